@@ -1,0 +1,75 @@
+# The commands of this repository. Each works on a fresh clone; what is missing on a Debian machine is
+# installed, if that is allowed, or named.
+
+# Tests are picked by target and not by package, so that every command builds with the same features, and
+# so each dependency once.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := run
+# A Rust installed by rustup is found even where the shell profile was not read.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: run test check bless bench soak tools help
+
+## run    build what users install, then open the console on a throw-away organization
+run:
+	@.ci/packages build
+	cargo build --locked --release -p quorated -p quorate
+	@if [ -t 0 ] && [ -t 1 ]; then \
+		exec target/release/quorate dev; \
+	else \
+		printf '%s\n' \
+			'' \
+			'Built: target/release/quorated (daemon) and target/release/quorate (console).' \
+			'There is no terminal here, so the console was not opened. Go on with' \
+			'' \
+			'  target/release/quorate dev                      daemon and console, in a terminal' \
+			'' \
+			'or, from two shells without one,' \
+			'' \
+			'  target/release/quorated dev --data-dir quorate-dev' \
+			'  target/release/quorate --credentials quorate-dev/credentials.json --user jo approvals ls'; \
+	fi
+
+## test   everything that must hold: build, check, all tests, clients of other makers
+test: tools
+	cargo build --locked --workspace --all-targets
+	@if [ -x tests/clients/setup.sh ]; then tests/clients/setup.sh; fi
+	@$(MAKE) --no-print-directory check
+	@.ci/tests
+
+## check  all that needs no running daemon: format, lints, docs, rules of the tree, goldens, licences
+check:
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --document-private-items
+	cargo test --locked --workspace --test tidy --test core
+
+## bless  write the golden files anew; read the difference before committing it
+bless:
+	BLESS=1 cargo test --locked --workspace --test core --test tidy
+	INSTA_UPDATE=always cargo test --locked --workspace --bin quorate
+
+## bench  measure against bare twins and peers; prints ratios
+bench:
+	@.ci/packages build
+	tests/bench/run.sh
+
+## soak   the crash and power-cut stories again and again: make soak ROUNDS=10
+ROUNDS ?= 10
+soak: tools
+	cargo build --locked --workspace --all-targets
+	@for round in $$(seq $(ROUNDS)); do \
+		echo "round $$round of $(ROUNDS)"; \
+		cargo test --locked --workspace --test stories -- --nocapture crashes power_cuts races; \
+	done
+
+## tools  what the tests need beside Rust
+tools:
+	@.ci/packages build
+	@.ci/packages test
+	cargo fetch --locked
+
+help:
+	@sed -n 's/^## /make /p' $(MAKEFILE_LIST)

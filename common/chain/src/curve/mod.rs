@@ -1,0 +1,321 @@
+//! Keys and signatures of three curves behind one vocabulary.
+//!
+//! Each curve has a file of its own, which names the library that signs and the unrelated one that
+//! checks the result. This room never hashes a message: the caller passes the digest (ECDSA) or
+//! the bytes (Ed25519), and never learns a signature that the second library refused.
+
+mod ed25519;
+mod p256;
+mod public;
+mod secp256k1;
+mod signature;
+
+pub use public::{InvalidPublicKey, PublicKey};
+pub use signature::{Message, Signature, SigningFault};
+use zeroize::Zeroizing;
+
+use crate::wire_name::{WireName, wire_name};
+
+/// How many candidates [`SecretKey::generate`] draws. One candidate is refused with a probability
+/// below 2^-31, so running out of them means that the source of randomness is broken.
+const GENERATION_ATTEMPTS: usize = 8;
+
+/// A curve that keys live on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Curve {
+    /// secp256k1 (SEC 2, section 2.4.1), with ECDSA.
+    Secp256k1,
+    /// Ed25519 (RFC 8032, section 5.1).
+    Ed25519,
+    /// P-256, also called secp256r1 (FIPS 186-4, D.1.2.3), with ECDSA.
+    P256,
+}
+
+wire_name!(Curve);
+
+impl WireName for Curve {
+    const EVERY: &'static [Self] = &[Self::Secp256k1, Self::Ed25519, Self::P256];
+    const REFUSAL: &'static str = "invalid curve";
+
+    fn wire_name(self) -> &'static str {
+        match self {
+            Self::Secp256k1 => "CURVE_SECP256K1",
+            Self::Ed25519 => "CURVE_ED25519",
+            Self::P256 => "CURVE_P256",
+        }
+    }
+}
+
+/// A secret key with everything a signature needs already parsed.
+///
+/// It has no text form and is wiped when dropped. Signing costs one signature and one
+/// verification; nothing is parsed or derived again.
+#[derive(Clone)]
+pub struct SecretKey(Key);
+
+#[derive(Clone)]
+enum Key {
+    Secp256k1(Box<secp256k1::Key>),
+    Ed25519(Box<ed25519::Key>),
+    P256(Box<p256::Key>),
+}
+
+impl SecretKey {
+    /// Reads a key: a big-endian scalar in 1..n for the ECDSA curves, the 32-byte private key of
+    /// RFC 8032 section 5.1.5 for Ed25519.
+    ///
+    /// # Errors
+    /// [`InvalidKey`] if an ECDSA scalar is zero or not below the group order.
+    pub fn from_bytes(curve: Curve, bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
+        let key = match curve {
+            Curve::Secp256k1 => Key::Secp256k1(Box::new(secp256k1::Key::from_bytes(bytes)?)),
+            Curve::Ed25519 => Key::Ed25519(Box::new(ed25519::Key::from_bytes(bytes)?)),
+            Curve::P256 => Key::P256(Box::new(p256::Key::from_bytes(bytes)?)),
+        };
+        Ok(Self(key))
+    }
+
+    /// Makes a key from 32 bytes at a time of `fill`, until they are a valid key.
+    ///
+    /// # Errors
+    /// [`InvalidKey`] if no candidate was valid, which only a broken `fill` brings about.
+    pub fn generate(curve: Curve, fill: &mut dyn FnMut(&mut [u8])) -> Result<Self, InvalidKey> {
+        for _ in 0..GENERATION_ATTEMPTS {
+            let mut candidate = Zeroizing::new([0; 32]);
+            fill(candidate.as_mut_slice());
+            if let Ok(key) = Self::from_bytes(curve, &candidate) {
+                return Ok(key);
+            }
+        }
+        Err(InvalidKey)
+    }
+
+    /// The key in the form that [`SecretKey::from_bytes`] reads.
+    pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        match &self.0 {
+            Key::Secp256k1(key) => key.to_bytes(),
+            Key::Ed25519(key) => key.to_bytes(),
+            Key::P256(key) => key.to_bytes(),
+        }
+    }
+
+    /// The curve this key lives on.
+    pub fn curve(&self) -> Curve {
+        match self.0 {
+            Key::Secp256k1(_) => Curve::Secp256k1,
+            Key::Ed25519(_) => Curve::Ed25519,
+            Key::P256(_) => Curve::P256,
+        }
+    }
+
+    /// The public key, computed when this key was made.
+    pub fn public(&self) -> &PublicKey {
+        match &self.0 {
+            Key::Secp256k1(key) => key.public(),
+            Key::Ed25519(key) => key.public(),
+            Key::P256(key) => key.public(),
+        }
+    }
+
+    /// Signs, and has an unrelated implementation check the signature before it is returned.
+    ///
+    /// Nonces are deterministic (RFC 6979 with SHA-256 for ECDSA, RFC 8032 for Ed25519).
+    /// secp256k1 signatures have s ≤ n/2; P-256 signatures are left as they come.
+    ///
+    /// # Errors
+    /// [`SigningFault::UnfitMessage`] for a digest with Ed25519 or bytes with ECDSA,
+    /// [`SigningFault::Disputed`] if the second implementation refused the signature.
+    pub fn sign(&self, message: &Message) -> Result<Signature, SigningFault> {
+        match (&self.0, message) {
+            (Key::Secp256k1(key), Message::Digest(digest)) => key.sign(digest),
+            (Key::P256(key), Message::Digest(digest)) => key.sign(digest),
+            (Key::Ed25519(key), Message::Bytes(bytes)) => key.sign(bytes),
+            (Key::Secp256k1(_) | Key::P256(_), Message::Bytes(_)) | (Key::Ed25519(_), Message::Digest(_)) => {
+                Err(SigningFault::UnfitMessage)
+            }
+        }
+    }
+}
+
+/// The bytes are no secret key of the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid private key")]
+pub struct InvalidKey;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+    use aws_lc_rs::signature::{
+        ECDSA_P256_SHA256_FIXED, ECDSA_P256K1_SHA256_FIXED, ED25519, UnparsedPublicKey, VerificationAlgorithm,
+    };
+    use k256::ecdsa::{RecoveryId, VerifyingKey};
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use sha2::{Digest, Sha256};
+
+    use super::{Curve, InvalidKey, Message, SecretKey, Signature, SigningFault};
+    use crate::vectors::{bytes, rows, secret};
+
+    #[derive(Deserialize)]
+    struct EcdsaRow {
+        case: String,
+        curve: Curve,
+        private: String,
+        digest: String,
+        r: String,
+        s: String,
+        v: String,
+    }
+
+    #[test]
+    fn ecdsa_vectors() {
+        let file = include_str!("../../../../assets/vectors/chain/ecdsa.json");
+        for row in rows::<EcdsaRow>(file) {
+            let key = secret(row.curve, &row.private);
+            let signature = key.sign(&Message::Digest(bytes(&row.digest))).unwrap();
+            let parts = (signature.r_hex(), signature.s_hex(), signature.v_hex());
+            assert_eq!(parts, (row.r, row.s, row.v), "{} {}", row.curve, row.case);
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct Ed25519Row {
+        case: String,
+        private: String,
+        public: String,
+        message: String,
+        r: String,
+        s: String,
+    }
+
+    #[test]
+    fn ed25519_vectors() {
+        let file = include_str!("../../../../assets/vectors/chain/ed25519.json");
+        for row in rows::<Ed25519Row>(file) {
+            let key = secret(Curve::Ed25519, &row.private);
+            assert_eq!(key.public().compressed_hex(), row.public, "{}", row.case);
+            let message = const_hex::decode(&row.message).unwrap();
+            let signature = key.sign(&Message::Bytes(message)).unwrap();
+            let parts = (signature.r_hex(), signature.s_hex(), signature.v_hex());
+            assert_eq!(parts, (row.r, row.s, "00".to_owned()), "{}", row.case);
+        }
+    }
+
+    #[test]
+    fn a_message_must_fit_the_curve() {
+        let unfit = Some(SigningFault::UnfitMessage);
+        let one = format!("{:064x}", 1);
+        for curve in [Curve::Secp256k1, Curve::P256] {
+            let key = secret(curve, &one);
+            assert_eq!(key.sign(&Message::Bytes(vec![0; 32])).err(), unfit);
+        }
+        let key = secret(Curve::Ed25519, &one);
+        assert_eq!(key.sign(&Message::Digest([0; 32])).err(), unfit);
+    }
+
+    /// Group orders: SEC 2 section 2.4.1, FIPS 186-4 D.1.2.3.
+    #[test]
+    fn scalars_are_checked() {
+        const SECP256K1: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+        const P256: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
+        let zero = "00".repeat(32);
+        let most = "ff".repeat(32);
+        for (curve, order) in [(Curve::Secp256k1, SECP256K1), (Curve::P256, P256)] {
+            for refused in [&zero, &most, order] {
+                let key = SecretKey::from_bytes(curve, &bytes(refused));
+                assert_eq!(key.err(), Some(InvalidKey), "{curve} {refused}");
+            }
+            let mut below: [u8; 32] = bytes(order);
+            *below.last_mut().unwrap() -= 1;
+            let key = SecretKey::from_bytes(curve, &below).unwrap_or_else(|_| panic!());
+            assert_eq!(*key.to_bytes(), below);
+            assert_eq!(key.curve(), curve);
+        }
+        for any in [&zero, &most] {
+            assert!(SecretKey::from_bytes(Curve::Ed25519, &bytes(any)).is_ok());
+        }
+    }
+
+    #[test]
+    fn generation_draws_again_and_ends() {
+        for curve in [Curve::Secp256k1, Curve::P256] {
+            let mut drawn = 0;
+            let key = SecretKey::generate(curve, &mut |bytes| {
+                drawn += 1;
+                bytes.fill(if drawn < 3 { 0xff } else { 0x11 });
+            });
+            assert_eq!(*key.unwrap_or_else(|_| panic!()).to_bytes(), [0x11; 32]);
+            let mut drawn = 0;
+            let broken = SecretKey::generate(curve, &mut |bytes| {
+                drawn += 1;
+                bytes.fill(0);
+            });
+            assert_eq!(broken.err(), Some(InvalidKey));
+            assert_eq!(drawn, super::GENERATION_ATTEMPTS);
+        }
+    }
+
+    #[test]
+    fn keys_and_signatures_cross_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<SecretKey>();
+        check::<Signature>();
+    }
+
+    /// Verifies with AWS-LC from the encoded public key, as a stranger would.
+    fn verify(key: &SecretKey, message: &[u8], signature: &Signature) -> bool {
+        let (algorithm, public): (&'static dyn VerificationAlgorithm, &[u8]) = match key.curve() {
+            Curve::Secp256k1 => (&ECDSA_P256K1_SHA256_FIXED, key.public().uncompressed().unwrap()),
+            Curve::P256 => (&ECDSA_P256_SHA256_FIXED, key.public().uncompressed().unwrap()),
+            Curve::Ed25519 => (&ED25519, key.public().compressed()),
+        };
+        let signature = [signature.r, signature.s].concat();
+        UnparsedPublicKey::new(algorithm, public).verify(message, &signature).is_ok()
+    }
+
+    fn key(curve: Curve, candidate: [u8; 32]) -> Option<SecretKey> {
+        SecretKey::from_bytes(curve, &candidate).ok()
+    }
+
+    proptest! {
+        #[test]
+        fn strangers_accept_ecdsa(
+            candidate in any::<[u8; 32]>(),
+            message in any::<Vec<u8>>(),
+        ) {
+            let digest = Message::Digest(Sha256::digest(&message).into());
+            for curve in [Curve::Secp256k1, Curve::P256] {
+                let Some(key) = key(curve, candidate) else { continue };
+                let signature = key.sign(&digest).unwrap();
+                prop_assert!(verify(&key, &message, &signature));
+                prop_assert_eq!(key.sign(&digest), Ok(signature));
+            }
+        }
+
+        #[test]
+        fn strangers_accept_ed25519(
+            candidate in any::<[u8; 32]>(),
+            message in any::<Vec<u8>>(),
+        ) {
+            let key = key(Curve::Ed25519, candidate).unwrap();
+            let signature = key.sign(&Message::Bytes(message.clone())).unwrap();
+            prop_assert!(verify(&key, &message, &signature));
+        }
+
+        #[test]
+        fn the_recovery_id_leads_back_to_the_key(
+            candidate in any::<[u8; 32]>(),
+            digest in any::<[u8; 32]>(),
+        ) {
+            let Some(key) = key(Curve::Secp256k1, candidate) else { return Ok(()) };
+            let signature = key.sign(&Message::Digest(digest)).unwrap();
+            let parts = k256::ecdsa::Signature::from_scalars(signature.r, signature.s).unwrap();
+            prop_assert_eq!(parts, parts.normalize_s());
+            let id = RecoveryId::from_byte(signature.v).unwrap();
+            let found = VerifyingKey::recover_from_prehash(&digest, &parts, id).unwrap();
+            let found = found.to_sec1_point(true);
+            prop_assert_eq!(found.as_bytes(), key.public().compressed());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Public keys in the forms the API and the address formats need.
+//!
+//! A value of this type is a point of its curve; a secret is never here.
+
+use core::fmt;
+
+use super::{Curve, ed25519, p256, secp256k1};
+use crate::hexadecimal;
+
+/// Longest accepted text: `0x` and an uncompressed point.
+const MAX_TEXT: usize = 2 + 2 * 65;
+
+/// A public key.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PublicKey(Form);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Form {
+    Secp256k1(Point),
+    P256(Point),
+    Ed25519([u8; 32]),
+}
+
+/// A point in both encodings of SEC 1 section 2.3.3.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Point {
+    /// `02` or `03`, then X.
+    pub(super) compressed: [u8; 33],
+    /// `04`, then X and Y.
+    pub(super) uncompressed: [u8; 65],
+}
+
+impl PublicKey {
+    /// Reads hexadecimal digits of either case, with or without `0x`: a compressed or uncompressed
+    /// point for the ECDSA curves, the 32 bytes of RFC 8032 section 5.1.5 for Ed25519.
+    ///
+    /// # Errors
+    /// [`InvalidPublicKey`] if the text is not such an encoding of a point of the curve.
+    pub fn from_hex(curve: Curve, text: &str) -> Result<Self, InvalidPublicKey> {
+        if text.len() > MAX_TEXT {
+            return Err(InvalidPublicKey);
+        }
+        let bytes = hexadecimal::decode(text).ok_or(InvalidPublicKey)?;
+        Self::from_bytes(curve, &bytes)
+    }
+
+    /// Reads the encodings of [`PublicKey::from_hex`] as bytes.
+    ///
+    /// # Errors
+    /// [`InvalidPublicKey`] as for [`PublicKey::from_hex`].
+    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, InvalidPublicKey> {
+        match curve {
+            Curve::Secp256k1 => secp256k1::read_point(bytes).map(Self::secp256k1),
+            Curve::P256 => p256::read_point(bytes).map(Self::p256),
+            Curve::Ed25519 => ed25519::read_point(bytes).map(Self::ed25519),
+        }
+    }
+
+    pub(super) fn secp256k1(point: Point) -> Self {
+        Self(Form::Secp256k1(point))
+    }
+
+    pub(super) fn p256(point: Point) -> Self {
+        Self(Form::P256(point))
+    }
+
+    pub(super) fn ed25519(bytes: [u8; 32]) -> Self {
+        Self(Form::Ed25519(bytes))
+    }
+
+    /// The curve this key lives on.
+    pub fn curve(&self) -> Curve {
+        match self.0 {
+            Form::Secp256k1(_) => Curve::Secp256k1,
+            Form::P256(_) => Curve::P256,
+            Form::Ed25519(_) => Curve::Ed25519,
+        }
+    }
+
+    /// The short form: 33 bytes for the ECDSA curves, 32 for Ed25519.
+    pub fn compressed(&self) -> &[u8] {
+        match &self.0 {
+            Form::Secp256k1(point) | Form::P256(point) => &point.compressed,
+            Form::Ed25519(bytes) => bytes,
+        }
+    }
+
+    /// The short form in lower-case hexadecimal digits, which is how the API spells public keys.
+    pub fn compressed_hex(&self) -> String {
+        const_hex::encode(self.compressed())
+    }
+
+    /// The long form, `04` ‖ X ‖ Y; Ed25519 has none.
+    pub fn uncompressed(&self) -> Option<&[u8; 65]> {
+        match &self.0 {
+            Form::Secp256k1(point) | Form::P256(point) => Some(&point.uncompressed),
+            Form::Ed25519(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "PublicKey({} {})", self.curve(), self.compressed_hex())
+    }
+}
+
+/// The text or bytes are no public key of the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid public key")]
+pub struct InvalidPublicKey;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Curve, InvalidPublicKey, PublicKey};
+
+    // The base points of SEC 2 section 2.4.1 and FIPS 186-4 D.1.2.3, RFC 8032 section 7.1 TEST 1.
+    const SECP256K1: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+    const SECP256K1_LONG: &str = "0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798\
+                                  483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
+    const P256: &str = "036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296";
+    const P256_LONG: &str = "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296\
+                             4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+    const ED25519: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+
+    fn check(curve: Curve, text: &str, short: &str, long: Option<&str>) {
+        let read = PublicKey::from_hex(curve, text);
+        let forms = read.map(|key| (key.compressed_hex(), key.uncompressed().map(const_hex::encode)));
+        assert_eq!(forms, Ok((short.to_owned(), long.map(str::to_owned))), "{curve} {text}");
+    }
+
+    #[test]
+    fn encodings() {
+        for text in [SECP256K1, SECP256K1_LONG, &SECP256K1.to_uppercase()] {
+            check(Curve::Secp256k1, text, SECP256K1, Some(SECP256K1_LONG));
+        }
+        for text in [P256, P256_LONG, &format!("0x{P256_LONG}")] {
+            check(Curve::P256, text, P256, Some(P256_LONG));
+        }
+        check(Curve::Ed25519, ED25519, ED25519, None);
+    }
+
+    #[test]
+    fn refusals() {
+        let other_y = P256_LONG.replace("51f5", "51f6");
+        // Hybrid encodings and the point at infinity are no public keys here.
+        let hybrid = P256_LONG.replacen("04", "07", 1);
+        for (curve, text) in [
+            (Curve::P256, ""),
+            (Curve::P256, "00"),
+            (Curve::P256, other_y.as_str()),
+            (Curve::P256, &hybrid),
+            (Curve::P256, &P256_LONG[..128]),
+            (Curve::P256, &P256[2..]),
+            (Curve::P256, SECP256K1_LONG),
+            (Curve::Secp256k1, P256_LONG),
+            (Curve::Secp256k1, ED25519),
+            (Curve::Ed25519, SECP256K1),
+            (Curve::Ed25519, &ED25519[..62]),
+            (Curve::Ed25519, &"zz".repeat(32)),
+            (Curve::Ed25519, &"00".repeat(66)),
+        ] {
+            let read = PublicKey::from_hex(curve, text);
+            assert_eq!(read, Err(InvalidPublicKey), "{curve} {text}");
+        }
+    }
+
+    #[test]
+    fn debug_names_curve_and_key() {
+        let shown = PublicKey::from_hex(Curve::P256, P256).map(|key| format!("{key:?}"));
+        assert_eq!(shown, Ok(format!("PublicKey(CURVE_P256 {P256})")));
+    }
+
+    proptest! {
+        #[test]
+        fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..70), text in any::<String>()) {
+            for curve in Curve::ALL {
+                if let Ok(key) = PublicKey::from_bytes(*curve, &bytes) {
+                    let again = PublicKey::from_hex(*curve, &key.compressed_hex());
+                    prop_assert_eq!(again, Ok(key));
+                }
+                let _ = PublicKey::from_hex(*curve, &text);
+            }
+        }
+    }
+}

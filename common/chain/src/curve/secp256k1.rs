@@ -1,0 +1,79 @@
+//! secp256k1 with ECDSA: `k256` signs, libsecp256k1 checks.
+//!
+//! Never returns a signature with s > n/2.
+
+use k256::ecdsa::{SigningKey, VerifyingKey};
+use zeroize::Zeroizing;
+
+use super::public::Point;
+use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningFault};
+
+#[derive(Clone)]
+pub(super) struct Key {
+    signer: SigningKey,
+    checker: ::secp256k1::PublicKey,
+    public: PublicKey,
+}
+
+impl Key {
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
+        let signer = SigningKey::from_slice(bytes).map_err(|_| InvalidKey)?;
+        let point = point(signer.verifying_key()).ok_or(InvalidKey)?;
+        let checker = ::secp256k1::PublicKey::from_slice(&point.uncompressed).map_err(|_| InvalidKey)?;
+        Ok(Self { signer, checker, public: PublicKey::secp256k1(point) })
+    }
+
+    pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.signer.to_bytes().into())
+    }
+
+    pub(super) fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Signs a digest with a nonce of RFC 6979. `k256` brings s below n/2 and flips the recovery
+    /// id with it.
+    pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningFault> {
+        let (signature, recovery) = self.signer.sign_prehash_recoverable(digest);
+        let bytes: [u8; 64] = signature.to_bytes().into();
+        ::secp256k1::ecdsa::Signature::from_compact(&bytes)
+            .and_then(|signature| {
+                let message = ::secp256k1::Message::from_digest(*digest);
+                signature.verify(&message, &self.checker)
+            })
+            .map_err(|_| SigningFault::Disputed)?;
+        Ok(Signature::from_halves(&bytes, recovery.to_byte()))
+    }
+}
+
+/// Reads a compressed or uncompressed point.
+pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
+    VerifyingKey::from_sec1_bytes(bytes).ok().as_ref().and_then(point).ok_or(InvalidPublicKey)
+}
+
+fn point(key: &VerifyingKey) -> Option<Point> {
+    Some(Point {
+        compressed: key.to_sec1_point(true).as_bytes().try_into().ok()?,
+        uncompressed: key.to_sec1_point(false).as_bytes().try_into().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "tests")]
+
+    use super::{Key, SigningFault};
+
+    fn key(fill: u8) -> Key {
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
+    }
+
+    /// Stands for a fault in the computation: signer and checker no longer agree.
+    #[test]
+    fn a_disputed_signature_is_withheld() {
+        let mut torn = key(1);
+        torn.checker = key(2).checker;
+        assert_eq!(torn.sign(&[3; 32]), Err(SigningFault::Disputed));
+        assert!(key(1).sign(&[3; 32]).is_ok());
+    }
+}

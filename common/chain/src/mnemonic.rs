@@ -1,0 +1,297 @@
+//! Mnemonic sentences of BIP-39 and the seeds made from them.
+//!
+//! Generates and reads English sentences only. The sentence, its entropy and the seed are wiped
+//! when dropped and have no debug form.
+
+use std::borrow::Cow;
+
+use bip39::Language;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+/// Longest sentence that is read, in bytes: 24 words of at most 8 letters, with ample white space.
+pub const MAX_PHRASE_BYTES: usize = 1024;
+
+/// Longest entropy, in bytes, that BIP-39 defines.
+const MAX_ENTROPY_BYTES: usize = 32;
+
+/// How many words a generated sentence has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MnemonicLength {
+    /// 12 words, 128 bits of entropy.
+    #[default]
+    Words12,
+    /// 15 words, 160 bits of entropy.
+    Words15,
+    /// 18 words, 192 bits of entropy.
+    Words18,
+    /// 21 words, 224 bits of entropy.
+    Words21,
+    /// 24 words, 256 bits of entropy.
+    Words24,
+}
+
+impl MnemonicLength {
+    /// Every length, shortest first.
+    pub const ALL: &'static [Self] =
+        &[Self::Words12, Self::Words15, Self::Words18, Self::Words21, Self::Words24];
+
+    /// The number of words.
+    pub fn words(self) -> u8 {
+        match self {
+            Self::Words12 => 12,
+            Self::Words15 => 15,
+            Self::Words18 => 18,
+            Self::Words21 => 21,
+            Self::Words24 => 24,
+        }
+    }
+
+    /// The length with this number of words.
+    pub fn from_words(words: i32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|length| i32::from(length.words()) == words)
+    }
+
+    /// The entropy in bytes: three words carry 32 bits of it.
+    pub fn entropy_bytes(self) -> usize {
+        usize::from(self.words()) / 3 * 4
+    }
+}
+
+impl Serialize for MnemonicLength {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i32(i32::from(self.words()))
+    }
+}
+
+impl<'de> Deserialize<'de> for MnemonicLength {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = i32::deserialize(deserializer)?;
+        Self::from_words(words).ok_or_else(|| D::Error::custom("invalid mnemonic length"))
+    }
+}
+
+impl JsonSchema for MnemonicLength {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MnemonicLength".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<u8> = Self::ALL.iter().map(|length| length.words()).collect();
+        json_schema!({ "type": "integer", "enum": words, "default": Self::default().words() })
+    }
+}
+
+/// A mnemonic sentence with a valid checksum.
+#[derive(Clone)]
+pub struct Mnemonic(bip39::Mnemonic);
+
+impl Mnemonic {
+    /// Makes a new sentence from the bytes that `fill` writes.
+    ///
+    /// # Errors
+    /// None that a [`MnemonicLength`] can cause; the library's refusal is passed on.
+    pub fn generate(
+        length: MnemonicLength,
+        fill: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<Self, InvalidMnemonic> {
+        let mut entropy = Zeroizing::new([0; MAX_ENTROPY_BYTES]);
+        let used = entropy.get_mut(..length.entropy_bytes()).ok_or(InvalidMnemonic)?;
+        fill(used);
+        Self::from_entropy(used)
+    }
+
+    /// The sentence that spells this entropy: 16, 20, 24, 28 or 32 bytes.
+    ///
+    /// # Errors
+    /// [`InvalidMnemonic`] for another number of bytes.
+    pub fn from_entropy(entropy: &[u8]) -> Result<Self, InvalidMnemonic> {
+        bip39::Mnemonic::from_entropy_in(Language::English, entropy).map(Self).map_err(|_| InvalidMnemonic)
+    }
+
+    /// Reads an English sentence in any letter case and with any white space between the words.
+    ///
+    /// # Errors
+    /// [`InvalidMnemonic`] for a foreign word, a number of words that [`MnemonicLength`] does not
+    /// have, a wrong checksum, or more than [`MAX_PHRASE_BYTES`].
+    pub fn parse(phrase: &str) -> Result<Self, InvalidMnemonic> {
+        if phrase.len() > MAX_PHRASE_BYTES {
+            return Err(InvalidMnemonic);
+        }
+        let mut normal = Cow::Borrowed(phrase);
+        bip39::Mnemonic::normalize_utf8_cow(&mut normal);
+        let mut normal = Zeroizing::new(normal.into_owned());
+        normal.make_ascii_lowercase();
+        bip39::Mnemonic::parse_in_normalized(Language::English, &normal)
+            .map(Self)
+            .map_err(|_| InvalidMnemonic)
+    }
+
+    /// The entropy that the sentence spells, without the checksum.
+    pub fn entropy(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.0.to_entropy())
+    }
+
+    /// The words in lower case with one space between them.
+    pub fn phrase(&self) -> Zeroizing<String> {
+        // Room for the longest sentence, so that growing leaves no copies behind.
+        let mut phrase = Zeroizing::new(String::with_capacity(MAX_PHRASE_BYTES));
+        for word in self.0.words() {
+            if !phrase.is_empty() {
+                phrase.push(' ');
+            }
+            phrase.push_str(word);
+        }
+        phrase
+    }
+
+    /// The seed for this sentence and passphrase (BIP-39, "From mnemonic to seed"). Takes 2048
+    /// rounds of HMAC-SHA-512.
+    pub fn seed(&self, passphrase: &str) -> Seed {
+        Seed(Zeroizing::new(self.0.to_seed(passphrase)))
+    }
+}
+
+/// The 64 bytes that every key of a wallet is derived from.
+#[derive(Clone)]
+pub struct Seed(Zeroizing<[u8; 64]>);
+
+impl Seed {
+    /// Takes the bytes of a seed.
+    pub fn from_bytes(bytes: &[u8; 64]) -> Self {
+        Self(Zeroizing::new(*bytes))
+    }
+
+    /// The bytes of the seed.
+    pub fn as_bytes(&self) -> &[u8; 64] {
+        &self.0
+    }
+}
+
+/// The text or entropy is no mnemonic sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid mnemonic")]
+pub struct InvalidMnemonic;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::{InvalidMnemonic, MAX_PHRASE_BYTES, Mnemonic, MnemonicLength};
+    use crate::vectors::rows;
+
+    const ABOUT: &str = "abandon abandon abandon abandon abandon abandon abandon abandon abandon \
+                         abandon abandon about";
+
+    #[derive(Deserialize)]
+    struct Row {
+        entropy: String,
+        phrase: String,
+        seed: String,
+    }
+
+    fn parsed(phrase: &str) -> Mnemonic {
+        Mnemonic::parse(phrase).unwrap_or_else(|_| panic!("{phrase}"))
+    }
+
+    #[test]
+    fn bip39_vectors() {
+        let file = include_str!("../../../assets/vectors/derive/bip39.json");
+        for row in rows::<Row>(file) {
+            let entropy = const_hex::decode(&row.entropy).unwrap();
+            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("refused"));
+            assert_eq!(*written.phrase(), row.phrase);
+            let read = parsed(&row.phrase);
+            assert_eq!(*read.entropy(), entropy);
+            assert_eq!(const_hex::encode(read.seed("TREZOR").as_bytes()), row.seed);
+        }
+    }
+
+    #[test]
+    fn generated_sentences_spell_the_drawn_bytes() {
+        for length in MnemonicLength::ALL {
+            let mut drawn = 0;
+            let mut fill = |bytes: &mut [u8]| {
+                drawn += bytes.len();
+                bytes.fill(0x7f);
+            };
+            let mnemonic = Mnemonic::generate(*length, &mut fill).unwrap_or_else(|_| panic!());
+            assert_eq!(drawn, length.entropy_bytes());
+            assert_eq!(*mnemonic.entropy(), vec![0x7f; drawn]);
+            let words = mnemonic.phrase().split(' ').count();
+            assert_eq!(words, usize::from(length.words()));
+        }
+    }
+
+    #[test]
+    fn spacing_and_case_are_normalized() {
+        let spaced = ABOUT.replace(' ', "\t  \n");
+        let wide: String = ABOUT.replace("about", "\u{ff41}\u{ff42}out");
+        for phrase in [&format!("  {ABOUT}\n"), &spaced, &ABOUT.to_uppercase(), &wide] {
+            assert_eq!(*parsed(phrase).phrase(), ABOUT);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let long = " ".repeat(MAX_PHRASE_BYTES) + ABOUT;
+        let eleven = ABOUT.replacen("abandon ", "", 1);
+        for phrase in [
+            "",
+            " ",
+            // Eleven words, thirteen words, a wrong checksum, a foreign word.
+            &eleven,
+            &format!("abandon {ABOUT}"),
+            &ABOUT.replace("about", "abandon"),
+            &ABOUT.replace("about", "quorum"),
+            // The words of 128 zero bits in Spanish.
+            &("\u{e1}baco ".repeat(11) + "abierto"),
+            &long,
+        ] {
+            assert_eq!(Mnemonic::parse(phrase).err(), Some(InvalidMnemonic), "{phrase}");
+        }
+        for bytes in [0, 1, 12, 15, 17, 33, 36, 64] {
+            assert!(Mnemonic::from_entropy(&vec![0; bytes]).is_err(), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn lengths() {
+        assert_eq!(MnemonicLength::default().words(), 12);
+        for words in [12, 15, 18, 21, 24] {
+            let length: MnemonicLength = serde_json::from_value(json!(words)).unwrap();
+            assert_eq!(serde_json::to_value(length).unwrap(), json!(words));
+        }
+        for words in [json!(0), json!(13), json!(-12), json!(1_i64 << 31), json!("12")] {
+            assert!(serde_json::from_value::<MnemonicLength>(words).is_err());
+        }
+        let flaw = serde_json::from_value::<MnemonicLength>(json!(13)).unwrap_err();
+        assert_eq!(flaw.to_string(), "invalid mnemonic length");
+    }
+
+    proptest! {
+        #[test]
+        fn entropy_survives(bytes in any::<[u8; 32]>(), length in 0..5_usize) {
+            let entropy = &bytes[..MnemonicLength::ALL[length].entropy_bytes()];
+            let written = Mnemonic::from_entropy(entropy).unwrap_or_else(|_| panic!());
+            let phrase = written.phrase();
+            let read = parsed(&phrase).entropy();
+            prop_assert_eq!(read.as_slice(), entropy);
+        }
+
+        #[test]
+        fn anything_is_answered(text in any::<String>()) {
+            let _ = Mnemonic::parse(&text);
+        }
+    }
+}

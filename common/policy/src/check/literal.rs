@@ -1,0 +1,126 @@
+//! Functions whose arguments are literals, and decimal text that stands for an integer.
+
+use super::cron;
+use super::{Checked, Checker};
+use crate::flaw::{Flaw, FlawReason};
+use crate::number::Integer;
+use crate::plan::{Node, Step};
+use crate::program::ExpressionKind;
+use crate::syntax::{Comparison, Expression, Form, Function};
+use crate::timestamp::Timestamp;
+use crate::types::Type;
+use crate::value::Value;
+
+impl Checker<'_> {
+    pub(super) fn call(
+        &mut self,
+        offset: usize,
+        function: Function,
+        arguments: &[Expression],
+    ) -> Result<Checked, Flaw> {
+        match (function, arguments) {
+            (Function::Timestamp, [text]) => self.timestamp(offset, text),
+            (Function::CaseInsensitiveString, [text]) => self.lower(offset, text),
+            (Function::CronSpan, [schedule, duration, zone]) => {
+                self.cron_span(offset, schedule, duration, zone)
+            }
+            (Function::Timestamp | Function::CaseInsensitiveString, _) => {
+                Err(self.arity(offset, function, 1))
+            }
+            (Function::CronSpan, _) => Err(self.arity(offset, function, 3)),
+        }
+    }
+
+    fn arity(&self, offset: usize, function: Function, expected: usize) -> Flaw {
+        let function = function.name().to_owned();
+        self.flaw(offset, FlawReason::ArgumentCount { function, expected })
+    }
+
+    fn timestamp(&self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
+        let literal = self.literal(Function::Timestamp, text)?;
+        let instant = Timestamp::parse(literal).map_err(|flaw| self.flaw(text.offset, flaw.into()))?;
+        Ok(Checked::constant(offset, Value::Timestamp(instant), Type::Timestamp))
+    }
+
+    fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
+        let text = self.expression(text)?;
+        if !text.type_.is_text() {
+            return Err(self.type_flaw(text.node.offset, "string", &text.type_));
+        }
+        let step = match text.node.constant() {
+            Some(Value::Text { text, .. }) => Step::Constant(Value::text(text.to_ascii_lowercase())),
+            _ => Step::Lower(Box::new(text.node)),
+        };
+        Ok(Checked::new(offset, step, Type::Text))
+    }
+
+    /// Validates the arguments; the evaluation of time gates needs a time zone database and is not there yet.
+    fn cron_span(
+        &self,
+        offset: usize,
+        schedule: &Expression,
+        duration: &Expression,
+        zone: &Expression,
+    ) -> Result<Checked, Flaw> {
+        if self.kind != ExpressionKind::Time {
+            return Err(self.flaw(offset, FlawReason::CronSpanKind));
+        }
+        for (argument, check) in [
+            (schedule, cron::check_schedule as fn(&str) -> Result<(), _>),
+            (duration, cron::check_duration),
+            (zone, cron::check_zone),
+        ] {
+            let literal = self.literal(Function::CronSpan, argument)?;
+            check(literal).map_err(|flaw| self.flaw(argument.offset, FlawReason::CronSpan(flaw)))?;
+        }
+        Err(self.flaw(offset, FlawReason::NotSupportedYet(Function::CronSpan.name())))
+    }
+
+    fn literal<'e>(&self, function: Function, expression: &'e Expression) -> Result<&'e str, Flaw> {
+        match &expression.form {
+            Form::Text(text) => Ok(text),
+            _ => Err(self.flaw(expression.offset, FlawReason::LiteralNeeded(function.name()))),
+        }
+    }
+}
+
+/// Where a quantity meets decimal text, reads the text as the integer it spells. Other text stays and fails the type check.
+pub(super) fn read_decimal_text(comparison: Comparison, left: &mut Checked, right: &mut Checked) {
+    match (comparison, &left.type_, &right.type_) {
+        (Comparison::Equal | Comparison::NotEqual | Comparison::In, Type::Quantity, _) => {
+            read_side(right);
+        }
+        (Comparison::Equal | Comparison::NotEqual, _, Type::Quantity) => read_side(left),
+        _ => {}
+    }
+}
+
+fn read_side(side: &mut Checked) {
+    let Some(value) = side.node.constant() else {
+        return;
+    };
+    let (read, type_) = match value {
+        Value::Text { text, .. } => (decimal(text), Type::Integer),
+        Value::List(elements) => {
+            let numbers: Option<Vec<Value>> = elements.iter().map(element).collect();
+            (numbers.map(Value::List), Type::List(Box::new(Type::Integer)))
+        }
+        _ => return,
+    };
+    if let Some(value) = read {
+        side.node = Node { offset: side.node.offset, step: Step::Constant(value) };
+        side.type_ = type_;
+    }
+}
+
+fn element(value: &Value) -> Option<Value> {
+    match value {
+        Value::Text { text, .. } => decimal(text),
+        _ => None,
+    }
+}
+
+fn decimal(text: &str) -> Option<Value> {
+    let number = Integer::from_decimal(text).filter(|_| !text.starts_with('-'))?;
+    Some(Value::Int(number))
+}

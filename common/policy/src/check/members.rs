@@ -1,0 +1,120 @@
+//! Members, functions, positions and slices of checked parts.
+
+use super::{Checked, Checker};
+use crate::flaw::{Flaw, FlawReason, echo};
+use crate::plan::Step;
+use crate::syntax::{Expression, Name};
+use crate::types::Type;
+
+/// Function of a list that is also accepted without its parentheses, as documented policies write it.
+const COUNT: &str = "count";
+
+impl Checker<'_> {
+    pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked, Flaw> {
+        let Checked { node, type_ } = self.expression(of)?;
+        let of = Box::new(node);
+        let counts = name.text == COUNT;
+        match (&type_, type_.member(&name.text)) {
+            (Type::List(_), _) if counts => Ok(Checked::new(name.offset, Step::Count(of), Type::Integer)),
+            (Type::Dynamic, _) if counts => {
+                Ok(Checked::new(name.offset, Step::CountOrField(of), Type::Dynamic))
+            }
+            (_, Some((name_in_facts, member))) => {
+                Ok(Checked::new(name.offset, Step::Field { of, name: name_in_facts }, member))
+            }
+            (_, None) => Err(self.flaw(name.offset, FlawReason::FieldMissing(echo(&name.text)))),
+        }
+    }
+
+    pub(super) fn method(
+        &mut self,
+        of: &Expression,
+        name: &Name,
+        arguments: &[Expression],
+    ) -> Result<Checked, Flaw> {
+        let list = self.expression(of)?;
+        let element = list.type_.element();
+        match (name.text.as_str(), element, arguments) {
+            (COUNT, Some(_), []) => {
+                Ok(Checked::new(name.offset, Step::Count(Box::new(list.node)), Type::Integer))
+            }
+            ("contains", Some(element), [item]) => self.contains(name.offset, list, &element, item),
+            (COUNT, Some(_), _) => Err(self.argument_flaw(name, 0)),
+            ("contains", Some(_), _) => Err(self.argument_flaw(name, 1)),
+            _ => Err(self.flaw(name.offset, FlawReason::FunctionMissing(echo(&name.text)))),
+        }
+    }
+
+    fn contains(
+        &mut self,
+        offset: usize,
+        list: Checked,
+        element: &Type,
+        item: &Expression,
+    ) -> Result<Checked, Flaw> {
+        let item = self.expression(item)?;
+        if element.meet(&item.type_).is_none_or(|type_| !type_.is_comparable()) {
+            let reason = FlawReason::Comparison {
+                comparison: "contains",
+                left: list.type_.to_string(),
+                right: item.type_.to_string(),
+            };
+            return Err(self.flaw(offset, reason));
+        }
+        let step = Step::Contains { list: Box::new(list.node), item: Box::new(item.node) };
+        Ok(Checked::new(offset, step, Type::Bool))
+    }
+
+    pub(super) fn index(
+        &mut self,
+        offset: usize,
+        of: &Expression,
+        key: &Expression,
+    ) -> Result<Checked, Flaw> {
+        let of = self.expression(of)?;
+        let key = self.expression(key)?;
+        let (expected, legal, type_) = match &of.type_ {
+            Type::List(element) => ("int", key.type_.is_integer(), (**element).clone()),
+            Type::Text => ("int", key.type_.is_integer(), Type::Text),
+            Type::Map(entry) => ("string", key.type_.is_text(), (**entry).clone()),
+            Type::Dynamic => ("int or string", key.type_.is_integer() || key.type_.is_text(), Type::Dynamic),
+            other => return Err(self.type_flaw(offset, "list, string or map", other)),
+        };
+        if !legal {
+            return Err(self.type_flaw(key.node.offset, expected, &key.type_));
+        }
+        let step = Step::Index { of: Box::new(of.node), key: Box::new(key.node) };
+        Ok(Checked::new(offset, step, type_))
+    }
+
+    pub(super) fn slice(
+        &mut self,
+        offset: usize,
+        of: &Expression,
+        from: &Expression,
+        to: &Expression,
+    ) -> Result<Checked, Flaw> {
+        let of = self.expression(of)?;
+        if !matches!(of.type_, Type::List(_) | Type::Text | Type::Dynamic) {
+            return Err(self.type_flaw(offset, "list or string", &of.type_));
+        }
+        let from = self.bound(from)?;
+        let to = self.bound(to)?;
+        let step = Step::Slice { of: Box::new(of.node), from: Box::new(from.node), to: Box::new(to.node) };
+        Ok(Checked::new(offset, step, of.type_))
+    }
+
+    fn bound(&mut self, bound: &Expression) -> Result<Checked, Flaw> {
+        let bound = self.expression(bound)?;
+        if bound.type_.is_integer() {
+            Ok(bound)
+        } else {
+            Err(self.type_flaw(bound.node.offset, "int", &bound.type_))
+        }
+    }
+
+    fn argument_flaw(&self, name: &Name, expected: usize) -> Flaw {
+        let function = echo(&name.text);
+        self.flaw(name.offset, FlawReason::ArgumentCount { function, expected })
+    }
+}

@@ -1,0 +1,227 @@
+//! From the syntax tree to a plan: resolves names, infers types, validates literals. Evaluates nothing.
+
+mod cron;
+mod literal;
+mod members;
+pub(crate) mod namespaces;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::flaw::{Flaw, FlawReason, echo};
+use crate::plan::{Node, Step};
+use crate::program::ExpressionKind;
+use crate::syntax::{Comparison, Expression, Form, Name, Quantifier};
+use crate::types::{Shape, Type};
+use crate::value::Value;
+
+/// Checks a whole expression, which must be true or false.
+pub(crate) fn check(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Node, Flaw> {
+    let mut checker = Checker::new(kind, source);
+    let whole = checker.expression(expression)?;
+    checker.truth(whole)
+}
+
+/// Checks an expression of any type and returns its type.
+pub(crate) fn infer(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Type, Flaw> {
+    let whole = Checker::new(kind, source).expression(expression)?;
+    Ok(whole.type_)
+}
+
+/// A checked part and its type.
+struct Checked {
+    node: Node,
+    type_: Type,
+}
+
+impl Checked {
+    fn new(offset: usize, step: Step, type_: Type) -> Self {
+        Self { node: Node { offset, step }, type_ }
+    }
+
+    fn constant(offset: usize, value: Value, type_: Type) -> Self {
+        Self::new(offset, Step::Constant(value), type_)
+    }
+}
+
+struct Checker<'s> {
+    kind: ExpressionKind,
+    source: &'s str,
+    /// Variables of the lambdas around the current part, outermost first.
+    scope: Vec<(String, Type)>,
+}
+
+impl<'s> Checker<'s> {
+    fn new(kind: ExpressionKind, source: &'s str) -> Self {
+        Self { kind, source, scope: Vec::new() }
+    }
+
+    fn expression(&mut self, expression: &Expression) -> Result<Checked, Flaw> {
+        let offset = expression.offset;
+        match &expression.form {
+            Form::Bool(value) => Ok(Checked::constant(offset, Value::Bool(*value), Type::Bool)),
+            Form::Integer(number) => Ok(Checked::constant(offset, Value::Int(*number), Type::Integer)),
+            Form::Text(text) => Ok(Checked::constant(offset, Value::text(text.clone()), Type::Text)),
+            Form::Name(name) => self.name(offset, name),
+            Form::List(elements) => self.list(offset, elements),
+            Form::Struct(members) => self.record(offset, members),
+            Form::Call { function, arguments } => self.call(offset, *function, arguments),
+            Form::Not(inner) => {
+                let inner = self.truth_of(inner)?;
+                Ok(Checked::new(offset, Step::Not(Box::new(inner)), Type::Bool))
+            }
+            Form::And(parts) => Ok(Checked::new(offset, Step::And(self.truths_of(parts)?), Type::Bool)),
+            Form::Or(parts) => Ok(Checked::new(offset, Step::Or(self.truths_of(parts)?), Type::Bool)),
+            Form::Compare { comparison, left, right } => self.comparison(offset, *comparison, left, right),
+            Form::Field { of, name } => self.field(of, name),
+            Form::Method { of, name, arguments } => self.method(of, name, arguments),
+            Form::Each { of, quantifier, variable, predicate } => {
+                self.each(offset, of, *quantifier, variable, predicate)
+            }
+            Form::Index { of, key } => self.index(offset, of, key),
+            Form::Slice { of, from, to } => self.slice(offset, of, from, to),
+        }
+    }
+
+    /// A variable if one of that name is in scope, else a root of this kind of expression.
+    fn name(&self, offset: usize, name: &str) -> Result<Checked, Flaw> {
+        let variable = self.scope.iter().position(|(known, _)| known == name);
+        if let Some((place, (_, type_))) = variable.and_then(|place| Some((place, self.scope.get(place)?))) {
+            return Ok(Checked::new(offset, Step::Variable(place), type_.clone()));
+        }
+        match namespaces::roots(self.kind).iter().find(|root| root.name == name) {
+            Some(root) => Ok(Checked::new(offset, Step::Root(root.canonical), root.declared.into())),
+            None => Err(self.flaw(offset, FlawReason::FieldMissing(echo(name)))),
+        }
+    }
+
+    fn list(&mut self, offset: usize, elements: &[Expression]) -> Result<Checked, Flaw> {
+        let mut common: Option<Type> = None;
+        let mut nodes = Vec::with_capacity(elements.len());
+        for element in elements {
+            let Checked { node, type_ } = self.expression(element)?;
+            let met = match &common {
+                None => Some(type_.clone()),
+                Some(first) => first.meet(&type_),
+            };
+            if met.is_none() {
+                let first = common.map(|first| first.to_string()).unwrap_or_default();
+                let other = type_.to_string();
+                return Err(self.flaw(element.offset, FlawReason::MixedList { first, other }));
+            }
+            common = met;
+            nodes.push(node);
+        }
+        // An empty list goes with a list of anything.
+        let type_ = Type::List(Box::new(common.unwrap_or(Type::Dynamic)));
+        let constants: Option<Vec<Value>> = nodes.iter().map(|node| node.constant().cloned()).collect();
+        let step = constants.map_or(Step::List(nodes), |values| Step::Constant(Value::List(values)));
+        Ok(Checked::new(offset, step, type_))
+    }
+
+    fn record(&mut self, offset: usize, members: &[(Name, Expression)]) -> Result<Checked, Flaw> {
+        let mut nodes: Vec<(String, Node)> = Vec::with_capacity(members.len());
+        let mut shape = BTreeMap::new();
+        for (name, member) in members {
+            let Checked { node, type_ } = self.expression(member)?;
+            nodes.push((name.text.clone(), node));
+            if shape.insert(name.text.clone(), type_).is_some() {
+                return Err(self.flaw(name.offset, FlawReason::MemberTwice(echo(&name.text))));
+            }
+        }
+        let type_ = Type::Struct(Shape::Literal(Rc::new(shape)));
+        let constants: Option<Vec<_>> =
+            nodes.iter().map(|(name, node)| Some((name.clone(), node.constant()?.clone()))).collect();
+        let step = constants.map_or(Step::Struct(nodes), |members| Step::Constant(Value::record(members)));
+        Ok(Checked::new(offset, step, type_))
+    }
+
+    fn comparison(
+        &mut self,
+        offset: usize,
+        comparison: Comparison,
+        left: &Expression,
+        right: &Expression,
+    ) -> Result<Checked, Flaw> {
+        let mut left = self.expression(left)?;
+        let mut right = self.expression(right)?;
+        literal::read_decimal_text(comparison, &mut left, &mut right);
+        let legal = match comparison {
+            Comparison::In => right.type_.element().and_then(|element| element.meet(&left.type_)),
+            _ => left.type_.meet(&right.type_),
+        };
+        let legal = legal.is_some_and(|type_| match comparison {
+            Comparison::Equal | Comparison::NotEqual | Comparison::In => type_.is_comparable(),
+            _ => type_.is_ordered() && left.type_.is_ordered() && right.type_.is_ordered(),
+        });
+        if !legal {
+            let reason = FlawReason::Comparison {
+                comparison: comparison.symbol(),
+                left: left.type_.to_string(),
+                right: right.type_.to_string(),
+            };
+            return Err(self.flaw(offset, reason));
+        }
+        let (left, right) = (Box::new(left.node), Box::new(right.node));
+        let step = match comparison {
+            Comparison::In => Step::Contains { list: right, item: left },
+            _ => Step::Compare { comparison, left, right },
+        };
+        Ok(Checked::new(offset, step, Type::Bool))
+    }
+
+    fn each(
+        &mut self,
+        offset: usize,
+        of: &Expression,
+        quantifier: Quantifier,
+        variable: &Name,
+        predicate: &Expression,
+    ) -> Result<Checked, Flaw> {
+        let list = self.expression(of)?;
+        let Some(element) = list.type_.element() else {
+            return Err(self.type_flaw(of.offset, "list", &list.type_));
+        };
+        if namespaces::is_reserved(&variable.text) {
+            return Err(self.flaw(variable.offset, FlawReason::VariableReserved(echo(&variable.text))));
+        }
+        if self.scope.iter().any(|(known, _)| *known == variable.text) {
+            return Err(self.flaw(variable.offset, FlawReason::VariableTaken(echo(&variable.text))));
+        }
+        self.scope.push((variable.text.clone(), element));
+        let predicate = self.truth_of(predicate);
+        self.scope.pop();
+        let type_ = match quantifier {
+            Quantifier::All | Quantifier::Any => Type::Bool,
+            Quantifier::Filter => list.type_,
+        };
+        let step = Step::Each { of: Box::new(list.node), quantifier, predicate: Box::new(predicate?) };
+        Ok(Checked::new(offset, step, type_))
+    }
+
+    fn truths_of(&mut self, parts: &[Expression]) -> Result<Vec<Node>, Flaw> {
+        parts.iter().map(|part| self.truth_of(part)).collect()
+    }
+
+    fn truth_of(&mut self, expression: &Expression) -> Result<Node, Flaw> {
+        let checked = self.expression(expression)?;
+        self.truth(checked)
+    }
+
+    fn truth(&self, checked: Checked) -> Result<Node, Flaw> {
+        if checked.type_.is_bool() {
+            Ok(checked.node)
+        } else {
+            Err(self.type_flaw(checked.node.offset, "bool", &checked.type_))
+        }
+    }
+
+    fn type_flaw(&self, offset: usize, expected: &'static str, found: &Type) -> Flaw {
+        let found = found.to_string();
+        self.flaw(offset, FlawReason::Type { expected, found })
+    }
+
+    fn flaw(&self, offset: usize, reason: FlawReason) -> Flaw {
+        Flaw::new(self.source, offset, reason)
+    }
+}

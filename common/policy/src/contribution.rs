@@ -1,0 +1,88 @@
+//! Whether a user's vote means anything to a consensus. Decides who may keep a request waiting, and who may vote on it.
+
+use crate::STEP_LIMIT;
+use crate::electorate::{APPROVERS, CREDENTIALS, Electorate};
+use crate::evaluate::{Evaluation, Roots};
+use crate::operand::{Elements, Operand};
+use crate::plan::{Node, Step};
+use crate::program::Program;
+use crate::syntax::Quantifier;
+
+/// Whether the user contributes to the consensus: some `any` or `filter` over `approvers` or `credentials` has a predicate that
+/// is true for the user or one of the user's credentials, or the consensus counts the approvers without looking at them.
+///
+/// The user is looked up among approvers and candidates of the electorate; someone who is neither contributes nothing.
+/// Part of what makes a consensus reachable; see [`crate::decide::outcome`].
+pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str) -> bool {
+    let Some(member) = electorate.member(user_id) else {
+        return false;
+    };
+    let readable = |record| Operand::of(record).ok();
+    let own = Own {
+        user: readable(member.record).into_iter().collect(),
+        credentials: member.credentials.into_iter().filter_map(readable).collect(),
+    };
+    let added: Vec<_> = member.added.iter().collect();
+    let roots = Roots::Voters(electorate.voters(&added));
+    counts_in(program.plan(), &mut Evaluation::new(roots, STEP_LIMIT), &own)
+}
+
+/// The elements of the two roots that belong to the user.
+struct Own<'a> {
+    user: Vec<Operand<'a>>,
+    credentials: Vec<Operand<'a>>,
+}
+
+impl<'a> Own<'a> {
+    fn of_root(&self, node: &Node) -> Option<&[Operand<'a>]> {
+        match node.step {
+            Step::Root(APPROVERS) => Some(&self.user),
+            Step::Root(CREDENTIALS) => Some(&self.credentials),
+            _ => None,
+        }
+    }
+}
+
+/// A part that fails or runs out of steps contributes nothing.
+fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a>, own: &Own<'a>) -> bool {
+    if evaluation.spend(node, 1).is_err() {
+        return false;
+    }
+    match &node.step {
+        Step::Count(of) if matches!(of.step, Step::Root(APPROVERS)) => true,
+        Step::Each { of, quantifier, predicate } => {
+            counts_in(of, evaluation, own) || counts_in_each(of, *quantifier, predicate, evaluation, own)
+        }
+        _ => node.parts().into_iter().any(|part| counts_in(part, evaluation, own)),
+    }
+}
+
+fn counts_in_each<'a>(
+    of: &'a Node,
+    quantifier: Quantifier,
+    predicate: &'a Node,
+    evaluation: &mut Evaluation<'a>,
+    own: &Own<'a>,
+) -> bool {
+    let voters = own.of_root(of);
+    let chooses = voters.is_some() && quantifier != Quantifier::All;
+    let elements = match voters {
+        Some(own) => own.to_vec(),
+        None => elements_of(of, evaluation),
+    };
+    elements.into_iter().any(|element| {
+        evaluation.with_variable(element, |inner| {
+            (chooses && inner.truth(predicate) == Ok(true)) || counts_in(predicate, inner, own)
+        })
+    })
+}
+
+fn elements_of<'a>(list: &'a Node, evaluation: &mut Evaluation<'a>) -> Vec<Operand<'a>> {
+    match evaluation.operand(list) {
+        Ok(Operand::List(Elements::Borrowed(values))) => {
+            values.iter().filter_map(|value| Operand::of(value).ok()).collect()
+        }
+        Ok(Operand::List(Elements::Gathered(operands))) => operands.to_vec(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,365 @@
+//! Runs a plan over facts or voters. Trusts the checker for names, and checks every type again where it matters.
+//!
+//! Every part is visited, also where its neighbour already decides: the language has no short circuit, so that an expression
+//! fails the same way wherever the missing fact stands. Work is counted in steps, never in time.
+
+use std::cmp::Ordering;
+
+use crate::NESTING_LIMIT;
+use crate::electorate::Voters;
+use crate::error::{EvaluationError, EvaluationReason};
+use crate::operand::{Elements, Members, Operand, Text};
+use crate::plan::{Node, Step};
+use crate::syntax::{Comparison, Quantifier};
+use crate::value::Facts;
+
+/// Bytes of text handled for one step.
+const BYTES_PER_STEP: usize = 64;
+/// Members of a struct looked through for one step.
+const MEMBERS_PER_STEP: usize = 32;
+
+type Evaluated<'a> = Result<Operand<'a>, EvaluationError>;
+
+/// Where the roots of an expression come from.
+#[derive(Clone)]
+pub(crate) enum Roots<'a> {
+    Facts(&'a dyn Facts),
+    Voters(Voters<'a>),
+}
+
+/// One run of an expression.
+pub(crate) struct Evaluation<'a> {
+    roots: Roots<'a>,
+    /// Values of the lambda variables around the current part, outermost first.
+    scope: Vec<Operand<'a>>,
+    steps_left: u32,
+}
+
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(roots: Roots<'a>, steps: u32) -> Self {
+        Self { roots, scope: Vec::new(), steps_left: steps }
+    }
+
+    pub(crate) fn steps_left(&self) -> u32 {
+        self.steps_left
+    }
+
+    /// Runs something with one more variable in scope.
+    pub(crate) fn with_variable<T>(&mut self, value: Operand<'a>, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.scope.push(value);
+        let result = run(self);
+        self.scope.pop();
+        result
+    }
+
+    pub(crate) fn truth(&mut self, node: &'a Node) -> Result<bool, EvaluationError> {
+        match self.operand(node)? {
+            Operand::Bool(truth) => Ok(truth),
+            other => Err(mismatch(node, "bool", &other)),
+        }
+    }
+
+    pub(crate) fn operand(&mut self, node: &'a Node) -> Evaluated<'a> {
+        self.spend(node, 1)?;
+        match &node.step {
+            Step::Constant(value) => Operand::of(value).map_err(at(node)),
+            Step::Root(name) => self.root(name).map_err(at(node)),
+            Step::Variable(place) => self.scope.get(*place).cloned().ok_or_else(|| internal(node)),
+            Step::Not(inner) => Ok(Operand::Bool(!self.truth(inner)?)),
+            Step::And(parts) => self.joined(parts, true),
+            Step::Or(parts) => self.joined(parts, false),
+            Step::Compare { comparison, left, right } => self.compare(node, *comparison, left, right),
+            Step::Contains { list, item } => self.contains(node, list, item),
+            Step::Field { of, name } => self.field(node, of, name),
+            Step::CountOrField(of) => self.count_or_field(node, of),
+            Step::Count(of) => Ok(count(&self.list(of)?)),
+            Step::Each { of, quantifier, predicate } => self.each(node, of, *quantifier, predicate),
+            Step::Index { of, key } => self.index(node, of, key),
+            Step::Slice { of, from, to } => self.slice(node, of, from, to),
+            Step::Lower(inner) => {
+                let text = self.text(inner)?;
+                self.spend_text(node, text.as_str().len())?;
+                Ok(Operand::Text(text.lowered()))
+            }
+            Step::List(elements) => {
+                let elements: Result<Vec<_>, _> =
+                    elements.iter().map(|element| self.operand(element)).collect();
+                Ok(Operand::List(Elements::Gathered(elements?.into())))
+            }
+            Step::Struct(members) => {
+                let members: Result<Vec<_>, _> =
+                    members.iter().map(|(name, member)| Ok((name.as_str(), self.operand(member)?))).collect();
+                Ok(Operand::Members(Members::Made(members?.into())))
+            }
+        }
+    }
+
+    fn root(&self, name: &str) -> Result<Operand<'a>, EvaluationReason> {
+        match &self.roots {
+            Roots::Facts(facts) => facts.root(name).map(Operand::of),
+            Roots::Voters(voters) => voters.root(name).map(Ok),
+        }
+        .unwrap_or_else(|| Err(EvaluationReason::MissingField(name.to_owned())))
+    }
+
+    /// `&&` with `decided_by_all` set, else `||`. Runs every part.
+    fn joined(&mut self, parts: &'a [Node], decided_by_all: bool) -> Evaluated<'a> {
+        let mut joined = decided_by_all;
+        for part in parts {
+            let truth = self.truth(part)?;
+            joined = if decided_by_all { joined && truth } else { joined || truth };
+        }
+        Ok(Operand::Bool(joined))
+    }
+
+    fn compare(
+        &mut self,
+        node: &'a Node,
+        comparison: Comparison,
+        left: &'a Node,
+        right: &'a Node,
+    ) -> Evaluated<'a> {
+        let left = self.operand(left)?;
+        let right = self.operand(right)?;
+        let truth = match comparison {
+            Comparison::Equal => self.equal(node, &left, &right, 0)?,
+            Comparison::NotEqual => !self.equal(node, &left, &right, 0)?,
+            Comparison::Less => order(node, &left, &right)?.is_lt(),
+            Comparison::LessOrEqual => order(node, &left, &right)?.is_le(),
+            Comparison::Greater => order(node, &left, &right)?.is_gt(),
+            Comparison::GreaterOrEqual => order(node, &left, &right)?.is_ge(),
+            Comparison::In => return Err(internal(node)),
+        };
+        Ok(Operand::Bool(truth))
+    }
+
+    fn equal(
+        &mut self,
+        node: &Node,
+        left: &Operand<'a>,
+        right: &Operand<'a>,
+        depth: usize,
+    ) -> Result<bool, EvaluationError> {
+        match (left, right) {
+            (Operand::Bool(left), Operand::Bool(right)) => Ok(left == right),
+            (Operand::Integer(left), Operand::Integer(right)) => Ok(left == right),
+            (Operand::Timestamp(left), Operand::Timestamp(right)) => Ok(left == right),
+            (Operand::Text(left), Operand::Text(right)) => {
+                self.spend_text(node, left.as_str().len().min(right.as_str().len()))?;
+                Ok(left.equals(right))
+            }
+            (Operand::List(left), Operand::List(right)) => self.equal_lists(node, left, right, depth),
+            (Operand::Members(_), _) => Err(mismatch(node, "comparable value", left)),
+            (known, other) => Err(mismatch(node, known.type_name(), other)),
+        }
+    }
+
+    fn equal_lists(
+        &mut self,
+        node: &Node,
+        left: &Elements<'a>,
+        right: &Elements<'a>,
+        depth: usize,
+    ) -> Result<bool, EvaluationError> {
+        if depth >= NESTING_LIMIT {
+            return Err(at(node)(EvaluationReason::Nesting));
+        }
+        if left.len() != right.len() {
+            return Ok(false);
+        }
+        let mut equal = true;
+        for place in 0..left.len() {
+            self.spend(node, 1)?;
+            let (left, right) = (left.at(place).map_err(at(node))?, right.at(place).map_err(at(node))?);
+            equal &= self.equal(node, &left, &right, depth.saturating_add(1))?;
+        }
+        Ok(equal)
+    }
+
+    fn contains(&mut self, node: &'a Node, list: &'a Node, item: &'a Node) -> Evaluated<'a> {
+        let list = self.list(list)?;
+        let item = self.operand(item)?;
+        let mut found = false;
+        for place in 0..list.len() {
+            self.spend(node, 1)?;
+            let element = list.at(place).map_err(at(node))?;
+            found |= self.equal(node, &element, &item, 0)?;
+        }
+        Ok(Operand::Bool(found))
+    }
+
+    fn each(
+        &mut self,
+        node: &'a Node,
+        of: &'a Node,
+        quantifier: Quantifier,
+        predicate: &'a Node,
+    ) -> Evaluated<'a> {
+        let list = self.list(of)?;
+        let mut chosen = Vec::new();
+        let mut all = true;
+        let mut any = false;
+        for place in 0..list.len() {
+            self.spend(node, 1)?;
+            let element = list.at(place).map_err(at(node))?;
+            let truth = self.with_variable(element.clone(), |inner| inner.truth(predicate))?;
+            all &= truth;
+            any |= truth;
+            if truth && quantifier == Quantifier::Filter {
+                chosen.push(element);
+            }
+        }
+        Ok(match quantifier {
+            Quantifier::All => Operand::Bool(all),
+            Quantifier::Any => Operand::Bool(any),
+            Quantifier::Filter => Operand::List(Elements::Gathered(chosen.into())),
+        })
+    }
+
+    fn field(&mut self, node: &'a Node, of: &'a Node, name: &str) -> Evaluated<'a> {
+        let members = self.members(of)?;
+        self.spend(node, members.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default())?;
+        members.named(name).map_err(at(node))
+    }
+
+    fn count_or_field(&mut self, node: &'a Node, of: &'a Node) -> Evaluated<'a> {
+        match self.operand(of)? {
+            Operand::List(list) => Ok(count(&list)),
+            Operand::Members(members) => members.named("count").map_err(at(node)),
+            other => Err(mismatch(node, "list", &other)),
+        }
+    }
+
+    fn index(&mut self, node: &'a Node, of: &'a Node, key: &'a Node) -> Evaluated<'a> {
+        let key_node = key;
+        let of = self.operand(of)?;
+        let key = self.operand(key)?;
+        match (of, key) {
+            (Operand::List(list), Operand::Integer(place)) => {
+                let place = place.position().ok_or_else(|| out_of_range(node))?;
+                list.at(place).map_err(at(node))
+            }
+            (Operand::Text(text), Operand::Integer(place)) => {
+                let from = place.position().ok_or_else(|| out_of_range(node))?;
+                let to = from.checked_add(1).ok_or_else(|| out_of_range(node))?;
+                self.text_part(node, &text, from, to)
+            }
+            (Operand::Members(members), Operand::Text(name)) => {
+                members.named(name.as_str()).map_err(as_key).map_err(at(node))
+            }
+            (Operand::List(_) | Operand::Text(_), key) => Err(mismatch(key_node, "int", &key)),
+            (Operand::Members(_), key) => Err(mismatch(key_node, "string", &key)),
+            (other, _) => Err(mismatch(node, "list, string or map", &other)),
+        }
+    }
+
+    fn slice(&mut self, node: &'a Node, of: &'a Node, from: &'a Node, to: &'a Node) -> Evaluated<'a> {
+        let of = self.operand(of)?;
+        let from = self.bound(from)?;
+        let to = self.bound(to)?;
+        match of {
+            Operand::List(list) => {
+                if let Elements::Gathered(_) = list {
+                    self.spend(node, to.saturating_sub(from).min(list.len()))?;
+                }
+                let part = list.part(from, to).ok_or_else(|| out_of_range(node))?;
+                Ok(Operand::List(part))
+            }
+            Operand::Text(text) => self.text_part(node, &text, from, to),
+            other => Err(mismatch(node, "list or string", &other)),
+        }
+    }
+
+    fn bound(&mut self, node: &'a Node) -> Result<usize, EvaluationError> {
+        match self.operand(node)? {
+            Operand::Integer(place) => place.position().ok_or_else(|| out_of_range(node)),
+            other => Err(mismatch(node, "int", &other)),
+        }
+    }
+
+    /// Part of a text by characters, `from` included and `to` not.
+    fn text_part(&mut self, node: &Node, text: &Text<'a>, from: usize, to: usize) -> Evaluated<'a> {
+        let characters = text.as_str();
+        self.spend_text(node, to.min(characters.len()))?;
+        let start = byte_of(characters, from);
+        let end = byte_of(characters, to);
+        let part = start.zip(end).and_then(|(start, end)| text.part(start, end));
+        part.map(Operand::Text).ok_or_else(|| out_of_range(node))
+    }
+
+    fn list(&mut self, node: &'a Node) -> Result<Elements<'a>, EvaluationError> {
+        match self.operand(node)? {
+            Operand::List(list) => Ok(list),
+            other => Err(mismatch(node, "list", &other)),
+        }
+    }
+
+    fn members(&mut self, node: &'a Node) -> Result<Members<'a>, EvaluationError> {
+        match self.operand(node)? {
+            Operand::Members(members) => Ok(members),
+            other => Err(mismatch(node, "struct or map", &other)),
+        }
+    }
+
+    fn text(&mut self, node: &'a Node) -> Result<Text<'a>, EvaluationError> {
+        match self.operand(node)? {
+            Operand::Text(text) => Ok(text),
+            other => Err(mismatch(node, "string", &other)),
+        }
+    }
+
+    fn spend_text(&mut self, node: &Node, bytes: usize) -> Result<(), EvaluationError> {
+        self.spend(node, bytes.checked_div(BYTES_PER_STEP).unwrap_or_default())
+    }
+
+    pub(crate) fn spend(&mut self, node: &Node, steps: usize) -> Result<(), EvaluationError> {
+        let left = u32::try_from(steps).ok().and_then(|steps| self.steps_left.checked_sub(steps));
+        self.steps_left = left.unwrap_or_default();
+        left.map(drop).ok_or_else(|| at(node)(EvaluationReason::Steps))
+    }
+}
+
+fn count<'a>(list: &Elements<'_>) -> Operand<'a> {
+    // A list in memory has fewer than 2^64 elements.
+    Operand::Integer(u64::try_from(list.len()).unwrap_or(u64::MAX).into())
+}
+
+fn order(node: &Node, left: &Operand<'_>, right: &Operand<'_>) -> Result<Ordering, EvaluationError> {
+    match (left, right) {
+        (Operand::Integer(left), Operand::Integer(right)) => Ok(left.cmp(right)),
+        (Operand::Timestamp(left), Operand::Timestamp(right)) => Ok(left.cmp(right)),
+        (Operand::Integer(_), other) => Err(mismatch(node, "int", other)),
+        (Operand::Timestamp(_), other) => Err(mismatch(node, "timestamp", other)),
+        (other, _) => Err(mismatch(node, "int or timestamp", other)),
+    }
+}
+
+/// The byte at which the character of that number begins; the length for the number after the last.
+fn byte_of(text: &str, character: usize) -> Option<usize> {
+    let starts = text.char_indices().map(|(byte, _)| byte);
+    starts.chain(std::iter::once(text.len())).nth(character)
+}
+
+fn as_key(reason: EvaluationReason) -> EvaluationReason {
+    match reason {
+        EvaluationReason::MissingField(name) => EvaluationReason::MissingKey(name),
+        other => other,
+    }
+}
+
+fn at(node: &Node) -> impl Fn(EvaluationReason) -> EvaluationError {
+    let offset = node.offset;
+    move |reason| EvaluationError { offset, reason }
+}
+
+fn internal(node: &Node) -> EvaluationError {
+    at(node)(EvaluationReason::Internal)
+}
+
+fn out_of_range(node: &Node) -> EvaluationError {
+    at(node)(EvaluationReason::OutOfRange)
+}
+
+fn mismatch(node: &Node, expected: &'static str, found: &Operand<'_>) -> EvaluationError {
+    at(node)(EvaluationReason::Type { expected, found: found.type_name() })
+}

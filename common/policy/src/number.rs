@@ -1,0 +1,310 @@
+//! Integers of the policy language: one signed type wide enough for both wire domains.
+//!
+//! The language has a signed 128-bit `int` and an unsigned 256-bit `uint` and compares them mathematically. Both are held
+//! here as a sign and a 256-bit magnitude. Nothing here adds or subtracts for an expression: the language has no arithmetic.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Most decimal digits a 256-bit magnitude can have.
+const MAX_DIGITS: usize = 78;
+/// Largest power of ten that fits one limb; used to print limb by limb.
+const PRINT_BASE: u64 = 10_000_000_000_000_000_000;
+/// Decimal digits in one printed group, the exponent of [`PRINT_BASE`].
+const PRINT_DIGITS: usize = 19;
+
+/// An integer from −(2^256 − 1) to 2^256 − 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Integer {
+    /// Never set for zero, so that equality is equality of fields.
+    negative: bool,
+    /// Most significant limb first, so that arrays compare like numbers.
+    magnitude: [u64; 4],
+}
+
+impl Integer {
+    /// Zero.
+    pub const ZERO: Self = Self { negative: false, magnitude: [0; 4] };
+
+    /// Reads decimal digits with an optional leading `-`. `None` for other text and beyond 256 bits.
+    pub fn from_decimal(text: &str) -> Option<Self> {
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text),
+        };
+        if digits.is_empty() {
+            return None;
+        }
+        let significant = digits.trim_start_matches('0');
+        if significant.len() > MAX_DIGITS {
+            return None;
+        }
+        let mut number = Self::ZERO;
+        for digit in significant.bytes() {
+            let value = digit.checked_sub(b'0').filter(|value| *value <= 9)?;
+            number = number.scaled(10, u64::from(value))?;
+        }
+        Some(number.signed(negative))
+    }
+
+    /// Reads an unsigned big-endian number of any length. `None` beyond 256 significant bits.
+    pub fn from_be_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut number = Self::ZERO;
+        for byte in bytes {
+            number = number.scaled(256, u64::from(*byte))?;
+        }
+        Some(number)
+    }
+
+    /// Reads the 32-byte two's complement form in which Solidity encodes `int256` and narrower signed integers.
+    pub fn from_twos_complement(bytes: &[u8; 32]) -> Self {
+        let [first, ..] = bytes;
+        let negative = first.leading_ones() > 0;
+        let mut magnitude = [0_u64; 4];
+        let (chunks, _) = bytes.as_chunks::<8>();
+        for (limb, chunk) in magnitude.iter_mut().zip(chunks) {
+            *limb = u64::from_be_bytes(*chunk);
+        }
+        if negative {
+            // −x is !x + 1; the carry cannot leave the top limb because the top bit was set.
+            let mut carry = true;
+            for limb in magnitude.iter_mut().rev() {
+                (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
+            }
+        }
+        Self { negative: false, magnitude }.signed(negative)
+    }
+
+    /// Whether the number lies in the domain of `int`: −2^127 … 2^127 − 1.
+    pub fn is_int(&self) -> bool {
+        let [highest, high, upper, lower] = self.magnitude;
+        if highest != 0 || high != 0 {
+            return false;
+        }
+        let top = 1_u64 << 63;
+        upper < top || (self.negative && upper == top && lower == 0)
+    }
+
+    /// Whether the number lies in the domain of `uint`: 0 … 2^256 − 1.
+    pub fn is_uint(&self) -> bool {
+        !self.negative
+    }
+
+    /// The number as a position in a list or a string; `None` when negative or too large for one.
+    pub(crate) fn position(&self) -> Option<usize> {
+        match (self.negative, self.magnitude) {
+            (false, [0, 0, 0, lowest]) => usize::try_from(lowest).ok(),
+            _ => None,
+        }
+    }
+
+    fn signed(self, negative: bool) -> Self {
+        Self { negative: negative && self.magnitude != [0; 4], ..self }
+    }
+
+    /// `self × factor + addend` on the magnitude; `None` beyond 256 bits.
+    fn scaled(mut self, factor: u64, addend: u64) -> Option<Self> {
+        let mut carry = addend;
+        for limb in self.magnitude.iter_mut().rev() {
+            let (low, high) = limb.carrying_mul(factor, carry);
+            *limb = low;
+            carry = high;
+        }
+        (carry == 0).then_some(self)
+    }
+
+    /// Divides the magnitude by [`PRINT_BASE`] and returns the remainder.
+    fn divided(&mut self) -> u64 {
+        let base = u128::from(PRINT_BASE);
+        let mut remainder = 0_u64;
+        for limb in &mut self.magnitude {
+            let dividend = (u128::from(remainder) << 64) | u128::from(*limb);
+            // The remainder is below the base, so the quotient fits one limb.
+            *limb = u64::try_from(dividend.checked_div(base).unwrap_or_default()).unwrap_or_default();
+            remainder = u64::try_from(dividend.checked_rem(base).unwrap_or_default()).unwrap_or_default();
+        }
+        remainder
+    }
+}
+
+impl Ord for Integer {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.negative, other.negative) {
+            (false, false) => self.magnitude.cmp(&other.magnitude),
+            (true, true) => other.magnitude.cmp(&self.magnitude),
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+        }
+    }
+}
+
+impl PartialOrd for Integer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Integer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = *self;
+        let mut groups = Vec::new();
+        loop {
+            groups.push(rest.divided());
+            if rest.magnitude == [0; 4] {
+                break;
+            }
+        }
+        if self.negative {
+            formatter.write_str("-")?;
+        }
+        for (place, group) in groups.iter().rev().enumerate() {
+            match place {
+                0 => write!(formatter, "{group}")?,
+                _ => write!(formatter, "{group:0>PRINT_DIGITS$}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<u128> for Integer {
+    fn from(number: u128) -> Self {
+        let bytes = number.to_be_bytes();
+        let (chunks, _) = bytes.as_chunks::<8>();
+        let mut magnitude = [0_u64; 4];
+        for (limb, chunk) in magnitude.iter_mut().skip(2).zip(chunks) {
+            *limb = u64::from_be_bytes(*chunk);
+        }
+        Self { negative: false, magnitude }
+    }
+}
+
+impl From<i128> for Integer {
+    fn from(number: i128) -> Self {
+        Self::from(number.unsigned_abs()).signed(number.is_negative())
+    }
+}
+
+macro_rules! widening {
+    ($wide:ty: $($narrow:ty),+) => {$(
+        impl From<$narrow> for Integer {
+            fn from(number: $narrow) -> Self {
+                Self::from(<$wide>::from(number))
+            }
+        }
+    )+};
+}
+
+widening!(u128: u8, u16, u32, u64);
+widening!(i128: i8, i16, i32, i64);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    const TWO_POW_127: &str = "170141183460469231731687303715884105728";
+    const TWO_POW_256_LESS_1: &str =
+        "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+    const TWO_POW_256: &str =
+        "115792089237316195423570985008687907853269984665640564039457584007913129639936";
+
+    #[test]
+    fn decimal_text_is_read_and_printed() {
+        for (text, printed) in [
+            ("0", Some("0")),
+            ("-0", Some("0")),
+            ("007", Some("7")),
+            ("-42", Some("-42")),
+            ("10000000000000000000", Some("10000000000000000000")),
+            (TWO_POW_127, Some(TWO_POW_127)),
+            (TWO_POW_256_LESS_1, Some(TWO_POW_256_LESS_1)),
+            (TWO_POW_256, None),
+            ("", None),
+            ("-", None),
+            ("+1", None),
+            ("1 ", None),
+            ("0x10", None),
+            ("--1", None),
+            ("\u{661}", None),
+        ] {
+            let read = Integer::from_decimal(text).map(|number| number.to_string());
+            assert_eq!(read.as_deref(), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn order_is_mathematical() {
+        let ascending = [
+            format!("-{TWO_POW_256_LESS_1}"),
+            format!("-{TWO_POW_127}"),
+            "-2".to_owned(),
+            "-1".to_owned(),
+            "0".to_owned(),
+            "1".to_owned(),
+            "18446744073709551615".to_owned(),
+            "18446744073709551616".to_owned(),
+            TWO_POW_127.to_owned(),
+            TWO_POW_256_LESS_1.to_owned(),
+        ];
+        let numbers: Vec<Integer> =
+            ascending.iter().map(|text| Integer::from_decimal(text).unwrap()).collect();
+        assert!(numbers.is_sorted_by(|left, right| left < right));
+    }
+
+    #[test]
+    fn domains_end_where_the_types_end() {
+        for (text, int, uint) in [
+            ("0".to_owned(), true, true),
+            ("-1".to_owned(), true, false),
+            (format!("-{TWO_POW_127}"), true, false),
+            ("-170141183460469231731687303715884105729".to_owned(), false, false),
+            ("170141183460469231731687303715884105727".to_owned(), true, true),
+            (TWO_POW_127.to_owned(), false, true),
+            (TWO_POW_256_LESS_1.to_owned(), false, true),
+            ("340282366920938463463374607431768211456".to_owned(), false, true),
+        ] {
+            let number = Integer::from_decimal(&text).unwrap();
+            assert_eq!((number.is_int(), number.is_uint()), (int, uint), "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_big_endian() {
+        assert_eq!(Integer::from_be_bytes(&[]), Some(Integer::ZERO));
+        assert_eq!(Integer::from_be_bytes(&[1, 0]), Some(Integer::from(256_u64)));
+        assert_eq!(Integer::from_be_bytes(&[0xff; 32]), Integer::from_decimal(TWO_POW_256_LESS_1));
+        assert_eq!(Integer::from_be_bytes(&[0xff; 33]), None);
+        let padded = [[0_u8; 32], [0xff; 32]].concat();
+        assert_eq!(Integer::from_be_bytes(&padded), Integer::from_decimal(TWO_POW_256_LESS_1));
+    }
+
+    #[test]
+    fn twos_complement_is_signed() {
+        let mut lowest = [0_u8; 32];
+        lowest[0] = 0x80;
+        let mut minus_two = [0xff_u8; 32];
+        minus_two[31] = 0xfe;
+        let mut five = [0_u8; 32];
+        five[31] = 5;
+        for (bytes, decimal) in [
+            ([0_u8; 32], "0"),
+            ([0xff; 32], "-1"),
+            (minus_two, "-2"),
+            (five, "5"),
+            (lowest, "-57896044618658097711785492504343953926634992332820282019728792003956564819968"),
+        ] {
+            assert_eq!(Integer::from_twos_complement(&bytes).to_string(), decimal);
+        }
+    }
+
+    #[test]
+    fn native_integers_widen() {
+        assert_eq!(Integer::from(i128::MIN).to_string(), i128::MIN.to_string());
+        assert_eq!(Integer::from(u128::MAX).to_string(), u128::MAX.to_string());
+        assert_eq!(Integer::from(-7_i8).to_string(), "-7");
+        assert_eq!(Integer::from(7_u64).position(), Some(7));
+        assert_eq!(Integer::from(-7_i64).position(), None);
+        assert_eq!(Integer::from(u128::MAX).position(), None);
+    }
+}

@@ -1,0 +1,330 @@
+//! Tokens into a syntax tree, by recursive descent with one token of lookahead. Knows grammar, not meaning.
+//!
+//! ```text
+//! or      = and { "||" and }
+//! and     = compare { "&&" compare }
+//! compare = unary [ ( "==" | "!=" | "<=" | ">=" | "<" | ">" | "in" ) unary ]
+//! unary   = "!" unary | postfix
+//! postfix = primary { "." name [ "(" [ arguments ] ")" ] | "[" or [ ".." or ] "]" }
+//! primary = "true" | "false" | integer | string | list | struct | call | name | "(" or ")"
+//! ```
+
+use crate::flaw::{Flaw, FlawReason, echo};
+use crate::lex::{Lexeme, Lexer, Token};
+use crate::number::Integer;
+use crate::syntax::{Comparison, Expression, Form, Function, Name, Quantifier};
+use crate::{LIST_LIMIT, NESTING_LIMIT};
+
+/// Parses one whole expression.
+pub(crate) fn parse(source: &str) -> Result<Expression, Flaw> {
+    let mut parser = Parser::start(source)?;
+    let expression = parser.or()?;
+    match parser.next {
+        None => Ok(expression),
+        Some(_) => Err(parser.unexpected()),
+    }
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    lexer: Lexer<'s>,
+    next: Option<Lexeme<'s>>,
+    /// End of the last token taken: where the end of the text is reported.
+    taken: usize,
+    /// Open brackets and negations around the next token.
+    depth: usize,
+}
+
+impl<'s> Parser<'s> {
+    fn start(source: &'s str) -> Result<Self, Flaw> {
+        let mut lexer = Lexer::new(source);
+        let next = lexer.next()?;
+        Ok(Self { source, lexer, next, taken: 0, depth: 0 })
+    }
+
+    fn or(&mut self) -> Result<Expression, Flaw> {
+        self.joined("||", Form::Or, Self::and)
+    }
+
+    fn and(&mut self) -> Result<Expression, Flaw> {
+        self.joined("&&", Form::And, Self::compare)
+    }
+
+    /// One part, or several joined by an operator; a flat list, so that a long chain is not a deep tree.
+    fn joined(
+        &mut self,
+        operator: &'static str,
+        form: fn(Vec<Expression>) -> Form,
+        part: fn(&mut Self) -> Result<Expression, Flaw>,
+    ) -> Result<Expression, Flaw> {
+        let first = part(self)?;
+        if !self.at(operator) {
+            return Ok(first);
+        }
+        let offset = first.offset;
+        let mut nesting = first.nesting;
+        let mut parts = vec![first];
+        while self.took(operator)? {
+            let next = part(self)?;
+            nesting = nesting.max(next.nesting);
+            parts.push(next);
+        }
+        Ok(Expression { offset, nesting, form: form(parts) })
+    }
+
+    fn compare(&mut self) -> Result<Expression, Flaw> {
+        let left = self.unary()?;
+        let Some((symbol, offset)) = self.symbol() else {
+            return Ok(left);
+        };
+        let Some(comparison) = Comparison::of_symbol(symbol) else {
+            return Ok(left);
+        };
+        self.advance()?;
+        let right = self.unary()?;
+        let nesting = left.nesting.max(right.nesting);
+        let (left, right) = (Box::new(left), Box::new(right));
+        let form = Form::Compare { comparison, left, right };
+        Ok(Expression { offset, nesting, form })
+    }
+
+    fn unary(&mut self) -> Result<Expression, Flaw> {
+        let Some(("!", offset)) = self.symbol() else {
+            return self.postfix();
+        };
+        self.open()?;
+        let inner = self.unary()?;
+        self.depth = self.depth.saturating_sub(1);
+        let nesting = inner.nesting;
+        self.outer(offset, nesting, Form::Not(Box::new(inner)))
+    }
+
+    fn postfix(&mut self) -> Result<Expression, Flaw> {
+        let mut expression = self.primary()?;
+        loop {
+            expression = match self.symbol() {
+                Some((".", _)) => self.member(expression)?,
+                Some(("[", offset)) => self.subscript(expression, offset)?,
+                _ => return Ok(expression),
+            };
+        }
+    }
+
+    fn member(&mut self, of: Expression) -> Result<Expression, Flaw> {
+        self.advance()?;
+        let name = self.name()?;
+        let (offset, nesting, of) = (name.offset, of.nesting, Box::new(of));
+        if !self.at("(") {
+            return self.outer(offset, nesting, Form::Field { of, name });
+        }
+        self.open()?;
+        let (inner, form) = match Quantifier::named(&name.text) {
+            Some(quantifier) => self.lambda(of, quantifier)?,
+            None => self.arguments(of, name)?,
+        };
+        self.close(")")?;
+        self.outer(offset, nesting.max(inner), form)
+    }
+
+    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Form), Flaw> {
+        let arguments = self.elements(")")?;
+        let nesting = deepest(&arguments);
+        Ok((nesting, Form::Method { of, name, arguments }))
+    }
+
+    fn lambda(&mut self, of: Box<Expression>, quantifier: Quantifier) -> Result<(usize, Form), Flaw> {
+        let variable = self.name()?;
+        self.expect(",")?;
+        let predicate = Box::new(self.or()?);
+        Ok((predicate.nesting, Form::Each { of, quantifier, variable, predicate }))
+    }
+
+    fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression, Flaw> {
+        self.open()?;
+        let from = self.or()?;
+        let mut nesting = of.nesting.max(from.nesting);
+        let (of, from) = (Box::new(of), Box::new(from));
+        let form = if self.took("..")? {
+            let to = Box::new(self.or()?);
+            nesting = nesting.max(to.nesting);
+            Form::Slice { of, from, to }
+        } else {
+            Form::Index { of, key: from }
+        };
+        self.close("]")?;
+        self.outer(offset, nesting, form)
+    }
+
+    fn primary(&mut self) -> Result<Expression, Flaw> {
+        let Some(Lexeme { token, start: offset, .. }) = self.next else {
+            return Err(self.unexpected());
+        };
+        let form = match token {
+            Token::Symbol("(") => return self.parenthesised(),
+            Token::Symbol("[") => return self.list(offset),
+            Token::Symbol("{") => return self.record(offset),
+            Token::Symbol("true") => Form::Bool(true),
+            Token::Symbol("false") => Form::Bool(false),
+            Token::Symbol(_) => return Err(self.unexpected()),
+            Token::Text(text) => Form::Text(text.to_owned()),
+            Token::Integer(digits) => Form::Integer(self.integer(digits, offset)?),
+            Token::Identifier(name) => {
+                self.advance()?;
+                return self.named(name, offset);
+            }
+        };
+        self.advance()?;
+        Ok(Expression { offset, nesting: 0, form })
+    }
+
+    fn parenthesised(&mut self) -> Result<Expression, Flaw> {
+        self.open()?;
+        let inner = self.or()?;
+        self.close(")")?;
+        let nesting = inner.nesting;
+        self.outer(inner.offset, nesting, inner.form)
+    }
+
+    fn list(&mut self, offset: usize) -> Result<Expression, Flaw> {
+        self.open()?;
+        let elements = self.elements("]")?;
+        self.close("]")?;
+        self.outer(offset, deepest(&elements), Form::List(elements))
+    }
+
+    fn record(&mut self, offset: usize) -> Result<Expression, Flaw> {
+        self.open()?;
+        let mut members = Vec::new();
+        let mut nesting = 0_usize;
+        while !self.at("}") {
+            if !members.is_empty() {
+                self.expect(",")?;
+            }
+            if members.len() >= LIST_LIMIT {
+                return Err(self.flaw(FlawReason::ListLength(LIST_LIMIT)));
+            }
+            let name = self.name()?;
+            self.expect(":")?;
+            let member = self.or()?;
+            nesting = nesting.max(member.nesting);
+            members.push((name, member));
+        }
+        self.close("}")?;
+        self.outer(offset, nesting, Form::Struct(members))
+    }
+
+    fn named(&mut self, name: &str, offset: usize) -> Result<Expression, Flaw> {
+        let Some(function) = Function::named(name).filter(|_| self.at("(")) else {
+            return Ok(Expression { offset, nesting: 0, form: Form::Name(name.to_owned()) });
+        };
+        self.open()?;
+        let arguments = self.elements(")")?;
+        self.close(")")?;
+        self.outer(offset, deepest(&arguments), Form::Call { function, arguments })
+    }
+
+    /// Expressions separated by commas, up to but not including the closing bracket.
+    fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>, Flaw> {
+        let mut elements = Vec::new();
+        while !self.at(closing) {
+            if !elements.is_empty() {
+                self.expect(",")?;
+            }
+            if elements.len() >= LIST_LIMIT {
+                return Err(self.flaw(FlawReason::ListLength(LIST_LIMIT)));
+            }
+            elements.push(self.or()?);
+        }
+        Ok(elements)
+    }
+
+    /// The wire's domains: `int` from −2^127, `uint` up to 2^256 − 1.
+    fn integer(&self, digits: &str, offset: usize) -> Result<Integer, Flaw> {
+        Integer::from_decimal(digits)
+            .filter(|number| number.is_int() || number.is_uint())
+            .ok_or_else(|| Flaw::new(self.source, offset, FlawReason::IntegerRange))
+    }
+
+    fn name(&mut self) -> Result<Name, Flaw> {
+        match self.next {
+            Some(Lexeme { token: Token::Identifier(text), start: offset, .. }) => {
+                self.advance()?;
+                Ok(Name { text: text.to_owned(), offset })
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A part that lies one level above the deepest of its parts.
+    fn outer(&self, offset: usize, inner: usize, form: Form) -> Result<Expression, Flaw> {
+        let nesting = inner.saturating_add(1);
+        if nesting > NESTING_LIMIT {
+            return Err(Flaw::new(self.source, offset, FlawReason::Nesting(NESTING_LIMIT)));
+        }
+        Ok(Expression { offset, nesting, form })
+    }
+
+    /// Takes an opening bracket or a negation, and refuses to go down too far.
+    fn open(&mut self) -> Result<(), Flaw> {
+        if self.depth >= NESTING_LIMIT {
+            return Err(self.flaw(FlawReason::Nesting(NESTING_LIMIT)));
+        }
+        self.depth = self.depth.saturating_add(1);
+        self.advance()
+    }
+
+    fn close(&mut self, closing: &'static str) -> Result<(), Flaw> {
+        self.depth = self.depth.saturating_sub(1);
+        self.expect(closing)
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> Result<(), Flaw> {
+        if self.took(symbol)? { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn took(&mut self, symbol: &'static str) -> Result<bool, Flaw> {
+        let there = self.at(symbol);
+        if there {
+            self.advance()?;
+        }
+        Ok(there)
+    }
+
+    fn at(&self, symbol: &'static str) -> bool {
+        self.symbol().is_some_and(|(found, _)| found == symbol)
+    }
+
+    fn symbol(&self) -> Option<(&'static str, usize)> {
+        match self.next {
+            Some(Lexeme { token: Token::Symbol(symbol), start, .. }) => Some((symbol, start)),
+            _ => None,
+        }
+    }
+
+    fn advance(&mut self) -> Result<(), Flaw> {
+        if let Some(lexeme) = self.next {
+            self.taken = lexeme.end;
+        }
+        self.next = self.lexer.next()?;
+        Ok(())
+    }
+
+    fn unexpected(&self) -> Flaw {
+        match self.next {
+            None => Flaw::new(self.source, self.taken, FlawReason::EndOfText),
+            Some(Lexeme { start, end, .. }) => {
+                let token = self.source.get(start..end).unwrap_or_default();
+                self.flaw(FlawReason::Token(echo(token)))
+            }
+        }
+    }
+
+    fn flaw(&self, reason: FlawReason) -> Flaw {
+        let offset = self.next.map_or(self.taken, |lexeme| lexeme.start);
+        Flaw::new(self.source, offset, reason)
+    }
+}
+
+fn deepest(expressions: &[Expression]) -> usize {
+    expressions.iter().map(|expression| expression.nesting).max().unwrap_or_default()
+}

@@ -1,0 +1,25 @@
+//! Whether what an expression asks about is there at all for a request.
+
+use crate::check::namespaces;
+use crate::plan::{Node, Step};
+use crate::program::Program;
+use crate::value::Facts;
+
+/// Whether every namespace the program names is among the facts: a root, or for a chain the kind of transaction or message
+/// below it, such as `eth.tx`. Their members may still be missing.
+pub(crate) fn namespaces_are_present(program: &Program, facts: &dyn Facts) -> bool {
+    is_present(program.plan(), facts)
+}
+
+fn is_present(node: &Node, facts: &dyn Facts) -> bool {
+    match &node.step {
+        Step::Root(root) => facts.root(root).is_some(),
+        Step::Field { of, name } => match of.step {
+            Step::Root(root) if namespaces::is_divided(root) => {
+                facts.root(root).and_then(|chain| chain.member(name)).is_some()
+            }
+            _ => is_present(of, facts),
+        },
+        _ => node.parts().into_iter().all(|part| is_present(part, facts)),
+    }
+}

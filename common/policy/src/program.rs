@@ -1,0 +1,86 @@
+//! An expression that has been read and checked: the value the rest of the system keeps and runs.
+
+use std::sync::Arc;
+
+use crate::check;
+use crate::error::EvaluationError;
+use crate::evaluate::{Evaluation, Roots};
+use crate::flaw::{Flaw, FlawReason};
+use crate::parse;
+use crate::plan::Node;
+use crate::value::Facts;
+use crate::{EXPRESSION_LIMIT_BYTES, STEP_LIMIT};
+
+/// What an expression is for. It decides which roots exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExpressionKind {
+    /// Which requests a policy is about: `activity`, `wallet`, `eth` and so on.
+    Condition,
+    /// Who must agree: `approvers` and `credentials`.
+    Consensus,
+    /// When a policy is active: `time`.
+    Time,
+}
+
+/// A parsed and checked expression. Cloning shares it; evaluating it does not change it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: ExpressionKind,
+    source: String,
+    plan: Node,
+}
+
+impl Program {
+    /// Reads an expression and checks everything that does not depend on facts.
+    ///
+    /// # Errors
+    /// The first [`Flaw`] found. An empty text is one, since an absent expression is not an empty one.
+    pub fn parse(kind: ExpressionKind, source: &str) -> Result<Self, Flaw> {
+        if source.len() > EXPRESSION_LIMIT_BYTES {
+            return Err(Flaw::new(source, 0, FlawReason::Length(EXPRESSION_LIMIT_BYTES)));
+        }
+        let expression = parse::parse(source)?;
+        let plan = check::check(kind, source, &expression)?;
+        let source = source.to_owned();
+        Ok(Self { inner: Arc::new(Inner { kind, source, plan }) })
+    }
+
+    /// Runs a condition or a time expression.
+    ///
+    /// A consensus reads `approvers` and `credentials`; [`decide`](crate::decide) gives it those of an electorate.
+    ///
+    /// # Errors
+    /// Anything that keeps the expression from being true or false, a missing fact first of all. There is no short circuit:
+    /// a part that fails makes the whole fail, wherever it stands.
+    pub fn evaluate(&self, facts: &dyn Facts) -> Result<bool, EvaluationError> {
+        Evaluation::new(Roots::Facts(facts), STEP_LIMIT).truth(self.plan())
+    }
+
+    /// What the expression is for.
+    pub fn kind(&self) -> ExpressionKind {
+        self.inner.kind
+    }
+
+    /// The text as it was given.
+    pub fn source(&self) -> &str {
+        &self.inner.source
+    }
+
+    pub(crate) fn plan(&self) -> &Node {
+        &self.inner.plan
+    }
+}
+
+/// Programs are the same when their texts and kinds are.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.kind == other.inner.kind && self.inner.source == other.inner.source
+    }
+}
+
+impl Eq for Program {}

@@ -1,0 +1,152 @@
+//! The tree of an expression as written, before its names and types are known.
+
+use crate::number::Integer;
+
+/// A part of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expression {
+    /// Byte at which a flaw in this part is reported.
+    pub(crate) offset: usize,
+    /// Levels of brackets, negations and accesses inside this part; bounds the recursion of whoever walks the tree.
+    pub(crate) nesting: usize,
+    pub(crate) form: Form,
+}
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) offset: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    Bool(bool),
+    Integer(Integer),
+    Text(String),
+    List(Vec<Expression>),
+    Struct(Vec<(Name, Expression)>),
+    /// A root or a variable.
+    Name(String),
+    Call {
+        function: Function,
+        arguments: Vec<Expression>,
+    },
+    Not(Box<Expression>),
+    /// All of two or more parts.
+    And(Vec<Expression>),
+    /// Any of two or more parts.
+    Or(Vec<Expression>),
+    Compare {
+        comparison: Comparison,
+        left: Box<Expression>,
+        right: Box<Expression>,
+    },
+    Field {
+        of: Box<Expression>,
+        name: Name,
+    },
+    Method {
+        of: Box<Expression>,
+        name: Name,
+        arguments: Vec<Expression>,
+    },
+    /// `all`, `any` or `filter` with its variable and predicate.
+    Each {
+        of: Box<Expression>,
+        quantifier: Quantifier,
+        variable: Name,
+        predicate: Box<Expression>,
+    },
+    Index {
+        of: Box<Expression>,
+        key: Box<Expression>,
+    },
+    Slice {
+        of: Box<Expression>,
+        from: Box<Expression>,
+        to: Box<Expression>,
+    },
+}
+
+/// Functions that stand alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Timestamp,
+    CronSpan,
+    CaseInsensitiveString,
+}
+
+impl Function {
+    const ALL: [Self; 3] = [Self::Timestamp, Self::CronSpan, Self::CaseInsensitiveString];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|function| function.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "Timestamp",
+            Self::CronSpan => "CronSpan",
+            Self::CaseInsensitiveString => "CaseInsensitiveString",
+        }
+    }
+}
+
+/// Functions of a list that take a variable and a predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantifier {
+    All,
+    Any,
+    Filter,
+}
+
+impl Quantifier {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "all" => Some(Self::All),
+            "any" => Some(Self::Any),
+            "filter" => Some(Self::Filter),
+            _ => None,
+        }
+    }
+}
+
+/// Operators that compare two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    LessOrEqual,
+    GreaterOrEqual,
+    Less,
+    Greater,
+    In,
+}
+
+impl Comparison {
+    pub(crate) fn of_symbol(symbol: &str) -> Option<Self> {
+        const ALL: [Comparison; 7] = [
+            Comparison::Equal,
+            Comparison::NotEqual,
+            Comparison::LessOrEqual,
+            Comparison::GreaterOrEqual,
+            Comparison::Less,
+            Comparison::Greater,
+            Comparison::In,
+        ];
+        ALL.into_iter().find(|comparison| comparison.symbol() == symbol)
+    }
+
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::LessOrEqual => "<=",
+            Self::GreaterOrEqual => ">=",
+            Self::Less => "<",
+            Self::Greater => ">",
+            Self::In => "in",
+        }
+    }
+}

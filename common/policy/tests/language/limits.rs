@@ -1,0 +1,201 @@
+//! Every limit from both sides, and the work that hostile expressions may cause.
+
+use quorate_policy::decide::{
+    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester,
+};
+use quorate_policy::{
+    EXPRESSION_LIMIT_BYTES, EvaluationReason, ExpressionKind, FlawReason, LIST_LIMIT, NESTING_LIMIT, Program,
+    STEP_LIMIT, Value, contributes,
+};
+
+fn parse(source: &str) -> Result<Program, FlawReason> {
+    Program::parse(ExpressionKind::Condition, source).map_err(|flaw| flaw.reason)
+}
+
+fn evaluate(source: &str, facts: &Value) -> Result<bool, EvaluationReason> {
+    parse(source).unwrap().evaluate(facts).map_err(|error| error.reason)
+}
+
+fn nothing() -> Value {
+    Value::record::<&str, Value>([])
+}
+
+#[test]
+fn an_expression_is_at_most_64_kib_long() {
+    let longest = format!("true{}", " ".repeat(EXPRESSION_LIMIT_BYTES - 4));
+    assert_eq!(longest.len(), 65_536);
+    assert!(parse(&longest).is_ok());
+    let longer = format!("{longest} ");
+    assert_eq!(parse(&longer).unwrap_err(), FlawReason::Length(EXPRESSION_LIMIT_BYTES));
+}
+
+#[test]
+fn nesting_ends_at_64_levels() {
+    let forms: [fn(usize) -> String; 8] = [
+        |levels| format!("{}true{}", "(".repeat(levels), ")".repeat(levels)),
+        |levels| format!("{}true", "!".repeat(levels)),
+        |levels| format!("{}1{} == []", "[".repeat(levels), "]".repeat(levels)),
+        |levels| format!("{}1{} == 1", "{a: ".repeat(levels), "}".repeat(levels) + &".a".repeat(levels)),
+        |levels| format!("'a'{} == 'a'", "[0]".repeat(levels)),
+        |levels| format!("'a'{} == 'a'", "[0..1]".repeat(levels)),
+        |levels| format!("[1]{}.count == 1", ".filter(x, true)".repeat(levels - 2)),
+        |levels| {
+            let lambdas: Vec<String> = (0..levels - 1).map(|level| format!("[1].any(x{level}, ")).collect();
+            let opening = lambdas.concat();
+            format!("{opening}true{}", ")".repeat(levels - 1))
+        },
+    ];
+    for (place, form) in forms.iter().enumerate() {
+        // A struct literal and the access to it count both, so that this form reaches the limit twice as fast.
+        let levels = if place == 3 { NESTING_LIMIT / 2 } else { NESTING_LIMIT };
+        let deepest = evaluate(&form(levels), &nothing());
+        assert!(deepest.is_ok(), "form {place}: {deepest:?}");
+        for deeper in [levels + 1, 3_000] {
+            let reason = parse(&form(deeper)).unwrap_err();
+            assert_eq!(reason, FlawReason::Nesting(NESTING_LIMIT), "form {place}");
+        }
+    }
+}
+
+#[test]
+fn the_deepest_legal_tree_fits_the_stack() {
+    let mut source = "true".to_owned();
+    for _ in 0..NESTING_LIMIT {
+        source = format!("false || true && true == ({source})");
+    }
+    assert_eq!(evaluate(&source, &nothing()), Ok(true));
+}
+
+#[test]
+fn a_long_chain_is_not_a_deep_tree() {
+    let source = vec!["1==1"; 10_000].join("||");
+    assert_eq!(evaluate(&source, &nothing()), Ok(true));
+    let source = vec!["1==1"; 10_000].join("&&");
+    assert_eq!(evaluate(&source, &nothing()), Ok(true));
+}
+
+#[test]
+fn a_literal_has_at_most_1000_elements() {
+    let list = |length: usize| format!("[{}].count() > 0", vec!["1"; length].join(","));
+    assert_eq!(evaluate(&list(LIST_LIMIT), &nothing()), Ok(true));
+    assert_eq!(parse(&list(LIST_LIMIT + 1)).unwrap_err(), FlawReason::ListLength(LIST_LIMIT));
+    let members = |count: usize| {
+        let members: Vec<String> = (0..count).map(|place| format!("m{place}: 1")).collect();
+        format!("{{{}}}.m0 == 1", members.join(","))
+    };
+    assert_eq!(evaluate(&members(LIST_LIMIT), &nothing()), Ok(true));
+    assert_eq!(parse(&members(LIST_LIMIT + 1)).unwrap_err(), FlawReason::ListLength(LIST_LIMIT));
+}
+
+#[test]
+fn an_evaluation_ends_at_its_step_limit() {
+    let thousand = format!("[{}]", vec!["1"; LIST_LIMIT].join(","));
+    let flat = format!("{thousand}.all(x, x == 1)");
+    assert_eq!(evaluate(&flat, &nothing()), Ok(true));
+    let cubed = format!("{thousand}.all(x, {thousand}.all(y, {thousand}.all(z, true)))");
+    assert_eq!(evaluate(&cubed, &nothing()), Err(EvaluationReason::Steps));
+    let searched = format!("{thousand}.all(x, x in {thousand})");
+    assert_eq!(evaluate(&searched, &nothing()), Err(EvaluationReason::Steps));
+    let compared = format!("{thousand}.all(x, {thousand} == {thousand})");
+    assert_eq!(evaluate(&compared, &nothing()), Err(EvaluationReason::Steps));
+    let wide = format!("{thousand}.all(x, {})", vec!["true"; 200].join("&&"));
+    assert_eq!(evaluate(&wide, &nothing()), Err(EvaluationReason::Steps));
+    let gathered = format!("{thousand}.all(x, {thousand}.filter(y, true).count() == 1)");
+    assert_eq!(evaluate(&gathered, &nothing()), Err(EvaluationReason::Steps));
+}
+
+#[test]
+fn long_texts_cost_steps() {
+    let data = Value::text("ab".repeat(200_000));
+    let facts = Value::record([("eth", Value::record([("tx", Value::record([("data", data)]))]))]);
+    let hundred = format!("[{}]", vec!["1"; 100].join(","));
+    assert_eq!(evaluate("eth.tx.data == eth.tx.data", &facts), Ok(true));
+    assert_eq!(evaluate("eth.tx.data[399999] == 'b'", &facts), Ok(true));
+    for expensive in [
+        "eth.tx.data == eth.tx.data",
+        "eth.tx.data[399999] == 'b'",
+        "eth.tx.data[0..400000] == ''",
+        "CaseInsensitiveString(eth.tx.data) == ''",
+        "eth.tx.data in [eth.tx.data]",
+    ] {
+        let many = format!("{hundred}.all(x, {expensive} || true)");
+        assert_eq!(evaluate(&many, &facts), Err(EvaluationReason::Steps), "{expensive}");
+    }
+}
+
+#[test]
+fn values_nested_too_deeply_are_not_compared() {
+    let nested = |levels: usize| {
+        let list = (0..levels).fold(Value::list([]), |inner, _| Value::list([inner]));
+        let message = Value::map([("deep", list)]);
+        Value::record([("eth", Value::record([("eip_712", Value::record([("message", message)]))]))])
+    };
+    let source = "eth.eip_712.message['deep'] == eth.eip_712.message['deep']";
+    assert_eq!(evaluate(source, &nested(NESTING_LIMIT - 1)), Ok(true));
+    assert_eq!(evaluate(source, &nested(NESTING_LIMIT)), Err(EvaluationReason::Nesting));
+}
+
+fn user(place: usize) -> Approver {
+    let user_id = format!("u{place}");
+    let credential = Credential {
+        id: format!("c{place}"),
+        user_id: user_id.clone(),
+        credential_type: "CREDENTIAL_TYPE_API_KEY_P256".to_owned(),
+        credential_id: None,
+        public_key: String::new(),
+    };
+    Approver {
+        user_id,
+        tags: Vec::new(),
+        email: String::new(),
+        alias: String::new(),
+        credentials: vec![credential],
+    }
+}
+
+fn outcome_among(users: usize, consensus: &str) -> PolicyOutcome {
+    let policy = PolicyProgram::parse(Effect::Allow, None, Some(consensus), None).unwrap();
+    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(requester, vec![user(0)], || (0..users).map(user).collect());
+    decide::outcome(&policy, &nothing(), &electorate)
+}
+
+#[test]
+fn the_search_for_voters_is_bounded() {
+    for (users, consensus, expected) in [
+        (40, "approvers.count() == 3", PolicyOutcome::RequiresConsensus),
+        (40, "approvers.count() == 3 && approvers.any(u, u.id == 'u39')", PolicyOutcome::RequiresConsensus),
+        (
+            3_000,
+            "approvers.count() == 2 && approvers.any(u, u.id == 'u2999')",
+            PolicyOutcome::RequiresConsensus,
+        ),
+        (3_000, "approvers.count() == 3 && approvers.any(u, u.id == 'nobody')", PolicyOutcome::DenyImplicit),
+    ] {
+        assert_eq!(outcome_among(users, consensus), expected, "{users} {consensus}");
+    }
+}
+
+#[test]
+fn candidates_are_not_gathered_for_a_consensus_that_is_met() {
+    let policy = PolicyProgram::parse(Effect::Allow, None, Some("approvers.count() == 1"), None).unwrap();
+    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(requester, vec![user(0)], || panic!("nobody asked"));
+    assert_eq!(decide::outcome(&policy, &nothing(), &electorate), PolicyOutcome::Allow);
+}
+
+#[test]
+fn a_contribution_is_found_within_the_step_limit() {
+    let thousand = format!("[{}]", vec!["'x'"; LIST_LIMIT].join(","));
+    let nested = format!("{thousand}.all(a, {thousand}.all(b, approvers.any(u, u.id == a)))");
+    let policy = format!("false || {thousand}.any(a, approvers.any(u, u.id == a))");
+    assert!(u32::try_from(LIST_LIMIT * LIST_LIMIT).unwrap() > STEP_LIMIT);
+    assert_eq!(outcome_among(3, &nested), PolicyOutcome::Error);
+    assert_eq!(outcome_among(3, &policy), PolicyOutcome::DenyImplicit);
+    let cubed = format!("{thousand}.all(a, {thousand}.all(b, {thousand}.all(c, a == b)))");
+    let program = Program::parse(ExpressionKind::Consensus, &cubed).unwrap();
+    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(requester, vec![user(0)], Vec::new);
+    assert!(!contributes(&program, &electorate, "u0"));
+    assert!(!contributes(&program, &electorate, "nobody"));
+}

@@ -1,0 +1,13 @@
+//! The policy language as a whole, through its public face.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests"
+)]
+
+mod limits;
+mod properties;
+mod specification;

@@ -1,0 +1,413 @@
+//! Values with limits: parsed once, trusted afterwards. Each refuses in the words of the wire.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+
+/// Longest label, in Unicode scalar values.
+pub const LABEL_LIMIT: usize = 255;
+/// Longest mail address, in bytes (RFC 5321 §4.5.3.1.3).
+pub const EMAIL_LIMIT: usize = 254;
+
+macro_rules! text_value {
+    ($(#[$doc:meta])* $name:ident, $schema:tt) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+text_value!(
+    /// A name that people give: 1 to 255 characters, not only white space, no control characters.
+    Label,
+    {"type": "string", "minLength": 1, "maxLength": 255}
+);
+
+impl Label {
+    /// Checks the text.
+    pub fn parse(text: String) -> Result<Self, &'static str> {
+        if text.trim().is_empty() {
+            return Err("must not be empty");
+        }
+        if text.chars().count() > LABEL_LIMIT {
+            return Err("must have at most 255 characters");
+        }
+        if text.chars().any(char::is_control) {
+            return Err("must not contain control characters");
+        }
+        Ok(Self(text))
+    }
+}
+
+text_value!(
+    /// A mail address (RFC 5321 §4.1.2, without quoted local parts and address literals).
+    Email,
+    {"type": "string", "format": "email", "maxLength": 254}
+);
+
+impl Email {
+    /// Checks the syntax; the domain is not looked up.
+    pub fn parse(text: String) -> Result<Self, &'static str> {
+        let flaw = "invalid email address";
+        let (local, domain) = text.rsplit_once('@').ok_or(flaw)?;
+        let atom = |part: &str| {
+            !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c))
+        };
+        let label = |part: &str| {
+            !part.is_empty()
+                && part.len() <= 63
+                && part.chars().all(|c| c.is_alphanumeric() || c == '-')
+                && !part.starts_with('-')
+                && !part.ends_with('-')
+        };
+        let whole = text.len() <= EMAIL_LIMIT && local.len() <= 64;
+        if whole && local.split('.').all(atom) && domain.contains('.') && domain.split('.').all(label) {
+            Ok(Self(text))
+        } else {
+            Err(flaw)
+        }
+    }
+}
+
+text_value!(
+    /// A telephone number: `+` and 2 to 15 digits, the first not zero (ITU-T E.164).
+    Phone,
+    {"type": "string", "pattern": "^\\+[1-9][0-9]{1,14}$", "maxLength": 16}
+);
+
+impl Phone {
+    /// Checks the form.
+    pub fn parse(text: String) -> Result<Self, &'static str> {
+        let digits = text.strip_prefix('+').unwrap_or_default();
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        if plain && (2..=15).contains(&digits.len()) && !digits.starts_with('0') {
+            Ok(Self(text))
+        } else {
+            Err("expected a phone number in E.164 form")
+        }
+    }
+}
+
+/// Text of at most `N` bytes without control characters other than line breaks and tabs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text<const N: usize>(String);
+
+impl<const N: usize> Text<N> {
+    /// Checks the length and the characters.
+    pub fn parse(text: String) -> Result<Self, String> {
+        if text.len() > N {
+            return Err(format!("must have at most {N} bytes"));
+        }
+        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+            return Err("must not contain control characters".to_owned());
+        }
+        Ok(Self(text))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const N: usize> Serialize for Text<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Text<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl<const N: usize> JsonSchema for Text<N> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Text{N}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "maxLength": N})
+    }
+}
+
+/// A list of at most `N` elements. Absent and empty are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtMost<T, const N: usize>(Vec<T>);
+
+impl<T, const N: usize> AtMost<T, N> {
+    /// Takes the elements out.
+    pub fn into_vec(self) -> Vec<T> {
+        self.0
+    }
+
+    /// Keeps the first `N` elements.
+    pub fn cut(mut items: Vec<T>) -> Self {
+        items.truncate(N);
+        Self(items)
+    }
+}
+
+impl<T, const N: usize> Default for AtMost<T, N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T, const N: usize> Deref for AtMost<T, N> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T, const N: usize> IntoIterator for AtMost<T, N> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T, const N: usize> IntoIterator for &'a AtMost<T, N> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: Serialize, const N: usize> Serialize for AtMost<T, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items = Vec::deserialize(deserializer)?;
+        if items.len() > N {
+            return Err(de::Error::custom(format!("must have at most {N} elements")));
+        }
+        Ok(Self(items))
+    }
+}
+
+impl<T: JsonSchema, const N: usize> JsonSchema for AtMost<T, N> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}AtMost{N}", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = generator.subschema_for::<T>();
+        json_schema!({"type": "array", "items": items, "maxItems": N})
+    }
+}
+
+/// An unsigned number that JSON carries as a decimal string; plain numbers are read too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Decimal(pub u64);
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = match Value::deserialize(deserializer)? {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => decimal(&text),
+            _ => None,
+        };
+        number.map(Self).ok_or_else(|| de::Error::custom("expected an unsigned 64-bit number in decimal"))
+    }
+}
+
+/// Digits only, no sign, no leading zero.
+fn decimal(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let minimal = text == "0" || !text.starts_with('0');
+    if plain && minimal { text.parse().ok() } else { None }
+}
+
+impl JsonSchema for Decimal {
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^(0|[1-9][0-9]*)$", "maxLength": 20})
+    }
+}
+
+/// The life of a credential in seconds: a positive decimal string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExpirationSeconds(pub u64);
+
+impl Serialize for ExpirationSeconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Decimal(self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExpirationSeconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Decimal::deserialize(deserializer) {
+            Ok(Decimal(seconds)) if seconds > 0 => Ok(Self(seconds)),
+            _ => Err(de::Error::custom("invalid api key expiration")),
+        }
+    }
+}
+
+impl JsonSchema for ExpirationSeconds {
+    fn schema_name() -> Cow<'static, str> {
+        "ExpirationSeconds".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    fn reads<T: de::DeserializeOwned>(value: Value) -> bool {
+        from_value::<T>(value).is_ok()
+    }
+
+    #[test]
+    fn labels() {
+        for good in ["a", " a ", "Read Write Session - 2026-11-21T09:24:00Z", &"ü".repeat(255)] {
+            assert!(reads::<Label>(json!(good)), "{good}");
+        }
+        for bad in ["", "  ", "a\nb", "a\u{0}", "\u{85}", &"ü".repeat(256)] {
+            assert!(!reads::<Label>(json!(bad)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn mail_addresses_and_phones() {
+        for good in ["a@b.co", "first.last+tag@sub.example.com", "ü@exämple.de"] {
+            assert!(reads::<Email>(json!(good)), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            "@b.co",
+            "a@",
+            "a@b",
+            "a b@c.de",
+            "a@b..c",
+            "a@-b.c",
+            "a\r\n@b.co",
+            "a@b.co\n",
+            ".a@b.co",
+        ] {
+            assert!(!reads::<Email>(json!(bad)), "{bad}");
+        }
+        assert!(reads::<Phone>(json!("+4915112345678")));
+        for bad in ["", "+", "+1", "+0123", "4915112345678", "+1234567890123456", "+12a"] {
+            assert!(!reads::<Phone>(json!(bad)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_as_text() {
+        assert_eq!(
+            from_value::<Decimal>(json!("9007199254740993")).ok(),
+            Some(Decimal(9_007_199_254_740_993))
+        );
+        assert_eq!(
+            from_value::<Decimal>(json!(9_007_199_254_740_993_u64)).ok(),
+            Some(Decimal(9_007_199_254_740_993))
+        );
+        for bad in [
+            json!(""),
+            json!(" 1"),
+            json!("+1"),
+            json!("01"),
+            json!("-1"),
+            json!(1.0),
+            json!(-1),
+            json!("18446744073709551616"),
+            json!(null),
+        ] {
+            assert!(!reads::<Decimal>(bad.clone()), "{bad}");
+        }
+        assert!(!reads::<ExpirationSeconds>(json!("0")));
+        assert!(reads::<ExpirationSeconds>(json!("900")));
+    }
+
+    #[test]
+    fn lists_stop_at_their_limit() {
+        assert!(reads::<AtMost<u8, 2>>(json!([1, 2])));
+        assert!(!reads::<AtMost<u8, 2>>(json!([1, 2, 3])));
+    }
+}

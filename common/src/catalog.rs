@@ -1,0 +1,90 @@
+//! The catalogue: each kind of activity and each query described as data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a kind does, as policies match on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Action {
+    /// Makes a thing.
+    Create,
+    /// Changes a thing.
+    Update,
+    /// Removes a thing.
+    Delete,
+    /// Signs with a key.
+    Sign,
+    /// Takes a key out.
+    Export,
+    /// Brings a key in.
+    Import,
+}
+
+/// What a kind acts on, as policies match on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Resource {
+    /// Organizations and sub-organizations.
+    Organization,
+    /// Users and their tags.
+    User,
+    /// API keys, authenticators and OAuth providers.
+    Credential,
+    /// Policies.
+    Policy,
+    /// Private keys; also whatever signs.
+    PrivateKey,
+    /// Wallets and their accounts.
+    Wallet,
+}
+
+/// Who decides on a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Gate {
+    /// Root quorum, or a policy.
+    Policy,
+    /// Root quorum only; no policy can grant it.
+    RootQuorum,
+    /// As `POLICY`, and a user may do it to credentials of their own.
+    OwnCredential,
+    /// A vote on another activity: those who can still decide it.
+    Vote,
+}
+
+/// One kind of activity, in one version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindEntry {
+    /// `ACTIVITY_TYPE_*`.
+    #[serde(rename = "type")]
+    pub activity_type: String,
+    /// Path of the submit operation.
+    pub path: String,
+    /// Member of `intent`.
+    pub intent: String,
+    /// Member of `result`; absent for votes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Who decides.
+    pub gate: Gate,
+    /// What policies match on; absent where policies are not consulted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acts: Option<(Action, Resource)>,
+    /// What it does, in a sentence.
+    pub description: String,
+    /// JSON schema of the parameters.
+    pub parameters: Value,
+    /// JSON schema of the result.
+    pub outcome: Value,
+}
+
+/// All kinds, sorted by type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// The kinds.
+    pub kinds: Vec<KindEntry>,
+    /// Paths of the queries, sorted.
+    pub queries: Vec<String>,
+}

@@ -1,0 +1,217 @@
+//! The console protocol: what the daemon's local socket answers beside the public routes.
+//!
+//! HTTP/1.1 over the socket. Every route here only reads; a vote goes through the public submit routes
+//! and needs a stamp. Errors have the form of [`crate::fault::Fault`].
+//!
+//! | route | answer |
+//! |---|---|
+//! | `GET /console/v1/status` | [`DaemonStatus`] |
+//! | `GET /console/v1/catalog` | [`crate::catalog::Catalog`] |
+//! | `GET /console/v1/organizations?parent=ID&after=ID&limit=N` | [`OrganizationPage`] |
+//! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
+//! | `GET /console/v1/organizations/ID/wallets/ID/accounts?after=ID&limit=N` | [`AccountPage`] |
+//! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
+//! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
+//! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
+
+use serde::{Deserialize, Serialize};
+
+use crate::activity::{Activity, Status};
+use crate::ids::{ActivityId, OrganizationId, UserId, WalletAccountId};
+use crate::wire::{Feature, Policy, PrivateKey, Quorum, Tag, Timestamp, User, Wallet, WalletAccount};
+
+/// Version of this protocol. A console refuses a daemon that speaks another one.
+pub const PROTOCOL: u32 = 1;
+/// Largest page of any list.
+pub const PAGE_LIMIT: usize = 100;
+
+/// Whether the daemon serves for real.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Mode {
+    /// `quorated dev`: loopback only, throw-away.
+    Dev,
+    /// `quorated serve`.
+    Production,
+}
+
+/// The daemon itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DaemonStatus {
+    /// [`PROTOCOL`] of the daemon.
+    pub protocol: u32,
+    /// Version of the daemon.
+    pub version: String,
+    /// How it was started.
+    pub mode: Mode,
+    /// Started at.
+    pub started_at: Timestamp,
+    /// The daemon's clock, milliseconds since 1970.
+    pub now_millis: u64,
+    /// Process id of the daemon on its host.
+    pub process_id: u32,
+    /// Where the public API is served, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// P-256 key that signs bundles, uncompressed hex.
+    pub quorum_public_key: String,
+}
+
+/// An organization in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationHead {
+    /// Id.
+    pub organization_id: OrganizationId,
+    /// Name.
+    pub organization_name: String,
+    /// Parent, for a sub-organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_organization_id: Option<OrganizationId>,
+    /// Grows with every change of the organization's state.
+    pub version: u64,
+    /// Root quorum.
+    pub root_quorum: Quorum,
+    /// Created at.
+    pub created_at: Timestamp,
+    /// Last changed at.
+    pub updated_at: Timestamp,
+}
+
+/// A page of organizations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationPage {
+    /// In order of creation.
+    pub organizations: Vec<OrganizationHead>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<OrganizationId>,
+}
+
+/// An organization with everything that is bounded in number, read in one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationDetail {
+    /// Id, name, version, quorum.
+    #[serde(flatten)]
+    pub head: OrganizationHead,
+    /// Users with their credentials.
+    pub users: Vec<User>,
+    /// Wallets; accounts are paged.
+    pub wallets: Vec<Wallet>,
+    /// Private keys.
+    pub private_keys: Vec<PrivateKey>,
+    /// Tags of users and of private keys.
+    pub tags: Vec<Tag>,
+    /// Policies.
+    pub policies: Vec<Policy>,
+    /// Features that are on.
+    pub features: Vec<Feature>,
+}
+
+/// A page of wallet accounts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountPage {
+    /// In order of creation.
+    pub accounts: Vec<WalletAccount>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<WalletAccountId>,
+}
+
+/// A page of activities, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityPage {
+    /// Activities; the can-flags are false, since the socket knows no caller.
+    pub activities: Vec<ActivityRow>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<ActivityId>,
+}
+
+/// An activity in a list, with who decides it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityRow {
+    /// The activity.
+    pub activity: Activity,
+    /// Present while it waits for votes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+}
+
+/// Why an activity waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum WaitingRule {
+    /// The root quorum must agree.
+    RootQuorum,
+    /// A policy's consensus must hold; the root quorum can complete it too.
+    Policy,
+}
+
+/// What an activity waits for, by the daemon's reckoning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// Which rule decides.
+    pub rule: WaitingRule,
+    /// How many approvals of root users complete it.
+    pub needed: u32,
+    /// Users whose approval counts now.
+    pub counted: Vec<UserId>,
+    /// Users whose approval would still help.
+    pub open_to: Vec<UserId>,
+    /// When the oldest counted approval lapses, milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lapses_at_millis: Option<u64>,
+}
+
+/// Everything a review needs, read in one snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewRecord {
+    /// The activity and who decides it.
+    #[serde(flatten)]
+    pub row: ActivityRow,
+    /// The organization that the activity acts on, as it is now. Its `version` names the state.
+    pub organization: OrganizationDetail,
+}
+
+/// Something changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Resume token: pass it as `after` to continue behind this event.
+    pub token: String,
+    /// What happened.
+    pub change: Change,
+}
+
+/// A change as the feed tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase", tag = "what")]
+pub enum Change {
+    /// An activity was recorded or moved on.
+    Activity {
+        /// Organization.
+        organization_id: OrganizationId,
+        /// Activity.
+        activity_id: ActivityId,
+        /// Its status now.
+        status: Status,
+    },
+    /// The state of an organization changed.
+    Organization {
+        /// Organization.
+        organization_id: OrganizationId,
+        /// Its version now.
+        version: u64,
+    },
+    /// Events before this one are not known any more: read everything again.
+    Reset,
+}

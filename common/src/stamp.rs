@@ -1,0 +1,237 @@
+//! Stamps: how a request proves who sent it. Reading, verifying and making the `X-Stamp` header.
+//!
+//! What is signed is always the exact body. P-256 verification goes through AWS-LC, because it is the
+//! largest cost of a request; keys are parsed once and kept.
+
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1, ParsedPublicKey};
+use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
+use k256::ecdsa::signature::hazmat::PrehashVerifier;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use sha3::Keccak256;
+
+mod sign;
+
+pub use sign::{BadSecret, Stamper};
+
+/// Header that carries a stamp by an API key.
+pub const HEADER: &str = "X-Stamp";
+
+/// Curve of an API key.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub enum ApiKeyCurve {
+    /// NIST P-256 (FIPS 186-5).
+    #[serde(rename = "API_KEY_CURVE_P256")]
+    P256,
+    /// secp256k1 (SEC 2).
+    #[serde(rename = "API_KEY_CURVE_SECP256K1")]
+    Secp256k1,
+    /// Ed25519 (RFC 8032).
+    #[serde(rename = "API_KEY_CURVE_ED25519")]
+    Ed25519,
+}
+
+/// How a stamp is signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scheme {
+    /// ECDSA P-256 over SHA-256 of the body, DER.
+    #[serde(rename = "SIGNATURE_SCHEME_TK_API_P256")]
+    P256,
+    /// ECDSA secp256k1 over SHA-256 of the body, DER.
+    #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1")]
+    Secp256k1,
+    /// Ed25519 over the body, raw 64 bytes.
+    #[serde(rename = "SIGNATURE_SCHEME_TK_API_ED25519")]
+    Ed25519,
+    /// ECDSA secp256k1 over the body as an Ethereum personal message (ERC-191 version 0x45), DER.
+    #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191")]
+    Secp256k1Eip191,
+}
+
+impl Scheme {
+    /// The identifier on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P256 => "SIGNATURE_SCHEME_TK_API_P256",
+            Self::Secp256k1 => "SIGNATURE_SCHEME_TK_API_SECP256K1",
+            Self::Ed25519 => "SIGNATURE_SCHEME_TK_API_ED25519",
+            Self::Secp256k1Eip191 => "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191",
+        }
+    }
+
+    /// The scheme of a wire identifier.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191]
+            .into_iter()
+            .find(|scheme| scheme.name() == name)
+    }
+
+    /// The curve that keys of this scheme have.
+    pub const fn curve(self) -> ApiKeyCurve {
+        match self {
+            Self::P256 => ApiKeyCurve::P256,
+            Self::Secp256k1 | Self::Secp256k1Eip191 => ApiKeyCurve::Secp256k1,
+            Self::Ed25519 => ApiKeyCurve::Ed25519,
+        }
+    }
+}
+
+/// A stamp as read from the header, not yet verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// Public key, lowercase hex.
+    pub public_key: String,
+    /// How it is signed.
+    pub scheme: Scheme,
+    /// Signature as it stood in the header, hex.
+    pub signature: String,
+}
+
+/// Why a header is not a stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum StampFlaw {
+    /// Not base64, or not a JSON object.
+    #[error("malformed activity stamp")]
+    Malformed,
+    /// Members missing, of a wrong type, or an unknown scheme.
+    #[error("could not extract api key stamp")]
+    Members,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    public_key: String,
+    scheme: String,
+    signature: String,
+}
+
+impl Stamp {
+    /// Reads the value of the header: base64 in either alphabet, padded or not, of a JSON object.
+    pub fn read(header: &str) -> Result<Self, StampFlaw> {
+        let json = base64(header).ok_or(StampFlaw::Malformed)?;
+        let value = crate::json::parse(&json).map_err(|_| StampFlaw::Malformed)?;
+        if !value.is_object() {
+            return Err(StampFlaw::Malformed);
+        }
+        let members: Members = serde_json::from_value(value).map_err(|_| StampFlaw::Members)?;
+        Ok(Self {
+            public_key: members.public_key.to_ascii_lowercase(),
+            scheme: Scheme::of_name(&members.scheme).ok_or(StampFlaw::Members)?,
+            signature: members.signature,
+        })
+    }
+
+    /// The header value: base64url without padding of the JSON object.
+    pub fn header(&self) -> String {
+        let members = Members {
+            public_key: self.public_key.clone(),
+            scheme: self.scheme.name().to_owned(),
+            signature: self.signature.clone(),
+        };
+        Base64UrlUnpadded::encode_string(&serde_json::to_vec(&members).unwrap_or_default())
+    }
+}
+
+/// Strict within one alphabet, so that each byte string has few spellings.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let bare = text.trim_end_matches('=');
+    let padding = text.len().saturating_sub(bare.len());
+    if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
+        return None;
+    }
+    if bare.contains(['+', '/']) {
+        Base64Unpadded::decode_vec(bare).ok()
+    } else {
+        Base64UrlUnpadded::decode_vec(bare).ok()
+    }
+}
+
+/// The text is not a public key of its curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a public key of its curve: 66 hex digits compressed, or 64 for Ed25519")]
+pub struct BadPublicKey;
+
+/// A parsed public key of an API key.
+pub enum StampKey {
+    /// P-256.
+    P256(ParsedPublicKey),
+    /// secp256k1.
+    Secp256k1(k256::ecdsa::VerifyingKey),
+    /// Ed25519.
+    Ed25519(ed25519_dalek::VerifyingKey),
+}
+
+impl StampKey {
+    /// Parses compressed SEC 1 hex (33 bytes), or 32 bytes for Ed25519. Refuses points that are not on the
+    /// curve and Ed25519 keys of small order, under which one signature fits every message.
+    pub fn parse(curve: ApiKeyCurve, hex: &str) -> Result<Self, BadPublicKey> {
+        let plain = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bytes = const_hex::decode(hex).ok().filter(|_| plain).ok_or(BadPublicKey)?;
+        match curve {
+            ApiKeyCurve::P256 => {
+                compressed(&bytes)?;
+                p256::PublicKey::from_sec1_bytes(&bytes).map_err(|_| BadPublicKey)?;
+                let key = ParsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &bytes).map_err(|_| BadPublicKey)?;
+                Ok(Self::P256(key))
+            }
+            ApiKeyCurve::Secp256k1 => {
+                compressed(&bytes)?;
+                k256::ecdsa::VerifyingKey::from_sec1_bytes(&bytes)
+                    .map(Self::Secp256k1)
+                    .map_err(|_| BadPublicKey)
+            }
+            ApiKeyCurve::Ed25519 => {
+                let bytes: [u8; 32] = bytes.try_into().map_err(|_| BadPublicKey)?;
+                let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| BadPublicKey)?;
+                if key.is_weak() { Err(BadPublicKey) } else { Ok(Self::Ed25519(key)) }
+            }
+        }
+    }
+
+    /// Whether `signature` (hex, as in a stamp) by this key fits `body` under `scheme`.
+    ///
+    /// ECDSA signatures with s in the upper half verify, since the published clients make them.
+    pub fn verify(&self, scheme: Scheme, body: &[u8], signature: &str) -> bool {
+        if !signature.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return false;
+        }
+        let Ok(signature) = const_hex::decode(signature) else { return false };
+        match (self, scheme) {
+            (Self::P256(key), Scheme::P256) => key.verify_sig(body, &signature).is_ok(),
+            (Self::Secp256k1(key), Scheme::Secp256k1) => secp256k1(key, &Sha256::digest(body), &signature),
+            (Self::Secp256k1(key), Scheme::Secp256k1Eip191) => {
+                secp256k1(key, &personal_message(body), &signature)
+            }
+            (Self::Ed25519(key), Scheme::Ed25519) => ed25519_dalek::Signature::from_slice(&signature)
+                .is_ok_and(|signature| key.verify_strict(body, &signature).is_ok()),
+            _ => false,
+        }
+    }
+}
+
+fn compressed(bytes: &[u8]) -> Result<(), BadPublicKey> {
+    match bytes {
+        [2 | 3, rest @ ..] if rest.len() == 32 => Ok(()),
+        _ => Err(BadPublicKey),
+    }
+}
+
+fn secp256k1(key: &k256::ecdsa::VerifyingKey, digest: &[u8], der: &[u8]) -> bool {
+    k256::ecdsa::Signature::from_der(der)
+        .is_ok_and(|signature| key.verify_prehash(digest, &signature.normalize_s()).is_ok())
+}
+
+/// Keccak-256 of the body as an Ethereum personal message (ERC-191).
+fn personal_message(body: &[u8]) -> [u8; 32] {
+    let mut hash = Keccak256::new();
+    hash.update(b"\x19Ethereum Signed Message:\n");
+    hash.update(body.len().to_string());
+    hash.update(body);
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Activities as they leave: the stored record joined with the users who voted.
+
+use quorate_common::activity::{Activity, Selection, Status, Vote};
+use quorate_common::fault::Fault;
+use quorate_common::wire::{Timestamp, User};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::kinds;
+use crate::model::{ActivityRecord, Organization, VoteRecord};
+use crate::refusal::Corrupt;
+
+/// What the caller may do with an activity now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CanFlags {
+    /// Whether an approval would be taken.
+    pub approve: bool,
+    /// Whether a rejection would be taken.
+    pub reject: bool,
+}
+
+/// The members of an activity, borrowed: the same as [`Activity`], without copying.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a quorate_common::ids::ActivityId,
+    organization_id: &'a quorate_common::ids::OrganizationId,
+    status: Status,
+    #[serde(rename = "type")]
+    activity_type: &'static str,
+    intent: &'a RawValue,
+    result: &'a RawValue,
+    votes: Vec<ShownVote<'a>>,
+    app_proofs: [(); 0],
+    fingerprint: &'a quorate_common::fingerprint::Fingerprint,
+    can_approve: bool,
+    can_reject: bool,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    failure: Option<Failure<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownVote<'a> {
+    id: &'a quorate_common::ids::VoteId,
+    user_id: &'a quorate_common::ids::UserId,
+    user: Voter<'a>,
+    activity_id: &'a quorate_common::ids::ActivityId,
+    selection: Selection,
+    message: &'a str,
+    public_key: &'a str,
+    signature: &'a str,
+    scheme: &'static str,
+    created_at: Timestamp,
+}
+
+/// The user who voted.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Voter<'a> {
+    Present(&'a RawValue),
+    Gone(Box<User>),
+}
+
+/// A user who voted and was deleted: the name they had, and nothing that acts for them.
+fn gone(vote: &VoteRecord) -> User {
+    User {
+        user_id: vote.user,
+        user_name: vote.user_name.clone(),
+        user_email: None,
+        user_phone_number: None,
+        authenticators: Vec::new(),
+        api_keys: Vec::new(),
+        user_tags: Vec::new(),
+        oauth_providers: Vec::new(),
+        created_at: Timestamp::of_millis(vote.created),
+        updated_at: Timestamp::of_millis(vote.created),
+        mfa_policies: Vec::new(),
+    }
+}
+
+/// The three members that a failure has on the wire.
+#[derive(Serialize)]
+struct Failure<'a> {
+    code: i32,
+    message: &'a str,
+    details: &'a [serde_json::Value],
+}
+
+impl<'a> Failure<'a> {
+    fn of(fault: &'a Fault) -> Self {
+        Self { code: fault.code.number(), message: &fault.message, details: &fault.details }
+    }
+}
+
+fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: CanFlags) -> Shown<'a> {
+    let vote = |vote: &'a VoteRecord| ShownVote {
+        id: &vote.id,
+        user_id: &vote.user,
+        user: match organization.member(vote.user).and_then(|member| member.rendered()) {
+            Some(user) => Voter::Present(user),
+            None => Voter::Gone(Box::new(gone(vote))),
+        },
+        activity_id: &record.id,
+        selection: vote.selection,
+        message: &vote.message,
+        public_key: &vote.public_key,
+        signature: &vote.signature,
+        scheme: vote.scheme.name(),
+        created_at: Timestamp::of_millis(vote.created),
+    };
+    Shown {
+        id: &record.id,
+        organization_id: &record.organization,
+        status: record.status,
+        activity_type: kinds::type_of(record.number),
+        intent: &record.intent,
+        result: &record.result,
+        votes: record.votes.iter().map(vote).collect(),
+        app_proofs: [],
+        fingerprint: &record.fingerprint,
+        can_approve: can.approve,
+        can_reject: can.reject,
+        created_at: Timestamp::of_millis(record.created),
+        updated_at: Timestamp::of_millis(record.updated),
+        failure: record.failure.as_ref().map(Failure::of),
+    }
+}
+
+/// The JSON of an activity.
+pub fn activity_json(
+    record: &ActivityRecord,
+    organization: &Organization,
+    can: CanFlags,
+) -> Result<Vec<u8>, Corrupt> {
+    serde_json::to_vec(&shown(record, organization, can)).map_err(|_| Corrupt::Record("activity"))
+}
+
+/// `{"activity": …}`.
+pub fn activity_answer(
+    record: &ActivityRecord,
+    organization: &Organization,
+    can: CanFlags,
+) -> Result<Vec<u8>, Corrupt> {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        activity: Shown<'a>,
+    }
+    let answer = Answer { activity: shown(record, organization, can) };
+    serde_json::to_vec(&answer).map_err(|_| Corrupt::Record("activity"))
+}
+
+/// The activity as a value, for the console.
+pub fn activity(record: &ActivityRecord, organization: &Organization) -> Result<Activity, Corrupt> {
+    let flaw = Corrupt::Record("activity");
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| flaw.clone());
+    let vote = |vote: &VoteRecord| Vote {
+        id: vote.id,
+        user_id: vote.user,
+        user: Some(organization.user(vote.user).map_or_else(|| gone(vote), crate::model::User::wire)),
+        activity_id: record.id,
+        selection: vote.selection,
+        message: vote.message.clone(),
+        public_key: vote.public_key.clone(),
+        signature: vote.signature.clone(),
+        scheme: vote.scheme.name().to_owned(),
+        created_at: Timestamp::of_millis(vote.created),
+    };
+    Ok(Activity {
+        id: record.id,
+        organization_id: record.organization,
+        status: record.status,
+        activity_type: kinds::type_of(record.number).to_owned(),
+        intent: value(&record.intent)?,
+        result: value(&record.result)?,
+        votes: record.votes.iter().map(vote).collect(),
+        app_proofs: Vec::new(),
+        fingerprint: record.fingerprint,
+        can_approve: false,
+        can_reject: false,
+        created_at: Timestamp::of_millis(record.created),
+        updated_at: Timestamp::of_millis(record.updated),
+        failure: record.failure.clone(),
+    })
+}

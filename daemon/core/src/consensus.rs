@@ -1,0 +1,85 @@
+//! Votes: which of them count, who may still cast one, and how an activity waits.
+
+use quorate_common::activity::{Selection, VOTE_WINDOW_MILLIS};
+use quorate_common::ids::UserId;
+use quorate_policy::decide::{Approver, Credential, Electorate, Requester};
+
+use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
+
+/// An approval that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// Who.
+    pub user: UserId,
+    /// With which key, as registered.
+    pub public_key: String,
+    /// When.
+    pub created: Millis,
+}
+
+/// The approvals of an activity that count now: younger than the window, by users who still exist, with keys
+/// that are still theirs, one for each user (the latest).
+pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
+    let mut live: Vec<Approval> = Vec::new();
+    for vote in activity.votes.iter().rev() {
+        let known = live.iter().any(|approval| approval.user == vote.user);
+        if vote.selection == Selection::Approved && !known && counts(vote, organization, now) {
+            live.push(Approval {
+                user: vote.user,
+                public_key: vote.public_key.clone(),
+                created: vote.created,
+            });
+        }
+    }
+    live.reverse();
+    live
+}
+
+fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
+    let young = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
+    let holder = organization.user(vote.user);
+    young && holder.is_some_and(|user| user.api_keys.iter().any(|key| is_of(key, vote)))
+}
+
+fn is_of(key: &ApiKey, vote: &VoteRecord) -> bool {
+    key.public_key == vote.public_key && key.curve == vote.scheme.curve()
+}
+
+/// The people around an activity, as the policy language sees them.
+pub fn electorate<'a>(
+    organization: &'a Organization,
+    proposer: UserId,
+    approvals: &[Approval],
+    now: Millis,
+) -> Electorate<'a> {
+    let requester = Requester { user_id: proposer.to_string(), is_root: organization.is_root(proposer) };
+    let approvers = approvals
+        .iter()
+        .filter_map(|approval| {
+            Some(approver(organization.user(approval.user)?, Some(&approval.public_key), now))
+        })
+        .collect();
+    Electorate::new(requester, approvers, move || {
+        let users = organization.users().filter(|user| user.api_keys.iter().any(|key| !key.is_expired(now)));
+        users.map(|user| approver(user, None, now)).collect()
+    })
+}
+
+/// A user as the policy language sees them: with one key of theirs, or with all that have not come to their end.
+pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver {
+    let chosen = |key: &&ApiKey| public_key.map_or(!key.is_expired(now), |wanted| key.public_key == wanted);
+    let credentials = user.api_keys.iter().filter(chosen).map(|key| Credential {
+        id: key.id.to_string(),
+        user_id: user.id.to_string(),
+        credential_type: key.credential_type().to_owned(),
+        credential_id: None,
+        public_key: key.public_key.clone(),
+    });
+    Approver {
+        user_id: user.id.to_string(),
+        tags: user.tags.iter().map(ToString::to_string).collect(),
+        email: user.email.as_ref().map(ToString::to_string).unwrap_or_default(),
+        alias: user.name.to_string(),
+        credentials: credentials.collect(),
+    }
+}

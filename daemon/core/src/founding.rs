@@ -1,0 +1,63 @@
+//! Founding a top-level organization: outside of the API, by whoever runs the service.
+
+use quorate_common::bounded::Label;
+use quorate_common::ids::OrganizationId;
+
+use crate::limits::Limits;
+use crate::make::user::{self, SignIn};
+use crate::model::change::{Applied, Change, Founding, found};
+use crate::model::layout::IndexKey;
+use crate::model::organization::Head;
+use crate::model::{RootQuorum, User};
+use crate::params::NewUser;
+use crate::pipeline::Commit;
+use crate::refusal::{Intent, Refusal};
+use crate::view::not_empty;
+use crate::world::Moment;
+
+/// A new organization and its root users.
+pub struct Founded {
+    /// Its id.
+    pub id: OrganizationId,
+    /// Its root users, in the order given.
+    pub root_users: Vec<User>,
+    /// What to commit.
+    pub commit: Commit,
+}
+
+/// Founds an organization whose root users must agree `threshold` at a time.
+pub fn organization(
+    name: Label,
+    root_users: Vec<NewUser>,
+    threshold: u32,
+    limits: &Limits,
+    index: &IndexKey,
+    moment: &mut Moment<'_>,
+) -> Result<Founded, Refusal> {
+    not_empty(&root_users, "rootUsers")?;
+    user::check(&root_users, None, SignIn::default(), limits)?;
+    if threshold == 0 || usize::try_from(threshold).unwrap_or(usize::MAX) > root_users.len() {
+        return Err(
+            Intent::Threshold("quorum threshold must be between one and the number of root users").into()
+        );
+    }
+    let mut users = Vec::with_capacity(root_users.len());
+    for new in root_users {
+        users.push(user::first_user(new, moment)?);
+    }
+    let head = Head {
+        id: OrganizationId::random(moment.random()),
+        parent: None,
+        name,
+        version: 0,
+        quorum: RootQuorum { threshold, members: users.iter().map(|user| user.id).collect() },
+        features: std::collections::BTreeMap::new(),
+        created: moment.now,
+        updated: moment.now,
+    };
+    let id = head.id;
+    let changes = users.iter().cloned().map(Change::PutUser).collect();
+    let Applied { after, writes, absent } = found(Founding { head, changes }, moment.now, index)?;
+    let commit = Commit { absent, writes, after: vec![after], ..Commit::default() };
+    Ok(Founded { id, root_users: users, commit })
+}

@@ -1,0 +1,267 @@
+//! The contract of a kind of activity, and its row in the table.
+//!
+//! A kind has one execution. Each version that clients send is a [`Form`] of it: the same thing said with
+//! other members.
+
+use quorate_common::activity::Selection;
+use quorate_common::catalog::{Action, Gate, KindEntry, Resource};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::json::{self, Flaw};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::cx::Cx;
+use crate::policy::{Facts, Permit};
+use crate::refusal::{Corrupt, Refusal};
+use crate::view::View;
+
+const PREFIX: &str = "ACTIVITY_TYPE_";
+
+/// What one kind of activity means.
+pub trait Kind: 'static {
+    /// What policies match on; nothing where they are not consulted.
+    const ACTS: Option<(Action, Resource)>;
+    /// Who decides.
+    const GATE: Gate;
+    /// The parameters, in the newest form.
+    type Intent;
+    /// What the rules found out, so that execution need not look again.
+    type Plan;
+    /// The result, in the newest form.
+    type Outcome;
+
+    /// What must hold, and what a policy may ask about it.
+    fn rules(intent: &Self::Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal>;
+
+    /// Runs once, after the permit; leaves changes in `cx`.
+    fn execute(intent: Self::Intent, plan: Self::Plan, cx: &mut Cx<'_, '_>)
+    -> Result<Self::Outcome, Refusal>;
+
+    /// The vote that the intent is, for those kinds that are votes.
+    fn ballot(_intent: &Self::Intent) -> Option<Ballot> {
+        None
+    }
+}
+
+/// A vote on another activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ballot {
+    /// The activity voted on.
+    pub fingerprint: Fingerprint,
+    /// Yes or no.
+    pub selection: Selection,
+}
+
+/// One version of a kind: the parameters as that version names them.
+pub trait Form:
+    DeserializeOwned + Serialize + JsonSchema + Into<<Self::Kind as Kind>::Intent> + 'static
+{
+    /// The kind.
+    type Kind: Kind;
+    /// The result as this version names it.
+    type Outcome: Serialize + JsonSchema + From<<Self::Kind as Kind>::Outcome>;
+    /// The type on the wire.
+    const TYPE: &'static str;
+    /// The number of the type on the wire.
+    const NUMBER: u16;
+    /// The member of the result; empty for votes, which have none.
+    const RESULT: &'static str;
+}
+
+/// Reads the parameters of a row.
+type Parse = fn(Value, &Entry) -> Result<Box<dyn Ready>, Refusal>;
+
+/// A row of the table: constants and plain functions.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The type on the wire.
+    pub activity_type: &'static str,
+    /// The number of the type on the wire.
+    pub number: u16,
+    /// Who decides.
+    pub gate: Gate,
+    /// What policies match on.
+    pub acts: Option<(Action, Resource)>,
+    result: &'static str,
+    parse: Parse,
+    schemas: fn(&mut SchemaGenerator) -> (Value, Value),
+}
+
+/// The row of a form.
+pub const fn entry<F: Form>() -> Entry {
+    Entry {
+        activity_type: F::TYPE,
+        number: F::NUMBER,
+        gate: <F::Kind as Kind>::GATE,
+        acts: <F::Kind as Kind>::ACTS,
+        result: F::RESULT,
+        parse: parse::<F>,
+        schemas: schemas::<F>,
+    }
+}
+
+impl Entry {
+    /// The operation: last part of the path, one for all versions.
+    pub fn operation(&self) -> String {
+        split(self.activity_type).0.to_ascii_lowercase()
+    }
+
+    /// What policies call `activity.kind`.
+    pub fn kind_name(&self) -> &'static str {
+        split(self.activity_type).0
+    }
+
+    /// The member of `intent`.
+    pub fn intent_key(&self) -> String {
+        let (name, version) = split(self.activity_type);
+        let mut key = String::with_capacity(name.len());
+        for (place, word) in name.split('_').enumerate() {
+            for (at, letter) in word.chars().enumerate() {
+                let small = place == 0 || at > 0;
+                key.push(if small { letter.to_ascii_lowercase() } else { letter });
+            }
+        }
+        format!("{key}Intent{version}")
+    }
+
+    /// Reads parameters.
+    pub fn parse(&self, parameters: Value) -> Result<Box<dyn Ready>, Refusal> {
+        (self.parse)(parameters, self)
+    }
+
+    /// The row as data.
+    pub fn describe(&self) -> KindEntry {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12()
+            .with(|settings| settings.inline_subschemas = true)
+            .into_generator();
+        let (mut parameters, outcome) = (self.schemas)(&mut generator);
+        let description = parameters.as_object_mut().and_then(|schema| schema.remove("description"));
+        KindEntry {
+            activity_type: self.activity_type.to_owned(),
+            path: format!("/public/v1/submit/{}", self.operation()),
+            intent: self.intent_key(),
+            result: (!self.result.is_empty()).then(|| self.result.to_owned()),
+            gate: self.gate,
+            acts: self.acts,
+            description: description.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default(),
+            parameters,
+            outcome,
+        }
+    }
+}
+
+/// The operation of a type without its prefix.
+pub fn operation_of(name: &'static str) -> String {
+    split(name).0.to_ascii_lowercase()
+}
+
+/// Name without prefix and version, and the version (`V2` or nothing).
+fn split(activity_type: &'static str) -> (&'static str, &'static str) {
+    let name = activity_type.strip_prefix(PREFIX).unwrap_or(activity_type);
+    match name.rsplit_once('_') {
+        Some((short, version)) if is_version(version) => (short, version),
+        _ => (name, ""),
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    let digits = text.strip_prefix('V').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Parameters that were read, ready to be judged and executed.
+pub trait Ready {
+    /// The wire's `intent`: one member.
+    fn intent(&self) -> &RawValue;
+
+    /// The vote that the intent is.
+    fn ballot(&self) -> Option<Ballot>;
+
+    /// What must hold, and what a policy may ask about it. Keeps what it found for the execution.
+    fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal>;
+
+    /// Executes and gives the wire's `result`: one member. The permit is used up.
+    fn execute(self: Box<Self>, permit: Permit, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal>;
+}
+
+struct Prepared<F: Form> {
+    echo: Box<RawValue>,
+    intent: <F::Kind as Kind>::Intent,
+    plan: Option<<F::Kind as Kind>::Plan>,
+}
+
+fn parse<F: Form>(parameters: Value, entry: &Entry) -> Result<Box<dyn Ready>, Refusal> {
+    let parameters = match parameters {
+        Value::Null => Value::Object(Map::new()),
+        other => other,
+    };
+    if !parameters.is_object() {
+        let reason = "invalid request body: `parameters`: expected an object".to_owned();
+        return Err(Flaw::Member { path: "parameters".to_owned(), reason }.into());
+    }
+    let form: F = json::typed(parameters, "parameters")?;
+    let echo = member(&entry.intent_key(), &form)?;
+    Ok(Box::new(Prepared::<F> { echo, intent: form.into(), plan: None }))
+}
+
+fn schemas<F: Form>(generator: &mut SchemaGenerator) -> (Value, Value) {
+    (generator.subschema_for::<F>().to_value(), generator.subschema_for::<F::Outcome>().to_value())
+}
+
+/// An object of one member.
+fn member<T: Serialize>(name: &str, value: &T) -> Result<Box<RawValue>, Corrupt> {
+    let flaw = Corrupt::Invariant("a member does not serialize");
+    let json = serde_json::to_string(value).map_err(|_| flaw.clone())?;
+    RawValue::from_string(format!("{{\"{name}\":{json}}}")).map_err(|_| flaw)
+}
+
+/// An object without members.
+pub fn nothing() -> Box<RawValue> {
+    // `{}` is JSON.
+    RawValue::from_string("{}".to_owned()).unwrap_or_default()
+}
+
+impl<F: Form> Ready for Prepared<F> {
+    fn intent(&self) -> &RawValue {
+        &self.echo
+    }
+
+    fn ballot(&self) -> Option<Ballot> {
+        F::Kind::ballot(&self.intent)
+    }
+
+    fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal> {
+        let (facts, plan) = F::Kind::rules(&self.intent, view)?;
+        self.plan = Some(plan);
+        Ok(facts)
+    }
+
+    fn execute(self: Box<Self>, permit: Permit, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal> {
+        permit.spend();
+        let plan = self.plan.ok_or(Corrupt::Invariant("an execution without its rules"))?;
+        let outcome = F::Kind::execute(self.intent, plan, cx)?;
+        if F::RESULT.is_empty() {
+            return Ok(nothing());
+        }
+        Ok(member(F::RESULT, &F::Outcome::from(outcome))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_split_into_name_and_version() {
+        for (activity_type, name, version) in [
+            ("ACTIVITY_TYPE_CREATE_WALLET", "CREATE_WALLET", ""),
+            ("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "SIGN_RAW_PAYLOAD", "V2"),
+            ("ACTIVITY_TYPE_OAUTH2_AUTHENTICATE", "OAUTH2_AUTHENTICATE", ""),
+        ] {
+            assert_eq!(split(activity_type), (name, version));
+        }
+    }
+}

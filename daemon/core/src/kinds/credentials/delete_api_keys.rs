@@ -1,0 +1,67 @@
+//! Deletes API keys of a user. Final once acknowledged: no later request with such a key succeeds.
+
+use quorate_common::ids::{ApiKeyId, UserId};
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+use crate::model::User;
+
+pub(in crate::kinds) struct DeleteApiKeys;
+
+/// Deletes API keys of a user.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    user_id: UserId,
+    #[serde(default)]
+    api_key_ids: AtMost<ApiKeyId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    api_key_ids: AtMost<ApiKeyId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeleteApiKeys;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_API_KEYS";
+    const NUMBER: u16 = 10;
+    const RESULT: &'static str = "deleteApiKeysResult";
+}
+
+impl Kind for DeleteApiKeys {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Credential));
+    const GATE: Gate = Gate::OwnCredential;
+    type Intent = Intent;
+    type Plan = User;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+        not_empty(&intent.api_key_ids, "apiKeyIds")?;
+        distinct(intent.api_key_ids.iter(), "apiKeyIds")?;
+        let mut user = view.user(intent.user_id)?.clone();
+        for id in &intent.api_key_ids {
+            let place = user.api_keys.iter().position(|key| key.id == *id).ok_or(Missing::ApiKey(*id))?;
+            user.api_keys.remove(place);
+        }
+        if !user.has_credential() {
+            return Err(Wrong::NoCredential(user.id.to_string()).into());
+        }
+        // An authenticator cannot vote yet, so a root user keeps at least one API key.
+        if user.api_keys.is_empty() && view.organization.is_root(user.id) {
+            return Err(Wrong::QuorumUsers.into());
+        }
+        let ids = intent.api_key_ids.iter().map(ToString::to_string);
+        let params =
+            vec![("user_id", Value::text(intent.user_id.to_string())), ("api_key_ids", Value::texts(ids))];
+        Ok((Facts { own_credentials_of: Some(intent.user_id), params, ..Facts::default() }, user))
+    }
+
+    fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        user.updated = cx.now();
+        cx.change(Change::PutUser(user));
+        Ok(Outcome { api_key_ids: intent.api_key_ids })
+    }
+}

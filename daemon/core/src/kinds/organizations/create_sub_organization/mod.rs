@@ -1,0 +1,149 @@
+//! Creates a sub-organization with its root users and, if asked, private keys or a wallet.
+
+use quorate_common::ids::{OrganizationId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::make::user::{self, SignIn};
+use crate::make::{private_key, wallet};
+use crate::model::change::Founding;
+use crate::model::organization::Head;
+use crate::model::{FeatureName, RootQuorum};
+use crate::params::keys::{PrivateKeyResult, WalletResult};
+use crate::params::{NewUser, PrivateKeyParams, WalletParams};
+use crate::refusal::Unoffered;
+
+mod client_signature;
+mod results;
+pub(in crate::kinds) mod v1;
+pub(in crate::kinds) mod v2;
+pub(in crate::kinds) mod v3;
+pub(in crate::kinds) mod v4;
+pub(in crate::kinds) mod v5;
+pub(in crate::kinds) mod v6;
+pub(in crate::kinds) mod v7;
+pub(in crate::kinds) mod v8;
+
+pub(in crate::kinds) struct CreateSubOrganization;
+
+/// The parameters in no version's names.
+pub(in crate::kinds) struct Request {
+    name: Label,
+    root_users: Vec<NewUser>,
+    threshold: i32,
+    private_keys: Vec<PrivateKeyParams>,
+    wallet: Option<WalletParams>,
+    without: Without,
+    verified_contact: bool,
+}
+
+/// Ways to sign in that a new organization offers unless it is said otherwise.
+const OFFERED: [FeatureName; 4] =
+    [FeatureName::EmailRecovery, FeatureName::EmailAuth, FeatureName::SmsAuth, FeatureName::OtpEmailAuth];
+
+/// Ways to sign in that the new organization shall not offer.
+#[derive(Default)]
+struct Without(Vec<FeatureName>);
+
+impl Without {
+    /// Each of these, if its flag is given and set.
+    fn of<const N: usize>(flags: [(FeatureName, Option<bool>); N]) -> Self {
+        Self(flags.into_iter().filter(|(_, flag)| *flag == Some(true)).map(|(name, _)| name).collect())
+    }
+
+    fn offers(&self, name: FeatureName) -> bool {
+        !self.0.contains(&name)
+    }
+
+    fn features(&self) -> impl Iterator<Item = FeatureName> {
+        OFFERED.into_iter().filter(|name| self.offers(*name))
+    }
+}
+
+/// The result in no version's names.
+pub(in crate::kinds) struct Created {
+    id: OrganizationId,
+    root_user_ids: Vec<UserId>,
+    private_keys: Vec<PrivateKeyResult>,
+    wallet: Option<WalletResult>,
+}
+
+impl Kind for CreateSubOrganization {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Organization));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Request;
+    type Plan = u32;
+    type Outcome = Created;
+
+    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, u32), Refusal> {
+        if view.organization.head.parent.is_some() {
+            return Err(Wrong::ClosedToChildren.into());
+        }
+        if request.verified_contact {
+            return Err(
+                Unoffered::Feature("verification tokens are not offered by this service".to_owned()).into()
+            );
+        }
+        not_empty(&request.root_users, "rootUsers")?;
+        let threshold = u32::try_from(request.threshold).unwrap_or(0);
+        if threshold == 0 {
+            return Err(Wrong::Threshold("quorum threshold must be non-zero integer").into());
+        }
+        if usize::try_from(threshold).unwrap_or(usize::MAX) > request.root_users.len() {
+            return Err(Wrong::Threshold("quorum threshold must not exceed the number of root users").into());
+        }
+        let limits = view.world.limits();
+        let without = &request.without;
+        let sign_in = SignIn {
+            email: without.offers(FeatureName::EmailAuth) || without.offers(FeatureName::OtpEmailAuth),
+            sms: without.offers(FeatureName::SmsAuth),
+        };
+        user::check(&request.root_users, None, sign_in, limits)?;
+        room(0, request.root_users.len(), limits.users, "users")?;
+        private_key::check(&request.private_keys)?;
+        if request.private_keys.iter().any(|key| !key.private_key_tags.is_empty()) {
+            return Err(Missing::Thing("private key tag").into());
+        }
+        if let Some(wallet) = &request.wallet {
+            wallet::check_accounts(&wallet.accounts)?;
+        }
+        Ok((Facts::default(), threshold))
+    }
+
+    fn execute(request: Request, threshold: u32, cx: &mut Cx<'_, '_>) -> Result<Created, Refusal> {
+        let mut changes = Vec::new();
+        let mut members = Vec::with_capacity(request.root_users.len());
+        for new in request.root_users {
+            let user = user::user(new, cx)?;
+            members.push(user.id);
+            changes.push(Change::PutUser(user));
+        }
+        let mut private_keys = Vec::with_capacity(request.private_keys.len());
+        for params in request.private_keys {
+            let (made, result) = private_key::private_key(params, cx)?;
+            changes.extend(made);
+            private_keys.push(result);
+        }
+        let wallet = match request.wallet {
+            None => None,
+            Some(params) => {
+                let made = wallet::wallet(params, cx)?;
+                let result = WalletResult { wallet_id: made.id(), addresses: AtMost::cut(made.addresses()) };
+                changes.extend(made.changes());
+                Some(result)
+            }
+        };
+        let head = Head {
+            id: cx.organization_id(),
+            parent: Some(cx.organization.id()),
+            name: request.name,
+            version: 0,
+            quorum: RootQuorum { threshold, members: members.clone() },
+            features: request.without.features().map(|name| (name, None)).collect(),
+            created: cx.now(),
+            updated: cx.now(),
+        };
+        let created = Created { id: head.id, root_user_ids: members, private_keys, wallet };
+        cx.found(Founding { head, changes });
+        Ok(created)
+    }
+}

@@ -1,0 +1,60 @@
+//! The results as versions name them.
+
+use quorate_common::ids::{OrganizationId, UserId};
+
+use super::Created;
+use crate::kinds::prelude::*;
+use crate::params::keys::{PrivateKeyResult, WalletResult};
+
+/// The result of the first versions: ids.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Ids {
+    sub_organization_id: OrganizationId,
+    root_user_ids: AtMost<UserId, BATCH>,
+}
+
+impl From<Created> for Ids {
+    fn from(created: Created) -> Self {
+        Self { sub_organization_id: created.id, root_user_ids: AtMost::cut(created.root_user_ids) }
+    }
+}
+
+/// The result of the third version: private keys, too.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct WithKeys {
+    sub_organization_id: OrganizationId,
+    private_keys: AtMost<PrivateKeyResult, BATCH>,
+    root_user_ids: AtMost<UserId, BATCH>,
+}
+
+impl From<Created> for WithKeys {
+    fn from(created: Created) -> Self {
+        Self {
+            sub_organization_id: created.id,
+            private_keys: AtMost::cut(created.private_keys),
+            root_user_ids: AtMost::cut(created.root_user_ids),
+        }
+    }
+}
+
+/// The result of later versions: a wallet, too, if one was asked for.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct WithWallet {
+    sub_organization_id: OrganizationId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet: Option<WalletResult>,
+    root_user_ids: AtMost<UserId, BATCH>,
+}
+
+impl From<Created> for WithWallet {
+    fn from(created: Created) -> Self {
+        Self {
+            sub_organization_id: created.id,
+            wallet: created.wallet,
+            root_user_ids: AtMost::cut(created.root_user_ids),
+        }
+    }
+}

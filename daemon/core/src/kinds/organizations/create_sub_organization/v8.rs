@@ -1,0 +1,62 @@
+//! Eighth version: OAuth identities by their claims.
+
+use quorate_common::bounded::Text;
+
+use super::client_signature::ClientSignature;
+use super::results::WithWallet;
+use super::{CreateSubOrganization, Request, Without};
+use crate::kinds::prelude::*;
+use crate::model::FeatureName;
+use crate::params::WalletParams;
+use crate::params::user::RootUserParamsV5;
+
+/// Creates a sub-organization with its root users and, if asked, a wallet.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    sub_organization_name: Label,
+    #[serde(default)]
+    root_users: AtMost<RootUserParamsV5, BATCH>,
+    root_quorum_threshold: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wallet: Option<WalletParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disable_email_recovery: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disable_email_auth: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disable_sms_auth: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disable_otp_email_auth: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verification_token: Option<Text<8192>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_signature: Option<ClientSignature>,
+}
+
+impl Form for Intent {
+    type Kind = CreateSubOrganization;
+    type Outcome = WithWallet;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8";
+    const NUMBER: u16 = 122;
+    const RESULT: &'static str = "createSubOrganizationResultV8";
+}
+
+impl From<Intent> for Request {
+    fn from(intent: Intent) -> Self {
+        Self {
+            name: intent.sub_organization_name,
+            root_users: intent.root_users.into_iter().map(Into::into).collect(),
+            threshold: intent.root_quorum_threshold,
+            private_keys: Vec::new(),
+            wallet: intent.wallet,
+            without: Without::of([
+                (FeatureName::EmailRecovery, intent.disable_email_recovery),
+                (FeatureName::EmailAuth, intent.disable_email_auth),
+                (FeatureName::SmsAuth, intent.disable_sms_auth),
+                (FeatureName::OtpEmailAuth, intent.disable_otp_email_auth),
+            ]),
+            verified_contact: intent.verification_token.is_some() || intent.client_signature.is_some(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Organizations, their quorum and features.
+
+use super::prelude::*;
+
+mod create_sub_organization;
+mod remove_organization_feature;
+mod set_organization_feature;
+mod update_root_quorum;
+
+pub(super) const ENTRIES: &[Entry] = &[
+    entry::<create_sub_organization::v1::Intent>(),
+    entry::<create_sub_organization::v2::Intent>(),
+    entry::<create_sub_organization::v3::Intent>(),
+    entry::<create_sub_organization::v4::Intent>(),
+    entry::<create_sub_organization::v5::Intent>(),
+    entry::<create_sub_organization::v6::Intent>(),
+    entry::<create_sub_organization::v7::Intent>(),
+    entry::<create_sub_organization::v8::Intent>(),
+    entry::<remove_organization_feature::Intent>(),
+    entry::<set_organization_feature::Intent>(),
+    entry::<update_root_quorum::Intent>(),
+];

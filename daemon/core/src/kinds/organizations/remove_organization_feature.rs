@@ -1,0 +1,46 @@
+//! Switches a feature off.
+
+use quorate_common::wire::Feature;
+
+use crate::kinds::prelude::*;
+use crate::model::FeatureName;
+
+pub(in crate::kinds) struct RemoveOrganizationFeature;
+
+/// Switches a feature off.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(in crate::kinds) struct Intent {
+    name: FeatureName,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::kinds) struct Outcome {
+    features: Vec<Feature>,
+}
+
+impl Form for Intent {
+    type Kind = RemoveOrganizationFeature;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE";
+    const NUMBER: u16 = 50;
+    const RESULT: &'static str = "removeOrganizationFeatureResult";
+}
+
+impl Kind for RemoveOrganizationFeature {
+    const ACTS: Option<(Action, Resource)> = None;
+    const GATE: Gate = Gate::RootQuorum;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let mut after = cx.organization.clone();
+        after.head.features.remove(&intent.name);
+        cx.change(Change::RemoveFeature(intent.name));
+        Ok(Outcome { features: after.features() })
+    }
+}

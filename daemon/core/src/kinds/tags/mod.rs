@@ -1,0 +1,5 @@
+//! Tags.
+
+use super::prelude::*;
+
+pub(super) const ENTRIES: &[Entry] = &[];

@@ -1,0 +1,54 @@
+//! Deletes users with all their credentials.
+
+use quorate_common::ids::UserId;
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+
+pub(in crate::kinds) struct DeleteUsers;
+
+/// Deletes users with all their credentials.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    user_ids: AtMost<UserId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    user_ids: AtMost<UserId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeleteUsers;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_USERS";
+    const NUMBER: u16 = 9;
+    const RESULT: &'static str = "deleteUsersResult";
+}
+
+impl Kind for DeleteUsers {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::User));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        not_empty(&intent.user_ids, "userIds")?;
+        distinct(intent.user_ids.iter(), "userIds")?;
+        intent.user_ids.iter().try_for_each(|id| view.user(*id).map(drop))?;
+        if intent.user_ids.iter().any(|id| view.organization.is_root(*id)) {
+            return Err(Wrong::QuorumUsers.into());
+        }
+        let ids = intent.user_ids.iter().map(ToString::to_string);
+        Ok((Facts { params: vec![("user_ids", Value::texts(ids))], ..Facts::default() }, ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        intent.user_ids.iter().for_each(|id| cx.change(Change::RemoveUser(*id)));
+        Ok(Outcome { user_ids: intent.user_ids })
+    }
+}

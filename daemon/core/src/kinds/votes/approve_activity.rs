@@ -1,0 +1,43 @@
+//! Says yes to an activity that waits for votes.
+
+use quorate_common::activity::Selection;
+use quorate_common::fingerprint::Fingerprint;
+
+use crate::kind::Ballot;
+use crate::kinds::prelude::*;
+
+pub(in crate::kinds) struct ApproveActivity;
+
+/// Says yes to the activity with this fingerprint.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(in crate::kinds) struct Intent {
+    fingerprint: Fingerprint,
+}
+
+impl Form for Intent {
+    type Kind = ApproveActivity;
+    type Outcome = Empty;
+    const TYPE: &'static str = "ACTIVITY_TYPE_APPROVE_ACTIVITY";
+    const NUMBER: u16 = 18;
+    const RESULT: &'static str = "";
+}
+
+impl Kind for ApproveActivity {
+    const ACTS: Option<(Action, Resource)> = None;
+    const GATE: Gate = Gate::Vote;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Empty;
+
+    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(_: Intent, (): (), _: &mut Cx<'_, '_>) -> Result<Empty, Refusal> {
+        Ok(Empty {})
+    }
+
+    fn ballot(intent: &Intent) -> Option<Ballot> {
+        Some(Ballot { fingerprint: intent.fingerprint, selection: Selection::Approved })
+    }
+}

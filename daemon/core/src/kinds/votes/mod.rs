@@ -1,0 +1,9 @@
+//! Votes on activities that wait.
+
+use super::prelude::*;
+
+mod approve_activity;
+mod reject_activity;
+
+pub(super) const ENTRIES: &[Entry] =
+    &[entry::<approve_activity::Intent>(), entry::<reject_activity::Intent>()];

@@ -1,0 +1,9 @@
+//! Wallets and their accounts.
+
+use super::prelude::*;
+
+mod create_wallet;
+mod create_wallet_accounts;
+
+pub(super) const ENTRIES: &[Entry] =
+    &[entry::<create_wallet::Intent>(), entry::<create_wallet_accounts::Intent>()];

@@ -1,0 +1,56 @@
+//! How many of each thing there may be, and how much work one request may cause.
+
+/// Limits of an installation. The defaults are those that clients of this API expect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wallets of an organization.
+    pub wallets: usize,
+    /// Private keys of an organization.
+    pub private_keys: usize,
+    /// Users of an organization.
+    pub users: usize,
+    /// Policies of an organization.
+    pub policies: usize,
+    /// Tags of an organization.
+    pub tags: usize,
+    /// Tags of a sub-organization.
+    pub child_tags: usize,
+    /// Authenticators of a user.
+    pub authenticators: usize,
+    /// API keys without end of a user.
+    pub long_lived_api_keys: usize,
+    /// API keys with an end of a user; one more replaces an expired or the oldest one.
+    pub expiring_api_keys: usize,
+    /// OAuth providers of a user.
+    pub oauth_providers: usize,
+    /// Activities of an organization that may wait for votes at once.
+    pub waiting_activities: usize,
+    /// Denied attempts kept per API key; older ones are dropped.
+    pub denied_activities: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wallets: 100,
+            private_keys: 1000,
+            users: 100,
+            policies: 100,
+            tags: 100,
+            child_tags: 10,
+            authenticators: 10,
+            long_lived_api_keys: 10,
+            expiring_api_keys: 10,
+            oauth_providers: 10,
+            waiting_activities: 1000,
+            denied_activities: 100,
+        }
+    }
+}
+
+/// Longest list that one request may carry.
+pub const BATCH: usize = 100;
+/// A body may be this old, in milliseconds: one hour.
+pub const BODY_AGE_MILLIS: u64 = 60 * 60 * 1000;
+/// A body may be this far ahead, in milliseconds: five minutes.
+pub const BODY_AHEAD_MILLIS: u64 = 5 * 60 * 1000;

@@ -1,0 +1,62 @@
+//! Private keys: what must hold of new ones, and how they come about.
+
+use quorate_chain::address::{AddressFlaw, address};
+use quorate_chain::curve::SecretKey;
+use quorate_common::bounded::AtMost;
+use quorate_common::ids::PrivateKeyId;
+use quorate_common::wire::Address;
+
+use crate::cx::Cx;
+use crate::model::layout::SecretOf;
+use crate::model::{Change, PrivateKey};
+use crate::params::PrivateKeyParams;
+use crate::params::keys::PrivateKeyResult;
+use crate::refusal::{Corrupt, Intent, Refusal, Unoffered};
+use crate::secret::SecretBytes;
+use crate::view::distinct;
+
+/// Names differ within the request, and each address format fits its curve and stands once.
+pub fn check(keys: &[PrivateKeyParams]) -> Result<(), Refusal> {
+    distinct(keys.iter().map(|key| key.private_key_name.as_str()), "privateKeys")?;
+    for key in keys {
+        distinct(key.address_formats.iter().map(|format| format.name()), "addressFormats")?;
+        if !key.address_formats.iter().all(|format| format.fits(key.curve)) {
+            return Err(Intent::Text("invalid address format").into());
+        }
+    }
+    Ok(())
+}
+
+/// A private key as described, as changes and as a result tells of it.
+pub fn private_key(
+    params: PrivateKeyParams,
+    cx: &mut Cx<'_, '_>,
+) -> Result<(Vec<Change>, PrivateKeyResult), Refusal> {
+    let now = cx.now();
+    let secret = SecretKey::generate(params.curve, cx.entropy())
+        .map_err(|_| Corrupt::Invariant("the random source gives no key"))?;
+    let mut addresses = Vec::with_capacity(params.address_formats.len());
+    for format in &params.address_formats {
+        let address = address(*format, secret.public()).map_err(|flaw| match flaw {
+            AddressFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
+            AddressFlaw::UnfitCurve => Intent::Text("invalid address format").into(),
+        })?;
+        addresses.push(Address { format: format.name().to_owned(), address });
+    }
+    let id = PrivateKeyId::random(cx.random());
+    let result = PrivateKeyResult { private_key_id: id, addresses: AtMost::cut(addresses.clone()) };
+    let key = PrivateKey {
+        id,
+        name: params.private_key_name,
+        curve: params.curve,
+        public_key: secret.public().compressed_hex(),
+        addresses,
+        tags: params.private_key_tags.into_vec(),
+        exported: false,
+        imported: false,
+        created: now,
+        updated: now,
+    };
+    let secret = Change::AddSecret(SecretOf::PrivateKey(id), SecretBytes::private_key(&secret));
+    Ok((vec![Change::AddPrivateKey(key), secret], result))
+}

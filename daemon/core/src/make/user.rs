@@ -1,0 +1,173 @@
+//! Users and their credentials: what must hold of new ones, and how they come about.
+
+use std::collections::BTreeSet;
+
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
+use quorate_common::stamp::StampKey;
+
+use crate::cx::Cx;
+use crate::limits::Limits;
+use crate::model::{ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, TagKind, User};
+use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
+use crate::refusal::{Clash, Intent, Limit, Refusal};
+use crate::view::{View, not_empty, room};
+use crate::world::Moment;
+
+/// Which ways to sign in without a credential an organization offers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SignIn {
+    /// By mail.
+    pub email: bool,
+    /// By SMS.
+    pub sms: bool,
+}
+
+/// New users are well-formed, can get in, and bring no key that is taken.
+pub fn check(
+    users: &[NewUser],
+    within: Option<&Organization>,
+    sign_in: SignIn,
+    limits: &Limits,
+) -> Result<(), Refusal> {
+    let mut keys = BTreeSet::new();
+    for user in users {
+        let credential =
+            !(user.api_keys.is_empty() && user.authenticators.is_empty() && user.oauth_providers.is_empty());
+        let contact = (user.email.is_some() && sign_in.email) || (user.phone.is_some() && sign_in.sms);
+        if !credential && !contact {
+            return Err(Intent::NoCredential(user.name.to_string()).into());
+        }
+        for key in &user.api_keys {
+            if !keys.insert((key.curve, key.public_key.as_str())) {
+                return Err(Intent::Twice("apiKeys").into());
+            }
+        }
+        check_api_keys(&user.api_keys, within)?;
+        let long_lived = user.api_keys.iter().filter(|key| key.expiration_seconds.is_none()).count();
+        let expiring = user.api_keys.len().saturating_sub(long_lived);
+        if long_lived > limits.long_lived_api_keys || expiring > limits.expiring_api_keys {
+            return Err(Limit::LongLivedApiKeys.into());
+        }
+        if user.authenticators.len() > limits.authenticators {
+            return Err(Limit::Authenticators.into());
+        }
+        if user.oauth_providers.len() > limits.oauth_providers {
+            return Err(Limit::Count("OAuth providers of a user", limits.oauth_providers).into());
+        }
+        for provider in &user.oauth_providers {
+            provider.identity()?;
+        }
+    }
+    Ok(())
+}
+
+/// New API keys are points of their curves and registered nowhere in the organization.
+pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Result<(), Refusal> {
+    for (place, key) in keys.iter().enumerate() {
+        StampKey::parse(key.curve, &key.public_key).map_err(|_| Intent::PublicKey)?;
+        let rest = keys.iter().skip(place.saturating_add(1));
+        if rest.clone().any(|other| other.curve == key.curve && other.public_key == key.public_key) {
+            return Err(Intent::Twice("apiKeys").into());
+        }
+        if within.is_some_and(|organization| organization.holder(key.curve, &key.public_key).is_some()) {
+            return Err(Clash::PublicKey.into());
+        }
+    }
+    Ok(())
+}
+
+/// New users of an organization: well-formed, with tags that exist, and with room for them.
+pub fn check_new(
+    users: &[NewUser],
+    list: &'static str,
+    sign_in: SignIn,
+    view: &View<'_>,
+) -> Result<(), Refusal> {
+    not_empty(users, list)?;
+    let limits = view.world.limits();
+    check(users, Some(view.organization), sign_in, limits)?;
+    users.iter().try_for_each(|user| view.tags_exist(&user.tags, TagKind::User))?;
+    room(view.organization.users().count(), users.len(), limits.users, "users")
+}
+
+/// Adds users to the organization; gives their ids in the same order.
+pub fn add(users: Vec<NewUser>, cx: &mut Cx<'_, '_>) -> Result<Vec<UserId>, Refusal> {
+    let mut ids = Vec::with_capacity(users.len());
+    for new in users {
+        let user = user(new, cx)?;
+        ids.push(user.id);
+        cx.change(Change::PutUser(user));
+    }
+    Ok(ids)
+}
+
+/// A user as described.
+pub fn user(new: NewUser, cx: &mut Cx<'_, '_>) -> Result<User, Refusal> {
+    let now = cx.now();
+    let mut random = || cx.random();
+    user_of(new, now, &mut random)
+}
+
+/// A user as described, outside of an activity.
+pub fn first_user(new: NewUser, moment: &mut Moment<'_>) -> Result<User, Refusal> {
+    let now = moment.now;
+    let mut random = || moment.random();
+    user_of(new, now, &mut random)
+}
+
+fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, Refusal> {
+    let mut oauth_providers = Vec::with_capacity(new.oauth_providers.len());
+    for provider in &new.oauth_providers {
+        oauth_providers.push(oauth_provider(provider, now, random)?);
+    }
+    Ok(User {
+        id: UserId::random(random()),
+        name: new.name,
+        email: new.email,
+        phone: new.phone,
+        api_keys: new.api_keys.into_iter().map(|key| api_key(key, now, random)).collect(),
+        authenticators: new.authenticators.into_iter().map(|one| authenticator(one, now, random)).collect(),
+        oauth_providers,
+        tags: new.tags,
+        created: now,
+        updated: now,
+    })
+}
+
+/// An API key as described.
+pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> ApiKey {
+    ApiKey {
+        id: ApiKeyId::random(random()),
+        name: new.name,
+        curve: new.curve,
+        public_key: new.public_key,
+        expiration_seconds: new.expiration_seconds,
+        created: now,
+    }
+}
+
+fn authenticator(new: NewAuthenticator, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Authenticator {
+    Authenticator {
+        id: AuthenticatorId::random(random()),
+        name: new.name,
+        credential_id: new.credential_id,
+        transports: new.transports,
+        created: now,
+    }
+}
+
+fn oauth_provider(
+    new: &NewOauthProvider,
+    now: Millis,
+    random: &mut dyn FnMut() -> [u8; 16],
+) -> Result<OauthProvider, Refusal> {
+    let identity = new.identity()?;
+    Ok(OauthProvider {
+        id: ProviderId::random(random()),
+        name: identity.name,
+        issuer: identity.issuer,
+        audience: identity.audience,
+        subject: identity.subject,
+        created: now,
+    })
+}

@@ -1,0 +1,86 @@
+//! Wallets and accounts: what must hold of new ones, and how they come about.
+
+use quorate_chain::address::{AddressFlaw, address};
+use quorate_chain::curve::SecretKey;
+use quorate_chain::derive::derive;
+use quorate_chain::mnemonic::{Mnemonic, Seed};
+use quorate_common::ids::{WalletAccountId, WalletId};
+
+use crate::cx::{Cx, NewWallet};
+use crate::model::{Millis, Wallet, WalletAccount};
+use crate::params::{WalletAccountParams, WalletParams};
+use crate::refusal::{Corrupt, Intent, Refusal, Unoffered};
+use crate::secret::SecretBytes;
+
+/// No two accounts of one request are the same, and each address format fits its curve and is offered.
+pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
+    for (place, account) in accounts.iter().enumerate() {
+        let same = |other: &WalletAccountParams| {
+            other.curve == account.curve
+                && other.path == account.path
+                && other.address_format == account.address_format
+        };
+        if accounts.iter().skip(place.saturating_add(1)).any(same) {
+            return Err(Intent::Text("invalid path").into());
+        }
+        if !account.address_format.fits(account.curve) {
+            return Err(Intent::Text("invalid address format").into());
+        }
+    }
+    Ok(())
+}
+
+/// A wallet as described, with its secret and accounts.
+pub fn wallet(params: WalletParams, cx: &mut Cx<'_, '_>) -> Result<NewWallet, Refusal> {
+    let now = cx.now();
+    let length = params.mnemonic_length.unwrap_or_default();
+    let mnemonic = Mnemonic::generate(length, cx.entropy())
+        .map_err(|_| Corrupt::Invariant("the random source gives no mnemonic"))?;
+    let secret = SecretBytes::wallet(&mnemonic);
+    let seed = mnemonic.seed("");
+    let id = WalletId::random(cx.random());
+    let accounts = accounts(&seed, id, 0, params.accounts.into_vec(), now, &mut || cx.random())?;
+    let wallet = Wallet {
+        id,
+        name: params.wallet_name,
+        accounts: u32::try_from(accounts.len()).unwrap_or(u32::MAX),
+        exported: false,
+        imported: false,
+        created: now,
+        updated: now,
+    };
+    Ok(NewWallet { wallet, secret, accounts })
+}
+
+/// Accounts derived from a seed, the first with ordinal `first`.
+pub fn accounts(
+    seed: &Seed,
+    wallet: WalletId,
+    first: u32,
+    params: Vec<WalletAccountParams>,
+    now: Millis,
+    random: &mut dyn FnMut() -> [u8; 16],
+) -> Result<Vec<WalletAccount>, Refusal> {
+    let mut accounts = Vec::with_capacity(params.len());
+    for (ordinal, params) in (first..).zip(params) {
+        let key: SecretKey =
+            derive(params.curve, seed, &params.path).map_err(|_| Intent::Text("invalid path"))?;
+        let address = address(params.address_format, key.public()).map_err(|flaw| match flaw {
+            AddressFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
+            AddressFlaw::UnfitCurve => Intent::Text("invalid address format").into(),
+        })?;
+        accounts.push(WalletAccount {
+            id: WalletAccountId::random(random()),
+            wallet,
+            ordinal,
+            curve: params.curve,
+            path: params.path,
+            format: params.address_format,
+            address,
+            public_key: key.public().compressed_hex(),
+            name: params.name,
+            created: now,
+        });
+    }
+    Ok(accounts)
+}

@@ -1,0 +1,76 @@
+//! An activity as it is stored.
+
+use quorate_common::activity::{Selection, Status};
+use quorate_common::fault::Fault;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
+use quorate_common::stamp::Scheme;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::Millis;
+use super::record::Record;
+
+/// A vote: the stamped request of the voter, byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoteRecord {
+    /// Id.
+    pub id: VoteId,
+    /// Voter.
+    pub user: UserId,
+    /// Name of the voter at the time, for when the user is gone.
+    #[serde(default)]
+    pub user_name: String,
+    /// Yes or no.
+    pub selection: Selection,
+    /// Raw body of the request.
+    pub message: String,
+    /// Public key of the stamp.
+    pub public_key: String,
+    /// Scheme of the stamp.
+    pub scheme: Scheme,
+    /// Signature of the stamp.
+    pub signature: String,
+    /// Cast at.
+    pub created: Millis,
+}
+
+/// An activity.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ActivityRecord {
+    /// Id.
+    pub id: ActivityId,
+    /// Organization acted upon.
+    pub organization: OrganizationId,
+    /// Number of the type on the wire.
+    pub number: u16,
+    /// Where it stands.
+    pub status: Status,
+    /// The wire's `intent`: one member.
+    pub intent: Box<RawValue>,
+    /// The wire's `result`: one member once completed, before that none.
+    pub result: Box<RawValue>,
+    /// Who asked. In the organization acted upon, unless a parent's user looked it up.
+    pub proposer: UserId,
+    /// Votes in the order they were cast.
+    pub votes: Vec<VoteRecord>,
+    /// Fingerprint of the proposal.
+    pub fingerprint: Fingerprint,
+    /// Why it failed or was denied.
+    pub failure: Option<Fault>,
+    /// Submitted at.
+    pub created: Millis,
+    /// Last changed at.
+    pub updated: Millis,
+}
+
+impl Record for ActivityRecord {
+    const NOUN: &'static str = "activity";
+}
+
+impl ActivityRecord {
+    /// The body of the proposal: the message of the first vote, which is the proposer's.
+    pub fn proposal(&self) -> Option<&str> {
+        self.votes.first().map(|vote| vote.message.as_str())
+    }
+}

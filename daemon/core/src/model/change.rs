@@ -1,0 +1,238 @@
+//! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
+
+use quorate_common::ids::{OrganizationId, UserId};
+use zeroize::Zeroizing;
+
+use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
+use super::organization::{Head, Organization, RootQuorum};
+use super::record::Record;
+use super::{FeatureName, Millis, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use crate::refusal::Corrupt;
+use crate::secret::SecretBytes;
+
+/// One change of an organization.
+pub enum Change {
+    /// A user, new or changed.
+    PutUser(User),
+    /// A user is gone.
+    RemoveUser(UserId),
+    /// A wallet, new or changed.
+    PutWallet(Wallet),
+    /// A new account.
+    AddAccount(WalletAccount),
+    /// A new private key.
+    AddPrivateKey(PrivateKey),
+    /// A new tag.
+    AddTag(Tag),
+    /// A new policy.
+    AddPolicy(Policy),
+    /// A new secret.
+    AddSecret(SecretOf, SecretBytes),
+    /// Another root quorum.
+    SetQuorum(RootQuorum),
+    /// A feature is on, with this value.
+    SetFeature(FeatureName, Option<String>),
+    /// A feature is off.
+    RemoveFeature(FeatureName),
+}
+
+/// A new organization and what it starts with.
+pub struct Founding {
+    /// Its head.
+    pub head: Head,
+    /// What it starts with.
+    pub changes: Vec<Change>,
+}
+
+/// One write to the store. Values may hold secrets, so they are wiped.
+pub struct Write {
+    /// Where.
+    pub key: Key,
+    /// What; nothing means that the record goes away.
+    pub value: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Write {
+    /// Stores a record.
+    pub fn put<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
+        Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)) })
+    }
+
+    /// Stores bytes that say all by their key, or next to nothing.
+    pub fn mark(key: Key, value: &[u8]) -> Self {
+        Self { key, value: Some(Zeroizing::new(value.to_vec())) }
+    }
+
+    /// Takes a record away.
+    pub const fn remove(key: Key) -> Self {
+        Self { key, value: None }
+    }
+}
+
+/// Applies the changes to a copy of the snapshot and says what to write and which keys must still be free.
+pub struct Applied {
+    /// The snapshot afterwards.
+    pub after: Organization,
+    /// Writes, the head among them.
+    pub writes: Vec<Write>,
+    /// Keys that must not exist yet.
+    pub absent: Vec<Key>,
+}
+
+/// See [`Applied`].
+pub fn apply(
+    before: &Organization,
+    changes: Vec<Change>,
+    now: Millis,
+    index: &IndexKey,
+) -> Result<Applied, Corrupt> {
+    let mut after = before.clone();
+    after.head.version = before.head.version.saturating_add(1);
+    after.head.updated = now;
+    let mut applied = Applied { after, writes: Vec::new(), absent: Vec::new() };
+    for change in changes {
+        applied.take(change, index)?;
+    }
+    let head = &applied.after.head;
+    applied.writes.push(Write::put(layout::organization(head.id), head)?);
+    Ok(applied)
+}
+
+/// Builds a new organization. Its version is one.
+pub fn found(founding: Founding, now: Millis, index: &IndexKey) -> Result<Applied, Corrupt> {
+    let mut applied = apply(&Organization::empty(founding.head), founding.changes, now, index)?;
+    let head = &applied.after.head;
+    let (id, parent, created) = (head.id, head.parent, head.created);
+    let name = head.name.to_string();
+    applied.absent.push(layout::organization(id));
+    applied.writes.push(Write::mark(layout::child(parent.unwrap_or(layout::NO_PARENT), created, id), &[]));
+    if let Some(parent) = parent {
+        let key = layout::found_by(index, parent, Lookup::Name, &name, id, id.as_bytes());
+        applied.writes.push(Write::mark(key, &[]));
+    }
+    Ok(applied)
+}
+
+impl Applied {
+    fn id(&self) -> OrganizationId {
+        self.after.id()
+    }
+
+    fn take(&mut self, change: Change, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        match change {
+            Change::PutUser(user) => self.put_user(user, index)?,
+            Change::RemoveUser(user) => self.remove_user(user, index),
+            Change::PutWallet(wallet) => {
+                self.writes.push(Write::put(layout::entity(id, Entity::Wallet(wallet.id)), &wallet)?);
+                self.after.put_wallet(wallet);
+            }
+            Change::AddAccount(account) => self.add_account(&account, index)?,
+            Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
+            Change::AddTag(tag) => {
+                self.writes.push(Write::put(layout::entity(id, Entity::Tag(tag.id)), &tag)?);
+                self.after.put_tag(tag);
+            }
+            Change::AddPolicy(policy) => {
+                self.writes.push(Write::put(layout::entity(id, Entity::Policy(policy.id)), &policy)?);
+                self.after.put_policy(policy)?;
+            }
+            Change::AddSecret(of, secret) => {
+                self.writes.push(Write { key: layout::secret(id, of), value: Some(secret.into_record()) });
+            }
+            Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
+            Change::SetFeature(name, value) => {
+                self.after.head.features.insert(name, value);
+            }
+            Change::RemoveFeature(name) => {
+                self.after.head.features.remove(&name);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        let old = self
+            .after
+            .user(user.id)
+            .map(|old| finding_keys(&self.after.head, old, index))
+            .unwrap_or_default();
+        let new = finding_keys(&self.after.head, &user, index);
+        self.writes.extend(old.iter().filter(|key| !new.contains(key)).cloned().map(Write::remove));
+        self.writes
+            .extend(new.iter().filter(|key| !old.contains(key)).map(|key| Write::mark(key.clone(), &[])));
+        self.writes.push(Write::put(layout::entity(id, Entity::User(user.id)), &user)?);
+        self.after.put_user(user);
+        Ok(())
+    }
+
+    fn remove_user(&mut self, user: UserId, index: &IndexKey) {
+        let id = self.id();
+        if let Some(old) = self.after.user(user) {
+            let keys = finding_keys(&self.after.head, old, index);
+            self.writes.extend(keys.into_iter().map(Write::remove));
+        }
+        self.writes.push(Write::remove(layout::entity(id, Entity::User(user))));
+        self.after.remove_user(user);
+    }
+
+    fn add_account(&mut self, account: &WalletAccount, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        let at = layout::account(id, account.wallet, account.ordinal);
+        let path = layout::account_path(
+            index,
+            account.wallet,
+            account.curve.name(),
+            &account.path.to_string(),
+            account.format.name(),
+        );
+        self.absent.extend([at.clone(), path.clone()]);
+        for text in [&account.address, &account.public_key] {
+            let key = layout::signer(index, id, text, account.id.as_bytes());
+            self.writes.push(Write::mark(key, &at));
+        }
+        if let Some(parent) = self.after.head.parent {
+            let key = layout::found_by(
+                index,
+                parent,
+                Lookup::WalletAccountAddress,
+                &account.address,
+                id,
+                account.id.as_bytes(),
+            );
+            self.writes.push(Write::mark(key, &[]));
+        }
+        self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
+        self.writes.push(Write::mark(path, account.id.as_bytes()));
+        self.writes.push(Write::put(at, account)?);
+        Ok(())
+    }
+
+    fn add_private_key(&mut self, key: PrivateKey, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        let at = layout::entity(id, Entity::PrivateKey(key.id));
+        let mut texts = vec![key.public_key.clone()];
+        texts.extend(key.addresses.iter().map(|address| address.address.clone()));
+        texts.dedup();
+        for text in texts {
+            self.writes.push(Write::mark(layout::signer(index, id, &text, key.id.as_bytes()), &at));
+        }
+        self.writes.push(Write::put(at, &key)?);
+        self.after.put_private_key(key);
+        Ok(())
+    }
+}
+
+/// The keys under which a user lets a sub-organization be found.
+fn finding_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
+    let Some(parent) = head.parent else { return Vec::new() };
+    let of = user.id.as_bytes();
+    let mut values = vec![(Lookup::Username, user.name.to_string())];
+    values.extend(user.email.iter().map(|email| (Lookup::Email, email.as_str().to_lowercase())));
+    values.extend(user.phone.iter().map(|phone| (Lookup::PhoneNumber, phone.to_string())));
+    values.extend(user.api_keys.iter().map(|key| (Lookup::PublicKey, key.public_key.clone())));
+    values.extend(user.authenticators.iter().map(|one| (Lookup::CredentialId, one.credential_id.clone())));
+    let keys = values.into_iter();
+    keys.map(|(lookup, value)| layout::found_by(index, parent, lookup, &value, head.id, of)).collect()
+}

@@ -1,0 +1,270 @@
+//! Where each record stands in the store. Keys hold ids, times and keyed digests, never names or secrets;
+//! they begin with a letter for the kind of record and sort by time where there are many.
+
+use hmac::{Hmac, KeyInit, Mac};
+use quorate_common::activity::Status;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{
+    ActivityId, ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::Millis;
+
+/// A key of the store.
+pub type Key = Vec<u8>;
+
+/// The parent under which organizations without parent are listed.
+pub const NO_PARENT: OrganizationId = OrganizationId::from_bytes([0; 16]);
+
+/// Makes keyed digests of values that are looked up, so that the store's keys do not tell them.
+#[derive(Clone)]
+pub struct IndexKey(Zeroizing<[u8; 32]>);
+
+impl IndexKey {
+    /// Takes the secret of the digests.
+    pub fn new(secret: [u8; 32]) -> Self {
+        Self(Zeroizing::new(secret))
+    }
+
+    fn digest(&self, parts: &[&[u8]]) -> [u8; 16] {
+        let mut out = [0; 16];
+        // HMAC takes keys of any length, so this cannot fail; an all-zero digest would only be a useless index.
+        if let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(self.0.as_slice()) {
+            for part in parts {
+                mac.update(&(part.len() as u64).to_be_bytes());
+                mac.update(part);
+            }
+            for (to, from) in out.iter_mut().zip(mac.finalize().into_bytes()) {
+                *to = from;
+            }
+        }
+        out
+    }
+}
+
+/// By what sub-organizations can be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup {
+    /// Name of the organization.
+    Name = 1,
+    /// Name of a user.
+    Username = 2,
+    /// Mail address of a user, lowercase.
+    Email = 3,
+    /// Telephone number of a user.
+    PhoneNumber = 4,
+    /// Credential id of an authenticator.
+    CredentialId = 5,
+    /// Public key of an API key, lowercase.
+    PublicKey = 6,
+    /// Address of a wallet account.
+    WalletAccountAddress = 7,
+}
+
+fn key(letter: u8, parts: &[&[u8]]) -> Key {
+    let length = parts.iter().map(|part| part.len()).sum::<usize>().saturating_add(1);
+    let mut key = Vec::with_capacity(length);
+    key.push(letter);
+    for part in parts {
+        key.extend_from_slice(part);
+    }
+    key
+}
+
+/// Head of an organization.
+pub fn organization(id: OrganizationId) -> Key {
+    key(b'o', &[id.as_bytes()])
+}
+
+/// A member of the snapshot of an organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entity {
+    /// User.
+    User(UserId),
+    /// Wallet.
+    Wallet(WalletId),
+    /// Private key.
+    PrivateKey(PrivateKeyId),
+    /// Tag.
+    Tag(TagId),
+    /// Policy.
+    Policy(PolicyId),
+}
+
+/// A record of the snapshot.
+pub fn entity(organization: OrganizationId, entity: Entity) -> Key {
+    let (class, id) = match &entity {
+        Entity::User(id) => (b'u', id.as_bytes()),
+        Entity::Wallet(id) => (b'w', id.as_bytes()),
+        Entity::PrivateKey(id) => (b'k', id.as_bytes()),
+        Entity::Tag(id) => (b't', id.as_bytes()),
+        Entity::Policy(id) => (b'p', id.as_bytes()),
+    };
+    key(b'e', &[organization.as_bytes(), &[class], id])
+}
+
+/// All records of the snapshot of an organization begin so.
+pub fn entities(organization: OrganizationId) -> Key {
+    key(b'e', &[organization.as_bytes()])
+}
+
+/// The class letter of a key under [`entities`].
+pub fn entity_class(key: &[u8]) -> Option<u8> {
+    key.get(17).copied()
+}
+
+/// Whose secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretOf {
+    /// Seed of a wallet.
+    Wallet(WalletId),
+    /// Scalar of a private key.
+    PrivateKey(PrivateKeyId),
+}
+
+/// A secret.
+pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
+    let (class, id) = match &of {
+        SecretOf::Wallet(id) => (b'w', id.as_bytes()),
+        SecretOf::PrivateKey(id) => (b'k', id.as_bytes()),
+    };
+    key(b's', &[organization.as_bytes(), &[class], id])
+}
+
+/// An account, by its place in the wallet.
+pub fn account(organization: OrganizationId, wallet: WalletId, ordinal: u32) -> Key {
+    key(b'n', &[organization.as_bytes(), wallet.as_bytes(), &ordinal.to_be_bytes()])
+}
+
+/// All accounts of an organization, or of one of its wallets, begin so.
+pub fn accounts(organization: OrganizationId, wallet: Option<WalletId>) -> Key {
+    match wallet {
+        Some(wallet) => key(b'n', &[organization.as_bytes(), wallet.as_bytes()]),
+        None => key(b'n', &[organization.as_bytes()]),
+    }
+}
+
+/// Where an account stands, by its id.
+pub fn account_place(organization: OrganizationId, account: WalletAccountId) -> Key {
+    key(b'j', &[organization.as_bytes(), account.as_bytes()])
+}
+
+/// That a wallet has an account of this curve, path and format.
+pub fn account_path(index: &IndexKey, wallet: WalletId, curve: &str, path: &str, format: &str) -> Key {
+    let digest = index.digest(&[curve.as_bytes(), path.as_bytes(), format.as_bytes()]);
+    key(b'q', &[wallet.as_bytes(), &digest])
+}
+
+/// All that signs under a text (address or public key) begins so.
+pub fn signers(index: &IndexKey, organization: OrganizationId, text: &str) -> Key {
+    key(b'w', &[organization.as_bytes(), &index.digest(&[text.as_bytes()])])
+}
+
+/// One that signs under a text; `id` tells it from others.
+pub fn signer(index: &IndexKey, organization: OrganizationId, text: &str, id: &[u8; 16]) -> Key {
+    let mut key = signers(index, organization, text);
+    key.extend_from_slice(id);
+    key
+}
+
+/// An activity.
+pub fn activity(organization: OrganizationId, id: ActivityId) -> Key {
+    key(b'a', &[organization.as_bytes(), id.as_bytes()])
+}
+
+/// All activities of an organization begin so, oldest first.
+pub fn activities(organization: OrganizationId) -> Key {
+    key(b'a', &[organization.as_bytes()])
+}
+
+/// An activity among those of its status and type.
+pub fn activity_listed(organization: OrganizationId, status: Status, number: u16, id: ActivityId) -> Key {
+    let mut key = activities_listed(organization, status, number);
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
+/// All activities of a status and type begin so, oldest first.
+pub fn activities_listed(organization: OrganizationId, status: Status, number: u16) -> Key {
+    key(b't', &[organization.as_bytes(), &[status.number()], &number.to_be_bytes()])
+}
+
+/// All activities of a status begin so, by type.
+pub fn activities_of_status(organization: OrganizationId, status: Status) -> Key {
+    key(b't', &[organization.as_bytes(), &[status.number()]])
+}
+
+/// The activity id at the end of a key.
+pub fn activity_id(key: &[u8]) -> Option<ActivityId> {
+    let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
+    Some(ActivityId::from_bytes(tail.try_into().ok()?))
+}
+
+/// The activity of a fingerprint.
+pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
+    key(b'f', &[fingerprint.as_bytes()])
+}
+
+/// A denied attempt of an API key.
+pub fn denied(organization: OrganizationId, api_key: ApiKeyId, id: ActivityId) -> Key {
+    let mut key = denials(organization, api_key);
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
+/// All denied attempts of an API key begin so, oldest first.
+pub fn denials(organization: OrganizationId, api_key: ApiKeyId) -> Key {
+    key(b'd', &[organization.as_bytes(), api_key.as_bytes()])
+}
+
+/// A child of an organization, in order of creation.
+pub fn child(parent: OrganizationId, created: Millis, id: OrganizationId) -> Key {
+    key(b'c', &[parent.as_bytes(), &created.to_be_bytes(), id.as_bytes()])
+}
+
+/// All children of an organization begin so, oldest first.
+pub fn children(parent: OrganizationId) -> Key {
+    key(b'c', &[parent.as_bytes()])
+}
+
+/// The organization id at the end of a key.
+pub fn organization_id(key: &[u8]) -> Option<OrganizationId> {
+    let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
+    Some(OrganizationId::from_bytes(tail.try_into().ok()?))
+}
+
+/// That a child has a value that it can be found by; `of` tells values of several things apart.
+pub fn found_by(
+    index: &IndexKey,
+    parent: OrganizationId,
+    lookup: Lookup,
+    value: &str,
+    child: OrganizationId,
+    of: &[u8; 16],
+) -> Key {
+    let mut key = finds(index, parent, lookup, value);
+    key.extend_from_slice(child.as_bytes());
+    key.extend_from_slice(of);
+    key
+}
+
+/// All children that have a value begin so.
+pub fn finds(index: &IndexKey, parent: OrganizationId, lookup: Lookup, value: &str) -> Key {
+    let digest = index.digest(&[value.as_bytes()]);
+    key(b'l', &[parent.as_bytes(), &[lookup as u8], &digest])
+}
+
+/// The child in a key under [`finds`].
+pub fn found_child(key: &[u8]) -> Option<OrganizationId> {
+    Some(OrganizationId::from_bytes(key.get(34..50)?.try_into().ok()?))
+}
+
+/// A notice that waits for delivery. Ordered by activity, then by how many votes it had: each update adds one.
+pub fn notice(receiver: OrganizationId, activity: ActivityId, votes: u32) -> Key {
+    key(b'x', &[activity.as_bytes(), &votes.to_be_bytes(), receiver.as_bytes()])
+}
+
+/// All notices begin so.
+pub const NOTICES: &[u8] = b"x";

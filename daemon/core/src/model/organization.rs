@@ -1,0 +1,275 @@
+//! An organization as one immutable snapshot: everything that is bounded in number. Wallet accounts,
+//! activities and sub-organizations are unbounded and stay in the store.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use quorate_common::bounded::Label;
+use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
+use quorate_common::stamp::{ApiKeyCurve, StampKey};
+use quorate_common::wire::{self, Timestamp};
+use quorate_policy::Program;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::record::Record;
+use super::{ApiKey, FeatureName, Millis, Policy, PrivateKey, Tag, User, Wallet};
+use crate::refusal::Corrupt;
+
+/// Who may act as root, and how many must agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RootQuorum {
+    /// How many must agree; at least one, at most as many as there are members.
+    pub threshold: u32,
+    /// Members, each once.
+    pub members: Vec<UserId>,
+}
+
+/// The part of an organization that is a record of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// Id.
+    pub id: OrganizationId,
+    /// Parent, for a sub-organization.
+    pub parent: Option<OrganizationId>,
+    /// Name.
+    pub name: Label,
+    /// Grows with every change of what this snapshot holds.
+    pub version: u64,
+    /// Root quorum.
+    pub quorum: RootQuorum,
+    /// Features that are on, with their values.
+    pub features: BTreeMap<FeatureName, Option<String>>,
+    /// Created at.
+    pub created: Millis,
+    /// Last changed at.
+    pub updated: Millis,
+}
+
+impl Record for Head {
+    const NOUN: &'static str = "organization";
+}
+
+/// A user with what is computed from the record once.
+#[derive(Debug)]
+pub struct Member {
+    /// The user.
+    pub user: User,
+    stamp_keys: Vec<OnceLock<Option<StampKeyBox>>>,
+    wire: OnceLock<Option<Box<RawValue>>>,
+}
+
+struct StampKeyBox(StampKey);
+
+impl std::fmt::Debug for StampKeyBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StampKey")
+    }
+}
+
+impl Member {
+    fn new(user: User) -> Self {
+        let stamp_keys = user.api_keys.iter().map(|_| OnceLock::new()).collect();
+        Self { user, stamp_keys, wire: OnceLock::new() }
+    }
+
+    /// The parsed form of the API key with this public key, and the key itself.
+    pub fn stamp_key(&self, curve: ApiKeyCurve, public_key: &str) -> Option<(&ApiKey, &StampKey)> {
+        let place =
+            self.user.api_keys.iter().position(|key| key.curve == curve && key.public_key == public_key)?;
+        let key = self.user.api_keys.get(place)?;
+        let parsed = self.stamp_keys.get(place)?;
+        let parsed = parsed.get_or_init(|| StampKey::parse(key.curve, &key.public_key).ok().map(StampKeyBox));
+        parsed.as_ref().map(|parsed| (key, &parsed.0))
+    }
+
+    /// The user as votes show them, rendered once.
+    pub fn rendered(&self) -> Option<&RawValue> {
+        self.wire.get_or_init(|| serde_json::value::to_raw_value(&self.user.wire()).ok()).as_deref()
+    }
+}
+
+/// A policy with its expressions parsed once.
+#[derive(Debug)]
+pub struct ParsedPolicy {
+    /// The record.
+    pub policy: Policy,
+    /// The parsed form.
+    pub program: quorate_policy::decide::PolicyProgram,
+}
+
+impl ParsedPolicy {
+    fn new(policy: Policy) -> Result<Self, Corrupt> {
+        use quorate_policy::ExpressionKind;
+        let parse = |kind, text: &Option<_>| match text.as_ref().map(quorate_common::bounded::Text::as_str) {
+            None | Some("") => Ok(None),
+            Some(text) => Program::parse(kind, text).map(Some).map_err(|_| Corrupt::Record("policy")),
+        };
+        let program = quorate_policy::decide::PolicyProgram {
+            effect: match policy.effect {
+                super::Effect::Allow => quorate_policy::decide::Effect::Allow,
+                super::Effect::Deny => quorate_policy::decide::Effect::Deny,
+            },
+            condition: parse(ExpressionKind::Condition, &policy.condition)?,
+            consensus: parse(ExpressionKind::Consensus, &policy.consensus)?,
+            time: None,
+        };
+        Ok(Self { policy, program })
+    }
+}
+
+/// A snapshot of an organization.
+#[derive(Debug, Clone)]
+pub struct Organization {
+    /// Id, name, version, quorum, features.
+    pub head: Head,
+    members: BTreeMap<UserId, Arc<Member>>,
+    wallets: BTreeMap<WalletId, Arc<Wallet>>,
+    private_keys: BTreeMap<PrivateKeyId, Arc<PrivateKey>>,
+    tags: BTreeMap<TagId, Arc<Tag>>,
+    policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
+    by_key: HashMap<(ApiKeyCurve, String), UserId>,
+}
+
+impl Organization {
+    /// An organization with nothing in it but its head.
+    pub fn empty(head: Head) -> Self {
+        Self {
+            head,
+            members: BTreeMap::new(),
+            wallets: BTreeMap::new(),
+            private_keys: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            policies: BTreeMap::new(),
+            by_key: HashMap::new(),
+        }
+    }
+
+    /// Id.
+    pub const fn id(&self) -> OrganizationId {
+        self.head.id
+    }
+
+    /// The user, if there is one of this id.
+    pub fn user(&self, id: UserId) -> Option<&User> {
+        self.members.get(&id).map(|member| &member.user)
+    }
+
+    /// The user with their parsed keys.
+    pub fn member(&self, id: UserId) -> Option<&Member> {
+        self.members.get(&id).map(Arc::as_ref)
+    }
+
+    /// Users, in order of their ids.
+    pub fn users(&self) -> impl Iterator<Item = &User> {
+        self.members.values().map(|member| &member.user)
+    }
+
+    /// The user whose API key has this public key.
+    pub fn holder(&self, curve: ApiKeyCurve, public_key: &str) -> Option<&Member> {
+        let id = self.by_key.get(&(curve, public_key.to_owned()))?;
+        self.member(*id)
+    }
+
+    /// Wallets, in order of their ids.
+    pub fn wallets(&self) -> impl Iterator<Item = &Wallet> {
+        self.wallets.values().map(Arc::as_ref)
+    }
+
+    /// The wallet, if there is one of this id.
+    pub fn wallet(&self, id: WalletId) -> Option<&Wallet> {
+        self.wallets.get(&id).map(Arc::as_ref)
+    }
+
+    /// Private keys, in order of their ids.
+    pub fn private_keys(&self) -> impl Iterator<Item = &PrivateKey> {
+        self.private_keys.values().map(Arc::as_ref)
+    }
+
+    /// The private key, if there is one of this id.
+    pub fn private_key(&self, id: PrivateKeyId) -> Option<&PrivateKey> {
+        self.private_keys.get(&id).map(Arc::as_ref)
+    }
+
+    /// Tags, in order of their ids.
+    pub fn tags(&self) -> impl Iterator<Item = &Tag> {
+        self.tags.values().map(Arc::as_ref)
+    }
+
+    /// The tag, if there is one of this id.
+    pub fn tag(&self, id: TagId) -> Option<&Tag> {
+        self.tags.get(&id).map(Arc::as_ref)
+    }
+
+    /// Policies, in order of their ids.
+    pub fn policies(&self) -> impl Iterator<Item = &ParsedPolicy> {
+        self.policies.values().map(Arc::as_ref)
+    }
+
+    /// Whether the user is a member of the root quorum.
+    pub fn is_root(&self, user: UserId) -> bool {
+        self.head.quorum.members.contains(&user)
+    }
+
+    /// Value of a feature: `None` when it is off, `Some(None)` when it is on without a value.
+    pub fn feature(&self, name: FeatureName) -> Option<Option<&str>> {
+        self.head.features.get(&name).map(Option::as_deref)
+    }
+
+    /// Features as the wire lists them.
+    pub fn features(&self) -> Vec<wire::Feature> {
+        let rows = self.head.features.iter();
+        rows.map(|(name, value)| wire::Feature { name: name.name().to_owned(), value: value.clone() })
+            .collect()
+    }
+
+    /// The root quorum as the wire shows it.
+    pub fn quorum(&self) -> wire::Quorum {
+        wire::Quorum { threshold: self.head.quorum.threshold, user_ids: self.head.quorum.members.clone() }
+    }
+
+    /// Times as the wire shows them: created, updated.
+    pub fn times(&self) -> (Timestamp, Timestamp) {
+        (Timestamp::of_millis(self.head.created), Timestamp::of_millis(self.head.updated))
+    }
+
+    /// Puts a user in the place of the one with the same id.
+    pub fn put_user(&mut self, user: User) {
+        self.remove_user(user.id);
+        for key in &user.api_keys {
+            self.by_key.insert((key.curve, key.public_key.clone()), user.id);
+        }
+        self.members.insert(user.id, Arc::new(Member::new(user)));
+    }
+
+    /// Takes a user out, with their keys.
+    pub fn remove_user(&mut self, id: UserId) {
+        if let Some(member) = self.members.remove(&id) {
+            for key in &member.user.api_keys {
+                self.by_key.remove(&(key.curve, key.public_key.clone()));
+            }
+        }
+    }
+
+    /// Puts a wallet in the place of the one with the same id.
+    pub fn put_wallet(&mut self, wallet: Wallet) {
+        self.wallets.insert(wallet.id, Arc::new(wallet));
+    }
+
+    /// Puts a private key in the place of the one with the same id.
+    pub fn put_private_key(&mut self, key: PrivateKey) {
+        self.private_keys.insert(key.id, Arc::new(key));
+    }
+
+    /// Puts a tag in the place of the one with the same id.
+    pub fn put_tag(&mut self, tag: Tag) {
+        self.tags.insert(tag.id, Arc::new(tag));
+    }
+
+    /// Puts a policy in the place of the one with the same id. Fails when its expressions do not parse, which
+    /// creation has ruled out.
+    pub fn put_policy(&mut self, policy: Policy) -> Result<(), Corrupt> {
+        self.policies.insert(policy.id, Arc::new(ParsedPolicy::new(policy)?));
+        Ok(())
+    }
+}

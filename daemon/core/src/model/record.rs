@@ -1,0 +1,33 @@
+//! The stored form of a value: a version byte, then JSON. What has been stored is a promise: older
+//! versions stay readable, newer ones are refused.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::refusal::Corrupt;
+
+/// A value that is stored.
+pub trait Record: Serialize + DeserializeOwned {
+    /// What it is, for messages.
+    const NOUN: &'static str;
+    /// The version that is written.
+    const VERSION: u8 = 1;
+
+    /// Bytes to store.
+    fn encode(&self) -> Result<Vec<u8>, Corrupt> {
+        let mut bytes = Vec::with_capacity(512);
+        bytes.push(Self::VERSION);
+        serde_json::to_writer(&mut bytes, self).map_err(|_| Corrupt::Record(Self::NOUN))?;
+        Ok(bytes)
+    }
+
+    /// Reads stored bytes.
+    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
+        match bytes.split_first() {
+            Some((&version, json)) if version == Self::VERSION => {
+                serde_json::from_slice(json).map_err(|_| Corrupt::Record(Self::NOUN))
+            }
+            _ => Err(Corrupt::Record(Self::NOUN)),
+        }
+    }
+}

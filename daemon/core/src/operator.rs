@@ -1,0 +1,198 @@
+//! What the console may read: every organization, without a caller. Only reads; votes need stamps.
+
+use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
+use quorate_common::console::{
+    AccountPage, ActivityPage, ActivityRow, OrganizationDetail, OrganizationHead, OrganizationPage,
+    PAGE_LIMIT, ReviewRecord, Waiting, WaitingRule,
+};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+
+use crate::answer;
+use crate::kinds;
+use crate::listing::{self, ActivityFilter};
+use crate::model::layout;
+use crate::model::{ActivityRecord, Millis, Organization};
+use crate::pipeline;
+use crate::policy::{Decision, Rule};
+use crate::records;
+use crate::refusal::{Intent, Missing, Refusal};
+use crate::world::{Order, Page, World};
+
+/// How many bytes of activities one page may hold; a page that would hold more ends early.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// Which activities to list.
+#[derive(Debug, Default)]
+pub struct ActivityQuery {
+    /// Statuses; empty means all.
+    pub statuses: Vec<Status>,
+    /// Types by name; empty means all.
+    pub types: Vec<String>,
+    /// Continue behind this one.
+    pub after: Option<ActivityId>,
+    /// Page size, at most [`PAGE_LIMIT`].
+    pub limit: usize,
+}
+
+/// A page of the children of an organization, or of the organizations without parent.
+pub fn organizations(
+    world: &dyn World,
+    parent: Option<OrganizationId>,
+    after: Option<OrganizationId>,
+    limit: usize,
+) -> Result<OrganizationPage, Refusal> {
+    let limit = limit.clamp(1, PAGE_LIMIT);
+    let parent = parent.unwrap_or(layout::NO_PARENT);
+    let after = match after {
+        None => None,
+        Some(id) => {
+            let organization = the_organization(world, id)?;
+            Some(layout::child(parent, organization.head.created, id))
+        }
+    };
+    let prefix = layout::children(parent);
+    let page = Page { after: after.as_deref(), ..Page::first(&prefix, limit) };
+    let ids = world.records().keys(page)?;
+    let mut organizations = Vec::with_capacity(ids.len());
+    for id in ids.iter().filter_map(|key| layout::organization_id(key)) {
+        organizations.push(head(&*the_organization(world, id)?));
+    }
+    let next = organizations.last().map(|last| last.organization_id).filter(|_| organizations.len() == limit);
+    Ok(OrganizationPage { organizations, next })
+}
+
+/// An organization with all that is bounded.
+pub fn organization(world: &dyn World, id: OrganizationId) -> Result<OrganizationDetail, Refusal> {
+    Ok(detail(&*the_organization(world, id)?))
+}
+
+/// A page of the accounts of a wallet.
+pub fn accounts(
+    world: &dyn World,
+    organization: OrganizationId,
+    wallet: WalletId,
+    after: Option<WalletAccountId>,
+    limit: usize,
+) -> Result<AccountPage, Refusal> {
+    let limit = limit.clamp(1, PAGE_LIMIT);
+    the_organization(world, organization)?.wallet(wallet).ok_or(Missing::Thing("wallet"))?;
+    let after = match after {
+        None => None,
+        Some(id) => Some(records::account_place(world.records(), organization, id)?.ok_or(Intent::Cursor)?),
+    };
+    let rows = records::accounts(world.records(), organization, Some(wallet), after.as_deref(), limit)?;
+    let next = rows.last().map(|last| last.id).filter(|_| rows.len() == limit);
+    Ok(AccountPage { accounts: rows.iter().map(|account| account.wire(organization, None)).collect(), next })
+}
+
+/// A page of activities, newest first.
+pub fn activities(
+    world: &dyn World,
+    organization: OrganizationId,
+    query: &ActivityQuery,
+    now: Millis,
+) -> Result<ActivityPage, Refusal> {
+    let snapshot = the_organization(world, organization)?;
+    let limit = query.limit.clamp(1, PAGE_LIMIT);
+    let number = |name: &String| kinds::number_of(name).ok_or(Refusal::Intent(Intent::Type));
+    let numbers = query.types.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    let filter = ActivityFilter { statuses: &query.statuses, numbers: &numbers };
+    let found =
+        listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?;
+    let whole = found.len() < limit;
+    let mut activities = Vec::with_capacity(found.len());
+    let mut bytes = 0_usize;
+    let mut cut = false;
+    for record in &found {
+        bytes = bytes.saturating_add(record.votes.iter().map(|vote| vote.message.len()).sum());
+        if bytes > PAGE_BYTES && !activities.is_empty() {
+            cut = true;
+            break;
+        }
+        activities.push(row(world, record, &snapshot, now)?);
+    }
+    let next = activities.last().map(|last: &ActivityRow| last.activity.id).filter(|_| cut || !whole);
+    Ok(ActivityPage { activities, next })
+}
+
+/// Everything a review of an activity needs, in one snapshot.
+pub fn review(
+    world: &dyn World,
+    organization: OrganizationId,
+    reference: &str,
+    now: Millis,
+) -> Result<ReviewRecord, Refusal> {
+    let snapshot = the_organization(world, organization)?;
+    let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
+        (Ok(id), _) => records::activity(world.records(), organization, id)?,
+        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world.records(), &fingerprint)?,
+        _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
+    };
+    let record = found.filter(|record| record.organization == organization).ok_or(Missing::Activity)?;
+    let row = row(world, &record, &snapshot, now)?;
+    Ok(ReviewRecord { row, organization: detail(&snapshot) })
+}
+
+fn the_organization(world: &dyn World, id: OrganizationId) -> Result<std::sync::Arc<Organization>, Refusal> {
+    world.organization(id)?.ok_or(Refusal::Missing(Missing::Organization))
+}
+
+fn head(organization: &Organization) -> OrganizationHead {
+    let (created_at, updated_at) = organization.times();
+    OrganizationHead {
+        organization_id: organization.id(),
+        organization_name: organization.head.name.to_string(),
+        parent_organization_id: organization.head.parent,
+        version: organization.head.version,
+        root_quorum: organization.quorum(),
+        created_at,
+        updated_at,
+    }
+}
+
+fn detail(organization: &Organization) -> OrganizationDetail {
+    let mut users: Vec<_> = organization.users().collect();
+    users.sort_by_key(|user| (user.created, user.id));
+    let mut wallets: Vec<_> = organization.wallets().collect();
+    wallets.sort_by_key(|wallet| (wallet.created, wallet.id));
+    let mut keys: Vec<_> = organization.private_keys().collect();
+    keys.sort_by_key(|key| (key.created, key.id));
+    OrganizationDetail {
+        head: head(organization),
+        users: users.into_iter().map(crate::model::User::wire).collect(),
+        wallets: wallets.into_iter().map(crate::model::Wallet::wire).collect(),
+        private_keys: keys.into_iter().map(crate::model::PrivateKey::wire).collect(),
+        tags: organization.tags().map(crate::model::Tag::wire).collect(),
+        policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
+        features: organization.features(),
+    }
+}
+
+fn row(
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    now: Millis,
+) -> Result<ActivityRow, Refusal> {
+    let activity = answer::activity(record, organization)?;
+    if record.status != Status::ConsensusNeeded {
+        return Ok(ActivityRow { activity, waiting: None });
+    }
+    let (voters, approvals, decision) = pipeline::voters(world, record, organization, now)?;
+    let counted: Vec<_> = approvals.iter().map(|approval| approval.user).collect();
+    let oldest = approvals.iter().map(|approval| approval.created).min();
+    let waiting = Waiting {
+        rule: match decision {
+            Decision::Wait(Rule::Policy) => WaitingRule::Policy,
+            Decision::Wait(Rule::RootQuorum) | Decision::Permit(_) | Decision::Deny(_) => {
+                WaitingRule::RootQuorum
+            }
+        },
+        needed: organization.head.quorum.threshold,
+        open_to: voters.into_iter().filter(|user| !counted.contains(user)).collect(),
+        counted,
+        lapses_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
+    };
+    Ok(ActivityRow { activity, waiting: Some(waiting) })
+}

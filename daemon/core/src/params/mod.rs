@@ -1,0 +1,9 @@
+//! Shapes that the parameters of several kinds share, in each of their versions.
+
+pub mod credential;
+pub mod keys;
+pub mod user;
+
+pub use credential::{NewApiKey, NewAuthenticator, NewOauthProvider};
+pub use keys::{PrivateKeyParams, WalletAccountParams, WalletParams};
+pub use user::NewUser;

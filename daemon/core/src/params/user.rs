@@ -1,0 +1,352 @@
+//! Users as clients describe them: of an organization, and root users of a sub-organization.
+
+use quorate_common::bounded::{AtMost, Email, Label, Phone};
+use quorate_common::ids::TagId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::credential::{
+    ApiKeyParams, ApiKeyParamsV2, AuthenticatorParams, AuthenticatorParamsV2, OauthProviderParams,
+    OauthProviderParamsV2,
+};
+use super::{NewApiKey, NewAuthenticator, NewOauthProvider};
+use crate::limits::BATCH;
+
+/// A list of parameters.
+type List<T> = AtMost<T, BATCH>;
+
+/// How a user was meant to get in; recorded by the wire, without effect.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub enum AccessType {
+    /// By browser.
+    #[serde(rename = "ACCESS_TYPE_WEB")]
+    Web,
+    /// By API.
+    #[serde(rename = "ACCESS_TYPE_API")]
+    Api,
+    /// Both.
+    #[serde(rename = "ACCESS_TYPE_ALL")]
+    All,
+}
+
+/// A user to be created.
+#[derive(Debug, Clone)]
+pub struct NewUser {
+    /// Name.
+    pub name: Label,
+    /// Mail address.
+    pub email: Option<Email>,
+    /// Telephone number.
+    pub phone: Option<Phone>,
+    /// API keys.
+    pub api_keys: Vec<NewApiKey>,
+    /// Authenticators.
+    pub authenticators: Vec<NewAuthenticator>,
+    /// OAuth identities.
+    pub oauth_providers: Vec<NewOauthProvider>,
+    /// Tags.
+    pub tags: Vec<TagId>,
+}
+
+fn into<A: Into<B>, B>(list: List<A>) -> Vec<B> {
+    list.into_iter().map(Into::into).collect()
+}
+
+/// A user, first version.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserParams {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    access_type: AccessType,
+    #[serde(default)]
+    api_keys: List<ApiKeyParams>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParams>,
+    #[serde(default)]
+    user_tags: List<TagId>,
+}
+
+impl From<UserParams> for NewUser {
+    fn from(params: UserParams) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: Vec::new(),
+            tags: params.user_tags.into_vec(),
+        }
+    }
+}
+
+/// A user, second version.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserParamsV2 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParams>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    user_tags: List<TagId>,
+}
+
+impl From<UserParamsV2> for NewUser {
+    fn from(params: UserParamsV2) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: Vec::new(),
+            tags: params.user_tags.into_vec(),
+        }
+    }
+}
+
+/// A user, third version.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserParamsV3 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_phone_number: Option<Phone>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParams>,
+    #[serde(default)]
+    user_tags: List<TagId>,
+}
+
+impl From<UserParamsV3> for NewUser {
+    fn from(params: UserParamsV3) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: params.user_phone_number,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: params.user_tags.into_vec(),
+        }
+    }
+}
+
+/// A user, fourth version.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserParamsV4 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_phone_number: Option<Phone>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParamsV2>,
+    #[serde(default)]
+    user_tags: List<TagId>,
+}
+
+impl From<UserParamsV4> for NewUser {
+    fn from(params: UserParamsV4) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: params.user_phone_number,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: params.user_tags.into_vec(),
+        }
+    }
+}
+
+/// A user that is a machine.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiOnlyUserParams {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default)]
+    user_tags: List<TagId>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParams>,
+}
+
+impl From<ApiOnlyUserParams> for NewUser {
+    fn from(params: ApiOnlyUserParams) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: Vec::new(),
+            oauth_providers: Vec::new(),
+            tags: params.user_tags.into_vec(),
+        }
+    }
+}
+
+/// A root user, versions with P-256 keys. Older clients send no OAuth identities.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootUserParams {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParams>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+}
+
+impl From<RootUserParams> for NewUser {
+    fn from(params: RootUserParams) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: Vec::new(),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// A root user with OAuth identities.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootUserParamsV2 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParams>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParams>,
+}
+
+impl From<RootUserParamsV2> for NewUser {
+    fn from(params: RootUserParamsV2) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// A root user with keys on curves of choice.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootUserParamsV3 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParams>,
+}
+
+impl From<RootUserParamsV3> for NewUser {
+    fn from(params: RootUserParamsV3) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: None,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// A root user with a telephone number.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootUserParamsV4 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_phone_number: Option<Phone>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParams>,
+}
+
+impl From<RootUserParamsV4> for NewUser {
+    fn from(params: RootUserParamsV4) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: params.user_phone_number,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// A root user whose OAuth identities may be given by their claims.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootUserParamsV5 {
+    user_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_phone_number: Option<Phone>,
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<OauthProviderParamsV2>,
+}
+
+impl From<RootUserParamsV5> for NewUser {
+    fn from(params: RootUserParamsV5) -> Self {
+        Self {
+            name: params.user_name,
+            email: params.user_email,
+            phone: params.user_phone_number,
+            api_keys: into(params.api_keys),
+            authenticators: into(params.authenticators),
+            oauth_providers: into(params.oauth_providers),
+            tags: Vec::new(),
+        }
+    }
+}

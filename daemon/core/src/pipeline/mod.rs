@@ -1,0 +1,244 @@
+//! The one path of a submitted activity, start to end: bytes, caller, known body, kind, rules, decision,
+//! execution, commit.
+
+mod commit;
+mod propose;
+mod vote;
+
+pub use commit::Commit;
+
+use std::sync::Arc;
+
+use quorate_common::activity::Status;
+use quorate_common::bounded::Decimal;
+use quorate_common::fault::{Code, Fault};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::OrganizationId;
+use quorate_common::json;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::answer::{CanFlags, activity_answer};
+use crate::authn::{self, Authenticated, Credentials, Reach};
+use crate::consensus::{Approval, live_approvals};
+use crate::kind::{Entry, Ready};
+use crate::kinds;
+use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
+use crate::model::{ActivityRecord, Millis, Organization};
+use crate::policy::{self, Case};
+use crate::records;
+use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::view::{Caller, View};
+use crate::world::{Moment, World};
+
+/// What a request comes to: an answer, and what must be durable before it is given.
+pub struct Turn {
+    /// The body of the answer, or the fault.
+    pub answer: Result<Vec<u8>, Fault>,
+    /// What to commit first.
+    pub commit: Option<Commit>,
+    /// A fault of ours, for the log.
+    pub corrupt: Option<Corrupt>,
+}
+
+impl Turn {
+    /// An answer that changes nothing.
+    pub const fn answer(body: Vec<u8>) -> Self {
+        Self { answer: Ok(body), commit: None, corrupt: None }
+    }
+
+    /// A refusal that changes nothing.
+    pub fn refuse(refusal: &Refusal) -> Self {
+        let corrupt = match refusal {
+            Refusal::Corrupt(corrupt) => Some(corrupt.clone()),
+            _ => None,
+        };
+        Self { answer: Err(refusal.fault()), commit: None, corrupt }
+    }
+}
+
+/// The members around the parameters.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    #[serde(rename = "type")]
+    activity_type: String,
+    timestamp_ms: Value,
+    #[serde(default)]
+    parameters: Value,
+}
+
+/// A request on its way.
+struct Submission<'a> {
+    world: &'a dyn World,
+    body: &'a [u8],
+    fingerprint: Fingerprint,
+    caller: Caller,
+    target: Arc<Organization>,
+    now: Millis,
+}
+
+/// Takes a submitted request.
+pub fn submit<'a>(
+    world: &'a dyn World,
+    moment: &mut Moment<'a>,
+    operation: &str,
+    credentials: &Credentials,
+    body: &'a [u8],
+) -> Turn {
+    let turn = run(world, moment, operation, credentials, body);
+    turn.unwrap_or_else(|refusal| Turn::refuse(&refusal))
+}
+
+fn run<'a>(
+    world: &'a dyn World,
+    moment: &mut Moment<'a>,
+    operation: &str,
+    credentials: &Credentials,
+    body: &'a [u8],
+) -> Result<Turn, Refusal> {
+    if credentials.stamps.is_empty()
+        && credentials.webauthn + credentials.attested == 0
+        && credentials.sessions > 0
+    {
+        return Err(crate::refusal::Authn::SessionOnSubmit.into());
+    }
+    let mut value = json::parse(body)?;
+    let organization = organization_of(&mut value)?;
+    let Authenticated { caller, target, .. } =
+        authn::authenticate(world, credentials, body, organization, Reach::Usual, moment.now)?;
+    let envelope: Envelope = json::typed(value, "")?;
+    let entry = entry_of(operation, &envelope.activity_type)?;
+    let fingerprint = Fingerprint::of(body);
+    let submission = Submission { world, body, fingerprint, caller, target, now: moment.now };
+    submission.caller_is_inside()?;
+    if let Some(known) = records::activity_by_fingerprint(world.records(), &fingerprint)? {
+        return submission.replay(known, moment);
+    }
+    in_time(&envelope.timestamp_ms, moment.now)?;
+    let ready = entry.parse(envelope.parameters)?;
+    match ready.ballot() {
+        Some(ballot) => submission.vote(entry, ready.as_ref(), ballot, moment),
+        None => submission.propose(entry, ready, moment),
+    }
+}
+
+/// Takes `organizationId` of a body.
+pub fn organization_of(value: &mut Value) -> Result<OrganizationId, Refusal> {
+    let object = value.as_object_mut().ok_or(json::Flaw::Unreadable)?;
+    match object.get("organizationId") {
+        Some(Value::String(text)) => text.parse().map_err(|_| Intent::OrganizationId.into()),
+        Some(_) => Err(Intent::OrganizationId.into()),
+        None => Err(json::Flaw::Missing("organizationId".to_owned()).into()),
+    }
+}
+
+/// The row of a type, if it belongs to the operation.
+fn entry_of(operation: &str, activity_type: &str) -> Result<&'static Entry, Refusal> {
+    match kinds::find(activity_type) {
+        Some(entry) if entry.operation() == operation => Ok(entry),
+        None if kinds::is_unoffered(activity_type) => Err(Unoffered::Type(activity_type.to_owned()).into()),
+        Some(_) | None => Err(Intent::Type.into()),
+    }
+}
+
+fn in_time(timestamp: &Value, now: Millis) -> Result<(), Refusal> {
+    let flaw = "invalid request body: `timestampMs`: expected milliseconds since 1970 as a decimal string";
+    let Decimal(stamped) =
+        serde_json::from_value(timestamp.clone()).map_err(|_| Refusal::from(Intent::Time(flaw)))?;
+    if stamped.saturating_add(BODY_AGE_MILLIS) < now {
+        return Err(Intent::Time("request is too old: `timestampMs` is more than one hour ago").into());
+    }
+    if stamped > now.saturating_add(BODY_AHEAD_MILLIS) {
+        return Err(
+            Intent::Time("request is ahead of time: `timestampMs` is more than five minutes ahead").into()
+        );
+    }
+    Ok(())
+}
+
+/// Parses the proposal of a stored activity again.
+fn proposal_of(record: &ActivityRecord) -> Result<(&'static Entry, Box<dyn Ready>), Corrupt> {
+    let flaw = Corrupt::Record("activity");
+    let entry = kinds::by_number(record.number).ok_or(flaw.clone())?;
+    let body = record.proposal().ok_or(flaw.clone())?;
+    let value = json::parse(body.as_bytes()).map_err(|_| flaw.clone())?;
+    let envelope: Envelope = json::typed(value, "").map_err(|_| flaw.clone())?;
+    let ready = entry.parse(envelope.parameters).map_err(|_| flaw)?;
+    Ok((entry, ready))
+}
+
+/// Who may still vote on a stored activity, by the rules and people of now.
+pub fn voters(
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    now: Millis,
+) -> Result<(Vec<quorate_common::ids::UserId>, Vec<Approval>, policy::Decision), Corrupt> {
+    let (entry, mut ready) = proposal_of(record)?;
+    let view = View { world, organization, proposer: record.proposer, now };
+    let facts = ready.rules(&view).unwrap_or_default();
+    let approvals = live_approvals(record, organization, now);
+    let case =
+        Case { organization, entry, facts: &facts, proposer: record.proposer, approvals: &approvals, now };
+    let voters = policy::voters(&case);
+    let decision = policy::decide(&case);
+    Ok((voters, approvals, decision))
+}
+
+/// The can-flags of an activity for one user.
+pub fn can_flags(
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    caller: &Caller,
+    now: Millis,
+) -> Result<CanFlags, Corrupt> {
+    if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
+        return Ok(CanFlags::default());
+    }
+    let (voters, approvals, _) = voters(world, record, organization, now)?;
+    let eligible = voters.contains(&caller.user);
+    let voted = approvals.iter().any(|approval| approval.user == caller.user);
+    Ok(CanFlags { approve: eligible && !voted, reject: eligible || record.proposer == caller.user })
+}
+
+impl Submission<'_> {
+    /// A parent's user may look into a child and change nothing there.
+    fn caller_is_inside(&self) -> Result<(), Refusal> {
+        if self.caller.organization == self.target.id() {
+            return Ok(());
+        }
+        Err(Intent::OtherOrganization { target: self.target.id(), voters: self.caller.organization }.into())
+    }
+
+    /// The answer that shows an activity as it is.
+    fn show(&self, record: &ActivityRecord) -> Result<Turn, Refusal> {
+        let can = can_flags(self.world, record, &self.target, &self.caller, self.now)?;
+        Ok(Turn::answer(activity_answer(record, &self.target, can)?))
+    }
+
+    /// A body that was taken before: its activity as it is now, and never a second execution. A second user
+    /// who sends the same bytes has signed the same intent, which is an approval.
+    fn replay(&self, known: ActivityRecord, moment: &mut Moment<'_>) -> Result<Turn, Refusal> {
+        if known.organization != self.target.id() {
+            return Err(Missing::Activity.into());
+        }
+        if let Some(fault) = known.failure.clone().filter(|_| known.status != Status::Completed) {
+            return Ok(Turn { answer: Err(fault), commit: None, corrupt: None });
+        }
+        let (_, ready) = proposal_of(&known)?;
+        match ready.ballot() {
+            Some(ballot) => self.vote_again(&known, ballot),
+            None if known.status == Status::ConsensusNeeded && known.proposer != self.caller.user => {
+                self.second(known, moment)
+            }
+            None => self.show(&known),
+        }
+    }
+}
+
+/// Whether a fault says that the caller may not, in which case the attempt was denied.
+fn is_denial(fault: &Fault) -> bool {
+    fault.code == Code::PermissionDenied
+}

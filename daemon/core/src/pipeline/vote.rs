@@ -1,0 +1,176 @@
+//! Votes: approving, rejecting, and what an approval sets in motion.
+
+use quorate_common::activity::{Selection, Status};
+
+use super::commit::{Commit, Settled};
+use super::propose::execute;
+use super::{Submission, Turn, can_flags, proposal_of, voters};
+use crate::answer::{CanFlags, activity_answer};
+use crate::consensus::live_approvals;
+use crate::cx::Left;
+use crate::kind::{Ballot, Entry, Ready, nothing};
+use crate::model::change::Write;
+use crate::model::{ActivityRecord, layout};
+use crate::policy::{Case, Decision, Facts, decide};
+use crate::records;
+use crate::refusal::{Denied, Missing, Refusal};
+use crate::view::View;
+use crate::world::Moment;
+
+impl Submission<'_> {
+    /// Takes a vote on another activity.
+    pub(super) fn vote(
+        &self,
+        entry: &Entry,
+        ready: &dyn Ready,
+        ballot: Ballot,
+        moment: &mut Moment<'_>,
+    ) -> Result<Turn, Refusal> {
+        let target = self.ballot_target(ballot)?;
+        if target.status.is_terminal() {
+            return self.show(&target);
+        }
+        let (eligible, approvals, _) = voters(self.world, &target, &self.target, self.now)?;
+        let mine = target.proposer == self.caller.user;
+        if !eligible.contains(&self.caller.user) && !mine {
+            return Err(Denied::NotYours.into());
+        }
+        let approved = approvals.iter().any(|approval| approval.user == self.caller.user);
+        if ballot.selection == Selection::Approved && approved {
+            return self.show(&target);
+        }
+        let mut own = self.new_activity(entry, ready.intent(), moment)?;
+        let left = Left { changes: Vec::new(), founded: Vec::new() };
+        let mut commit = self.commit();
+        match ballot.selection {
+            Selection::Approved => {
+                let target = self.approve(target, &mut commit, moment)?;
+                self.record(&mut own, Settled::Completed(nothing(), left), &mut commit)?;
+                self.voted(&target, commit)
+            }
+            Selection::Rejected => {
+                self.reject(target, &mut commit, moment)?;
+                self.record(&mut own, Settled::Completed(nothing(), left), &mut commit)?;
+                let answer = activity_answer(&own, &self.target, CanFlags::default())?;
+                Ok(Turn { answer: Ok(answer), commit: Some(commit), corrupt: None })
+            }
+        }
+    }
+
+    /// A vote whose body was taken before.
+    pub(super) fn vote_again(&self, known: &ActivityRecord, ballot: Ballot) -> Result<Turn, Refusal> {
+        match ballot.selection {
+            Selection::Approved => self.show(&self.ballot_target(ballot)?),
+            Selection::Rejected => self.show(known),
+        }
+    }
+
+    /// A second user sent the very body of an activity that waits.
+    pub(super) fn second(&self, known: ActivityRecord, moment: &mut Moment<'_>) -> Result<Turn, Refusal> {
+        let (eligible, approvals, _) = voters(self.world, &known, &self.target, self.now)?;
+        let voted = approvals.iter().any(|approval| approval.user == self.caller.user);
+        if voted || !eligible.contains(&self.caller.user) {
+            return self.show(&known);
+        }
+        let mut commit = self.commit();
+        let target = self.approve(known, &mut commit, moment)?;
+        self.voted(&target, commit)
+    }
+
+    fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, Refusal> {
+        let found = records::activity_by_fingerprint(self.world.records(), &ballot.fingerprint)?;
+        let here = found.filter(|target| target.organization == self.target.id());
+        here.ok_or_else(|| Missing::Fingerprint.into())
+    }
+
+    /// Adds the approval, decides again with the people and policies of now, and runs what is permitted.
+    fn approve(
+        &self,
+        mut target: ActivityRecord,
+        commit: &mut Commit,
+        moment: &mut Moment<'_>,
+    ) -> Result<ActivityRecord, Refusal> {
+        target.votes.push(self.vote_record(Selection::Approved, moment)?);
+        let (entry, mut ready) = proposal_of(&target)?;
+        let view = View { proposer: target.proposer, ..self.view() };
+        let ruled = ready.rules(&view);
+        let approvals = live_approvals(&target, &self.target, self.now);
+        let none = Facts::default();
+        let case = Case {
+            organization: &self.target,
+            entry,
+            facts: ruled.as_ref().unwrap_or(&none),
+            proposer: target.proposer,
+            approvals: &approvals,
+            now: self.now,
+        };
+        let settled = match (decide(&case), ruled) {
+            (Decision::Permit(permit), Ok(_)) => execute(ready, permit, view, moment)?,
+            (Decision::Permit(_), Err(flaw)) => Settled::Failed(flaw.fault()),
+            // What its rules now deny stays open: the root quorum may still complete it.
+            (Decision::Wait(_) | Decision::Deny(_), _) => Settled::Waiting,
+        };
+        self.replace(&mut target, settled, commit)?;
+        Ok(target)
+    }
+
+    /// One rejection by a voter is final.
+    fn reject(
+        &self,
+        mut target: ActivityRecord,
+        commit: &mut Commit,
+        moment: &mut Moment<'_>,
+    ) -> Result<(), Refusal> {
+        target.votes.push(self.vote_record(Selection::Rejected, moment)?);
+        self.unlist(&target, commit);
+        target.status = Status::Rejected;
+        target.updated = self.now.max(target.updated);
+        self.put_rejected(&target, commit)
+    }
+
+    /// Stores the new state of an activity that was there, and moves the organization on, so that two votes
+    /// never both count on the state before.
+    fn replace(
+        &self,
+        target: &mut ActivityRecord,
+        settled: Settled,
+        commit: &mut Commit,
+    ) -> Result<(), Refusal> {
+        self.unlist(target, commit);
+        self.settle(target, settled, commit)?;
+        self.moved(commit)
+    }
+
+    fn put_rejected(&self, target: &ActivityRecord, commit: &mut Commit) -> Result<(), Refusal> {
+        let place = layout::activity(target.organization, target.id);
+        commit.writes.push(Write::put(place, target)?);
+        let listed = layout::activity_listed(target.organization, target.status, target.number, target.id);
+        commit.writes.push(Write::mark(listed, &[]));
+        commit.news.push(quorate_common::console::Change::Activity {
+            organization_id: target.organization,
+            activity_id: target.id,
+            status: target.status,
+        });
+        commit.writes.extend(crate::notice::notices(self.world, &self.target, target)?);
+        self.moved(commit)
+    }
+
+    fn unlist(&self, target: &ActivityRecord, commit: &mut Commit) {
+        let listed = layout::activity_listed(self.target.id(), target.status, target.number, target.id);
+        commit.writes.push(Write::remove(listed));
+    }
+
+    fn moved(&self, commit: &mut Commit) -> Result<(), Refusal> {
+        if commit.after.iter().any(|after| after.id() == self.target.id()) {
+            return Ok(());
+        }
+        self.advance(Vec::new(), commit)
+    }
+
+    fn voted(&self, target: &ActivityRecord, commit: Commit) -> Result<Turn, Refusal> {
+        let after = commit.after.iter().find(|after| after.id() == self.target.id()).unwrap_or(&self.target);
+        let can = can_flags(self.world, target, after, &self.caller, self.now)?;
+        let answer = activity_answer(target, after, can)?;
+        Ok(Turn { answer: Ok(answer), commit: Some(commit), corrupt: None })
+    }
+}

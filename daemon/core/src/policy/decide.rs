@@ -1,0 +1,138 @@
+//! The decision: root quorum, policies, and what users may do to their own credentials.
+
+use std::cell::OnceCell;
+
+use quorate_common::catalog::Gate;
+use quorate_common::ids::{PolicyId, UserId};
+use quorate_policy::decide::{Electorate, PolicyOutcome, Standing, outcome, verdict};
+
+use super::{Facts, Permit};
+use crate::consensus::{self, Approval};
+use crate::kind::Entry;
+use crate::model::{Millis, Organization};
+use crate::refusal::Denied;
+
+/// An activity that is to be decided.
+pub struct Case<'a> {
+    /// The organization acted upon.
+    pub organization: &'a Organization,
+    /// The kind.
+    pub entry: &'a Entry,
+    /// What policies may ask.
+    pub facts: &'a Facts,
+    /// Who asked.
+    pub proposer: UserId,
+    /// Approvals that count, the proposer's own among them.
+    pub approvals: &'a [Approval],
+    /// Now.
+    pub now: Millis,
+}
+
+/// What a case comes to.
+pub enum Decision {
+    /// It may run.
+    Permit(Permit),
+    /// It waits for votes.
+    Wait(Rule),
+    /// It may not run.
+    Deny(Denied),
+}
+
+/// Which rule an activity waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The root quorum must agree.
+    RootQuorum,
+    /// A policy's consensus must hold; the root quorum can complete it too.
+    Policy,
+}
+
+type Outcomes = Vec<(PolicyId, PolicyOutcome)>;
+
+/// Decides, by the rules that the console applies, too.
+pub fn decide(case: &Case<'_>) -> Decision {
+    let standing = standing(case);
+    // Where the root quorum alone decides, policies are not asked.
+    let outcomes =
+        if standing.root_quorum_is_met || standing.root_quorum_only { Vec::new() } else { outcomes(case) };
+    match verdict(standing, outcomes.iter().map(|(_, outcome)| *outcome)) {
+        PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
+        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&outcomes)),
+        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&outcomes))),
+        PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
+            Decision::Deny(Denied::Policies(named(&outcomes)))
+        }
+    }
+}
+
+/// What the organization knows about a case apart from its policies.
+fn standing(case: &Case<'_>) -> Standing {
+    let organization = case.organization;
+    let roots = case.approvals.iter().filter(|approval| organization.is_root(approval.user)).count();
+    let threshold = usize::try_from(organization.head.quorum.threshold).unwrap_or(usize::MAX);
+    let own = case.facts.own_credentials_of == Some(case.proposer);
+    Standing {
+        root_quorum_is_met: roots >= threshold,
+        root_quorum_only: case.entry.gate == Gate::RootQuorum,
+        requester_is_root: organization.is_root(case.proposer),
+        is_self_service: case.entry.gate == Gate::OwnCredential && own,
+    }
+}
+
+/// A denial can be overridden by the root quorum only; otherwise a policy that lacks votes is what is waited for.
+fn rule(outcomes: &Outcomes) -> Rule {
+    let has = |wanted| outcomes.iter().any(|(_, outcome)| *outcome == wanted);
+    if has(PolicyOutcome::RequiresConsensus) && !has(PolicyOutcome::DenyExplicit) {
+        Rule::Policy
+    } else {
+        Rule::RootQuorum
+    }
+}
+
+/// Each policy with what it says of the case.
+pub fn outcomes(case: &Case<'_>) -> Outcomes {
+    if case.organization.policies().next().is_none() {
+        return Vec::new();
+    }
+    let facts = case.facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
+    let electorate = electorate(case);
+    let policies = case.organization.policies();
+    policies.map(|parsed| (parsed.policy.id, outcome(&parsed.program, &facts, &electorate))).collect()
+}
+
+fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
+    consensus::electorate(case.organization, case.proposer, case.approvals, case.now)
+}
+
+fn named(outcomes: &Outcomes) -> Vec<(PolicyId, &'static str)> {
+    outcomes.iter().map(|(id, outcome)| (*id, outcome.wire_name())).collect()
+}
+
+/// Who could still help a case along: root users, and users whom a policy's consensus would count.
+pub fn voters(case: &Case<'_>) -> Vec<UserId> {
+    let organization = case.organization;
+    let candidates = organization.users().filter(|user| user.has_credential());
+    let contributors = OnceCell::new();
+    let helps = |user: UserId| {
+        organization.is_root(user)
+            || (case.entry.gate != Gate::RootQuorum
+                && contributors.get_or_init(|| contributing(case)).contains(&user))
+    };
+    candidates.map(|user| user.id).filter(|user| helps(*user)).collect()
+}
+
+fn contributing(case: &Case<'_>) -> Vec<UserId> {
+    let waiting: Vec<PolicyId> = outcomes(case)
+        .into_iter()
+        .filter(|(_, outcome)| *outcome == PolicyOutcome::RequiresConsensus)
+        .map(|(id, _)| id)
+        .collect();
+    let programs = case.organization.policies().filter(|parsed| waiting.contains(&parsed.policy.id));
+    let programs: Vec<_> = programs.filter_map(|parsed| parsed.program.consensus.as_ref()).collect();
+    let electorate = electorate(case);
+    let counted = case.organization.users().map(|user| user.id).filter(|id| {
+        let id = id.to_string();
+        programs.iter().any(|program| quorate_policy::contributes(program, &electorate, &id))
+    });
+    counted.collect()
+}

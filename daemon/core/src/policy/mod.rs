@@ -1,0 +1,9 @@
+//! Who may do what. Permits are minted here and nowhere else.
+
+mod decide;
+mod facts;
+mod permit;
+
+pub use decide::{Case, Decision, Rule, decide, outcomes, voters};
+pub use facts::Facts;
+pub use permit::Permit;

@@ -1,0 +1,87 @@
+//! Activities: one, or a page of them, newest first.
+
+use quorate_common::activity::Status;
+use quorate_common::ids::ActivityId;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Asked, Cursor, Pagination, one, read};
+use crate::answer::{activity_answer, activity_json};
+use crate::kinds;
+use crate::listing::{self, ActivityFilter};
+use crate::model::ActivityRecord;
+use crate::pipeline::can_flags;
+use crate::records;
+use crate::refusal::{Corrupt, Intent, Missing, Refusal};
+use crate::world::Order;
+
+/// How many bytes of activities one answer may hold; an answer that would hold more ends early.
+const PAGE_BYTES: usize = 32 * 1024 * 1024;
+
+/// One activity.
+pub(super) fn get_activity(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        activity_id: ActivityId,
+    }
+    let query: Query = read(value)?;
+    let record = records::activity(asked.world.records(), asked.id(), query.activity_id)?;
+    let record = record.ok_or(Missing::Activity)?;
+    let can = can_flags(asked.world, &record, asked.organization, asked.caller, asked.now)?;
+    Ok(activity_answer(&record, asked.organization, can)?)
+}
+
+/// A page of activities, newest first, of some statuses and types or of all.
+pub(super) fn list_activities(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        #[serde(default)]
+        filter_by_status: Vec<Status>,
+        #[serde(default)]
+        filter_by_type: Vec<String>,
+        pagination_options: Option<Pagination>,
+    }
+    let query: Query = read(value)?;
+    let pagination = query.pagination_options.unwrap_or_default();
+    let limit = pagination.limit()?;
+    let id = |text: &str| -> Result<ActivityId, Refusal> {
+        let id: ActivityId = text.parse().map_err(|_| Intent::Cursor)?;
+        records::activity(asked.world.records(), asked.id(), id)?
+            .map(|_| id)
+            .ok_or(Refusal::Intent(Intent::Cursor))
+    };
+    let (from, order) = match pagination.cursor()? {
+        None => (None, Order::Descending),
+        Some(Cursor::After(text)) => (Some(id(text)?), Order::Descending),
+        Some(Cursor::Before(text)) => (Some(id(text)?), Order::Ascending),
+    };
+    let number = |name: &String| kinds::number_of(name).ok_or(Refusal::Intent(Intent::Type));
+    let numbers = query.filter_by_type.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    let filter = ActivityFilter { statuses: &query.filter_by_status, numbers: &numbers };
+    let mut found = listing::activities(asked.world.records(), asked.id(), filter, from, order, limit)?;
+    if order == Order::Ascending {
+        found.reverse();
+    }
+    let mut shown = Vec::with_capacity(found.len());
+    let mut bytes = 0_usize;
+    for record in &found {
+        let json = show(asked, record)?;
+        bytes = bytes.saturating_add(json.get().len());
+        if bytes > PAGE_BYTES && !shown.is_empty() {
+            break;
+        }
+        shown.push(json);
+    }
+    one("activities", &shown)
+}
+
+fn show(asked: &Asked<'_>, record: &ActivityRecord) -> Result<Box<RawValue>, Refusal> {
+    let can = can_flags(asked.world, record, asked.organization, asked.caller, asked.now)?;
+    let json = activity_json(record, asked.organization, can)?;
+    let flaw = || Corrupt::Record("activity");
+    let json = String::from_utf8(json).map_err(|_| flaw())?;
+    Ok(RawValue::from_string(json).map_err(|_| flaw())?)
+}

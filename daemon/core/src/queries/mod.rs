@@ -1,0 +1,209 @@
+//! Queries: what users of an organization, and of its parent, may read.
+
+use quorate_common::ids::OrganizationId;
+use quorate_common::json;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::authn::{self, Authenticated, Credentials, Reach};
+use crate::model::{Millis, Organization};
+use crate::pipeline::{Turn, organization_of};
+use crate::refusal::{Corrupt, Refusal};
+use crate::view::Caller;
+use crate::world::World;
+
+mod activities;
+mod keys;
+mod organizations;
+mod users;
+mod wallets;
+
+/// What a query sees.
+pub(crate) struct Asked<'a> {
+    pub(crate) world: &'a dyn World,
+    pub(crate) organization: &'a Organization,
+    pub(crate) caller: &'a Caller,
+    pub(crate) now: Millis,
+}
+
+impl Asked<'_> {
+    pub(crate) fn id(&self) -> OrganizationId {
+        self.organization.id()
+    }
+}
+
+type Run = fn(&Asked<'_>, Value) -> Result<Vec<u8>, Refusal>;
+
+/// A row of the table: name, reach of the caller's key, function.
+struct Entry {
+    name: &'static str,
+    reach: Reach,
+    run: Run,
+}
+
+const fn entry(name: &'static str, run: Run) -> Entry {
+    Entry { name, reach: Reach::Usual, run }
+}
+
+const ENTRIES: &[Entry] = &[
+    entry("get_activity", activities::get_activity),
+    entry("get_api_key", users::get_api_key),
+    entry("get_api_keys", users::get_api_keys),
+    entry("get_organization_configs", organizations::get_organization_configs),
+    entry("get_private_key", keys::get_private_key),
+    entry("get_user", users::get_user),
+    entry("get_wallet", wallets::get_wallet),
+    entry("get_wallet_account", wallets::get_wallet_account),
+    entry("list_activities", activities::list_activities),
+    entry("list_policies", organizations::list_policies),
+    entry("list_private_keys", keys::list_private_keys),
+    entry("list_suborgs", organizations::list_suborgs),
+    entry("list_user_tags", users::list_user_tags),
+    entry("list_users", users::list_users),
+    entry("list_wallet_accounts", wallets::list_wallet_accounts),
+    entry("list_wallets", wallets::list_wallets),
+    Entry { name: "whoami", reach: Reach::Children, run: users::whoami },
+];
+
+/// Queries of the API that this service does not have.
+const UNOFFERED: &[&str] = &[
+    "get_active_policies",
+    "get_attestation_document",
+    "get_authenticator",
+    "get_authenticators",
+    "get_boot_proof",
+    "get_ip_allowlist",
+    "get_latest_boot_proof",
+    "get_mfa_policies",
+    "get_mfa_policy",
+    "get_mfa_status",
+    "get_oauth2_credential",
+    "get_oauth_providers",
+    "get_organization",
+    "get_policy",
+    "get_policy_evaluations",
+    "get_session_profile",
+    "get_session_profiles",
+    "get_smart_contract_interface",
+    "list_app_proofs",
+    "list_oauth2_credentials",
+    "list_private_key_tags",
+    "list_smart_contract_interfaces",
+    "list_verified_suborgs",
+    "list_webhook_endpoints",
+];
+
+/// Names of all queries, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// What a path under `/public/v1/query/` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// A query.
+    Offered,
+    /// A query of the API that is not here.
+    Unoffered,
+    /// Nothing.
+    Unknown,
+}
+
+/// What a name is.
+pub fn known(name: &str) -> Known {
+    if names().any(|offered| offered == name) {
+        Known::Offered
+    } else if UNOFFERED.contains(&name) {
+        Known::Unoffered
+    } else {
+        Known::Unknown
+    }
+}
+
+/// Answers a query.
+pub fn query(world: &dyn World, now: Millis, name: &str, credentials: &Credentials, body: &[u8]) -> Turn {
+    let answer = run(world, now, name, credentials, body);
+    answer.map_or_else(|refusal| Turn::refuse(&refusal), Turn::answer)
+}
+
+fn run(
+    world: &dyn World,
+    now: Millis,
+    name: &str,
+    credentials: &Credentials,
+    body: &[u8],
+) -> Result<Vec<u8>, Refusal> {
+    let entry = ENTRIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| crate::refusal::Unoffered::Type(name.to_owned()))?;
+    let mut value = json::parse(body)?;
+    let organization = organization_of(&mut value)?;
+    let Authenticated { caller, target, .. } =
+        authn::authenticate(world, credentials, body, organization, entry.reach, now)?;
+    (entry.run)(&Asked { world, organization: &target, caller: &caller, now }, value)
+}
+
+/// Reads the members of a query.
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Refusal> {
+    Ok(json::typed(value, "")?)
+}
+
+/// An answer of one member.
+pub(crate) fn one<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, Refusal> {
+    let json =
+        serde_json::to_string(value).map_err(|_| Corrupt::Invariant("an answer does not serialize"))?;
+    Ok(format!("{{\"{name}\":{json}}}").into_bytes())
+}
+
+/// `paginationOptions`: limit as a string, cursors by id.
+#[derive(Debug, Default, serde::Deserialize)]
+pub(crate) struct Pagination {
+    limit: Option<quorate_common::bounded::Decimal>,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+}
+
+/// Page size when none is asked for.
+const PAGE_DEFAULT: usize = 10;
+/// Largest page.
+const PAGE_LIMIT: usize = 100;
+
+impl Pagination {
+    /// The page size: 1 to 100, 10 when none is asked for.
+    pub(crate) fn limit(&self) -> Result<usize, Refusal> {
+        match self.limit.map(|limit| usize::try_from(limit.0).unwrap_or(usize::MAX)) {
+            None | Some(0) => Ok(PAGE_DEFAULT),
+            Some(limit) if limit <= PAGE_LIMIT => Ok(limit),
+            Some(_) => {
+                let text = "invalid request body: `paginationOptions.limit`: expected 1 to 100";
+                Err(crate::refusal::Intent::Text(text).into())
+            }
+        }
+    }
+
+    /// The cursor: which way from it, and its text. Empty texts count as absent.
+    pub(crate) fn cursor(&self) -> Result<Option<Cursor<'_>>, Refusal> {
+        let given =
+            |text: &'_ Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
+        match (given(&self.before), given(&self.after)) {
+            (Some(_), Some(_)) => Err(crate::refusal::Intent::Text(
+                "invalid request body: `paginationOptions` must not have both `before` and `after`",
+            )
+            .into()),
+            (None, None) => Ok(None),
+            (Some(_), None) => Ok(self.before.as_deref().map(Cursor::Before)),
+            (None, Some(_)) => Ok(self.after.as_deref().map(Cursor::After)),
+        }
+    }
+}
+
+/// Where a page lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cursor<'a> {
+    /// The nearest page that precedes the object.
+    Before(&'a str),
+    /// The page that follows the object.
+    After(&'a str),
+}

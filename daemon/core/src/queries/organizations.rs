@@ -1,0 +1,110 @@
+//! Organizations: configuration, policies, and finding sub-organizations.
+
+use quorate_common::ids::OrganizationId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Asked, Cursor, Pagination, one, read};
+use crate::model::layout::{self, Key, Lookup};
+use crate::refusal::{Intent, Refusal, Unoffered};
+use crate::world::{Order, Page};
+
+/// Features and root quorum.
+pub(super) fn get_organization_configs(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Serialize)]
+    struct Configs {
+        features: Vec<quorate_common::wire::Feature>,
+        quorum: quorate_common::wire::Quorum,
+    }
+    one("configs", &Configs { features: asked.organization.features(), quorum: asked.organization.quorum() })
+}
+
+/// All policies.
+pub(super) fn list_policies(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+    let mut policies: Vec<_> = asked.organization.policies().map(|parsed| &parsed.policy).collect();
+    policies.sort_by_key(|policy| (policy.created, policy.id));
+    one("policies", &policies.into_iter().map(crate::model::Policy::wire).collect::<Vec<_>>())
+}
+
+/// Ids of sub-organizations: all, or those that a value finds.
+pub(super) fn list_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        #[serde(default)]
+        filter_type: String,
+        #[serde(default)]
+        filter_value: String,
+        pagination_options: Option<Pagination>,
+    }
+    let query: Query = read(value)?;
+    let pagination = query.pagination_options.unwrap_or_default();
+    let text = query.filter_value;
+    let ids = match query.filter_type.as_str() {
+        "" => children(asked, &pagination)?,
+        "NAME" => found(asked, Lookup::Name, &text, &pagination)?,
+        "USERNAME" => found(asked, Lookup::Username, &text, &pagination)?,
+        "EMAIL" => found(asked, Lookup::Email, &text.to_lowercase(), &pagination)?,
+        "PHONE_NUMBER" => found(asked, Lookup::PhoneNumber, &text, &pagination)?,
+        "CREDENTIAL_ID" => found(asked, Lookup::CredentialId, &text, &pagination)?,
+        "PUBLIC_KEY" => found(asked, Lookup::PublicKey, &text.to_ascii_lowercase(), &pagination)?,
+        "WALLET_ACCOUNT_ADDRESS" => found(asked, Lookup::WalletAccountAddress, &text, &pagination)?,
+        "OIDC_TOKEN" => {
+            return Err(Unoffered::Feature("sub-organizations are not found by OIDC token".to_owned()).into());
+        }
+        _ => return Err(Intent::Text("invalid request body: `filterType`: unknown name").into()),
+    };
+    one("organizationIds", &ids)
+}
+
+fn children(asked: &Asked<'_>, pagination: &Pagination) -> Result<Vec<OrganizationId>, Refusal> {
+    let prefix = layout::children(asked.id());
+    let place = |text: &str| -> Result<Key, Refusal> {
+        let id: OrganizationId = text.parse().map_err(|_| Intent::Cursor)?;
+        let child = asked.world.organization(id)?.filter(|child| child.head.parent == Some(asked.id()));
+        let child = child.ok_or(Intent::Cursor)?;
+        Ok(layout::child(asked.id(), child.head.created, id))
+    };
+    page(asked, &prefix, pagination, place, layout::organization_id)
+}
+
+fn found(
+    asked: &Asked<'_>,
+    lookup: Lookup,
+    text: &str,
+    pagination: &Pagination,
+) -> Result<Vec<OrganizationId>, Refusal> {
+    let prefix = layout::finds(asked.world.index(), asked.id(), lookup, text);
+    // Entries of one child stand together; its cursor lies behind the last of them.
+    let place = |text: &str| -> Result<Key, Refusal> {
+        let id: OrganizationId = text.parse().map_err(|_| Intent::Cursor)?;
+        let mut key = prefix.clone();
+        key.extend_from_slice(id.as_bytes());
+        key.extend_from_slice(&[0xff; 17]);
+        Ok(key)
+    };
+    let mut ids = page(asked, &prefix, pagination, place, layout::found_child)?;
+    ids.dedup();
+    Ok(ids)
+}
+
+fn page(
+    asked: &Asked<'_>,
+    prefix: &[u8],
+    pagination: &Pagination,
+    place: impl Fn(&str) -> Result<Key, Refusal>,
+    id: impl Fn(&[u8]) -> Option<OrganizationId>,
+) -> Result<Vec<OrganizationId>, Refusal> {
+    let (after, order) = match pagination.cursor()? {
+        None => (None, Order::Ascending),
+        Some(Cursor::After(text)) => (Some(place(text)?), Order::Ascending),
+        Some(Cursor::Before(text)) => (Some(place(text)?), Order::Descending),
+    };
+    let limit = pagination.limit()?;
+    let keys = asked.world.records().keys(Page { prefix, after: after.as_deref(), order, limit })?;
+    let mut ids: Vec<_> = keys.iter().filter_map(|key| id(key)).collect();
+    if order == Order::Descending {
+        ids.reverse();
+    }
+    Ok(ids)
+}

@@ -1,0 +1,154 @@
+//! Wallets and their accounts. Accounts are unbounded in number and reached by index and page.
+
+use quorate_common::ids::{WalletAccountId, WalletId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Asked, Cursor, Pagination, one, read};
+use crate::model::layout::{self, Key};
+use crate::model::record::Record;
+use crate::model::{Wallet, WalletAccount};
+use crate::records;
+use crate::refusal::{Corrupt, Intent, Missing, Refusal};
+use crate::world::{Order, Page};
+
+/// How many accounts are read at once where all are asked for.
+const CHUNK: usize = 256;
+
+/// One wallet.
+pub(super) fn get_wallet(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        wallet_id: WalletId,
+    }
+    let query: Query = read(value)?;
+    one("wallet", &wallet(asked, query.wallet_id)?.wire())
+}
+
+/// All wallets.
+pub(super) fn list_wallets(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+    let mut wallets: Vec<_> = asked.organization.wallets().collect();
+    wallets.sort_by_key(|wallet| (wallet.created, wallet.id));
+    one("wallets", &wallets.into_iter().map(Wallet::wire).collect::<Vec<_>>())
+}
+
+fn wallet<'a>(asked: &'a Asked<'_>, id: WalletId) -> Result<&'a Wallet, Refusal> {
+    asked.organization.wallet(id).ok_or(Refusal::Missing(Missing::Thing("wallet")))
+}
+
+/// One account of a wallet, by address or by path.
+pub(super) fn get_wallet_account(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        wallet_id: WalletId,
+        address: Option<String>,
+        path: Option<String>,
+    }
+    let query: Query = read(value)?;
+    let wallet = wallet(asked, query.wallet_id)?;
+    let account =
+        match (query.address.filter(|text| !text.is_empty()), query.path.filter(|text| !text.is_empty())) {
+            (Some(address), None) => by_address(asked, wallet.id, &address)?,
+            (None, Some(path)) => by_path(asked, wallet.id, &path)?,
+            _ => return Err(Intent::Text("invalid request body: expected either `address` or `path`").into()),
+        };
+    one("account", &account.wire(asked.id(), None))
+}
+
+fn by_address(asked: &Asked<'_>, wallet: WalletId, address: &str) -> Result<WalletAccount, Refusal> {
+    let prefix = layout::signers(asked.world.index(), asked.id(), address);
+    let records = asked.world.records();
+    for (_, place) in records.page(Page::first(&prefix, CHUNK))? {
+        if place.first() == Some(&b'n') {
+            let account = records::account_at(records, &place)?;
+            if account.wallet == wallet && account.address == address {
+                return Ok(account);
+            }
+        }
+    }
+    Err(Missing::WalletAccount(format!("address: {address}")).into())
+}
+
+fn by_path(asked: &Asked<'_>, wallet: WalletId, path: &str) -> Result<WalletAccount, Refusal> {
+    let prefix = layout::accounts(asked.id(), Some(wallet));
+    let mut after: Option<Key> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) };
+        let rows = asked.world.records().page(page)?;
+        for (_, bytes) in &rows {
+            let account = WalletAccount::decode(bytes)?;
+            if account.path.to_string() == path {
+                return Ok(account);
+            }
+        }
+        if rows.len() < CHUNK {
+            return Err(Missing::WalletAccount("this path".to_owned()).into());
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
+    }
+}
+
+/// Accounts of a wallet, or of all wallets: all of them, or a page.
+pub(super) fn list_wallet_accounts(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        wallet_id: Option<WalletId>,
+        include_wallet_details: Option<bool>,
+        pagination_options: Option<Pagination>,
+    }
+    let query: Query = read(value)?;
+    if let Some(id) = query.wallet_id {
+        wallet(asked, id)?;
+    }
+    let prefix = layout::accounts(asked.id(), query.wallet_id);
+    let accounts = match &query.pagination_options {
+        Some(pagination) => a_page(asked, &prefix, pagination)?,
+        None => all(asked, &prefix)?,
+    };
+    let details = |account: &WalletAccount| {
+        asked.organization.wallet(account.wallet).filter(|_| query.include_wallet_details == Some(true))
+    };
+    let shown: Vec<_> = accounts.iter().map(|account| account.wire(asked.id(), details(account))).collect();
+    one("accounts", &shown)
+}
+
+fn all(asked: &Asked<'_>, prefix: &[u8]) -> Result<Vec<WalletAccount>, Refusal> {
+    let mut accounts = Vec::new();
+    let mut after: Option<Key> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(prefix, CHUNK) };
+        let rows = asked.world.records().page(page)?;
+        for (_, bytes) in &rows {
+            accounts.push(WalletAccount::decode(bytes)?);
+        }
+        if rows.len() < CHUNK {
+            return Ok(accounts);
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
+    }
+}
+
+fn a_page(asked: &Asked<'_>, prefix: &[u8], pagination: &Pagination) -> Result<Vec<WalletAccount>, Refusal> {
+    let limit = pagination.limit()?;
+    let place = |text: &str| -> Result<Key, Refusal> {
+        let id: WalletAccountId = text.parse().map_err(|_| Intent::Cursor)?;
+        let place = records::account_place(asked.world.records(), asked.id(), id)?;
+        place.filter(|place| place.starts_with(prefix)).ok_or(Refusal::Intent(Intent::Cursor))
+    };
+    let (after, order) = match pagination.cursor()? {
+        None => (None, Order::Ascending),
+        Some(Cursor::After(text)) => (Some(place(text)?), Order::Ascending),
+        Some(Cursor::Before(text)) => (Some(place(text)?), Order::Descending),
+    };
+    let page = Page { prefix, after: after.as_deref(), order, limit };
+    let rows = asked.world.records().page(page)?;
+    let mut accounts =
+        rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect::<Result<Vec<_>, Corrupt>>()?;
+    if order == Order::Descending {
+        accounts.reverse();
+    }
+    Ok(accounts)
+}

@@ -1,0 +1,151 @@
+//! Typed reads of records that belong to no snapshot.
+
+use quorate_chain::curve::SecretKey;
+use quorate_common::bounded::Label;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+
+use crate::model::layout::{self, Entity, Key, SecretOf};
+use crate::model::organization::Head;
+use crate::model::record::Record;
+use crate::model::{ActivityRecord, Organization, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use crate::refusal::{Corrupt, Refusal};
+use crate::secret;
+use crate::world::{Page, Records, World};
+
+/// How many records of a snapshot are read at once.
+const CHUNK: usize = 256;
+
+/// Reads an organization with all that its snapshot holds.
+pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
+    let Some(head) = records.read(&layout::organization(id))? else { return Ok(None) };
+    let mut organization = Organization::empty(Head::decode(&head)?);
+    let prefix = layout::entities(id);
+    let mut after: Option<Key> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) };
+        let rows = records.page(page)?;
+        for (key, bytes) in &rows {
+            match layout::entity_class(key) {
+                Some(b'u') => organization.put_user(User::decode(bytes)?),
+                Some(b'w') => organization.put_wallet(Wallet::decode(bytes)?),
+                Some(b'k') => organization.put_private_key(PrivateKey::decode(bytes)?),
+                Some(b't') => organization.put_tag(Tag::decode(bytes)?),
+                Some(b'p') => organization.put_policy(Policy::decode(bytes)?)?,
+                _ => return Err(Corrupt::Record("organization")),
+            }
+        }
+        if rows.len() < CHUNK {
+            return Ok(Some(organization));
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
+    }
+}
+
+/// The activity of this id in this organization.
+pub fn activity(
+    records: &dyn Records,
+    organization: OrganizationId,
+    id: ActivityId,
+) -> Result<Option<ActivityRecord>, Corrupt> {
+    let bytes = records.read(&layout::activity(organization, id))?;
+    bytes.map(|bytes| ActivityRecord::decode(&bytes)).transpose()
+}
+
+/// The activity with this fingerprint, in whichever organization.
+pub fn activity_by_fingerprint(
+    records: &dyn Records,
+    fingerprint: &Fingerprint,
+) -> Result<Option<ActivityRecord>, Corrupt> {
+    let Some(place) = records.read(&layout::fingerprint(fingerprint))? else { return Ok(None) };
+    let flaw = Corrupt::Record("fingerprint");
+    let (organization, id) = place.split_first_chunk::<16>().ok_or(flaw.clone())?;
+    let id: [u8; 16] = id.try_into().map_err(|_| flaw.clone())?;
+    let found = activity(records, OrganizationId::from_bytes(*organization), ActivityId::from_bytes(id))?;
+    // The record may be gone when it was a denied attempt that newer ones displaced.
+    match found {
+        Some(record) if record.fingerprint == *fingerprint => Ok(Some(record)),
+        Some(_) => Err(flaw),
+        None => Ok(None),
+    }
+}
+
+/// Where an activity is found by its fingerprint.
+pub fn fingerprint_value(organization: OrganizationId, id: ActivityId) -> [u8; 32] {
+    let mut value = [0; 32];
+    let (first, second) = value.split_at_mut(16);
+    first.copy_from_slice(organization.as_bytes());
+    second.copy_from_slice(id.as_bytes());
+    value
+}
+
+/// The account at a key of the store.
+pub fn account_at(records: &dyn Records, key: &[u8]) -> Result<WalletAccount, Corrupt> {
+    let bytes = records.read(key)?.ok_or(Corrupt::Record("wallet account"))?;
+    WalletAccount::decode(&bytes)
+}
+
+/// The key of the store of an account.
+pub fn account_place(
+    records: &dyn Records,
+    organization: OrganizationId,
+    account: WalletAccountId,
+) -> Result<Option<Key>, Corrupt> {
+    records.read(&layout::account_place(organization, account))
+}
+
+/// Up to `limit` accounts of an organization, or of one of its wallets, in order of creation.
+pub fn accounts(
+    records: &dyn Records,
+    organization: OrganizationId,
+    wallet: Option<WalletId>,
+    after: Option<&[u8]>,
+    limit: usize,
+) -> Result<Vec<WalletAccount>, Corrupt> {
+    let prefix = layout::accounts(organization, wallet);
+    let rows = records.page(Page { after, ..Page::first(&prefix, limit) })?;
+    rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect()
+}
+
+/// The seed of a wallet.
+pub fn wallet_seed(
+    world: &dyn World,
+    organization: OrganizationId,
+    wallet: WalletId,
+) -> Result<quorate_chain::mnemonic::Seed, Corrupt> {
+    let key = layout::secret(organization, SecretOf::Wallet(wallet));
+    let record = world.records().read(&key)?.map(zeroize::Zeroizing::new);
+    secret::seed(&record.ok_or(Corrupt::Record("wallet secret"))?)
+}
+
+/// The secret key of an account, derived from the seed of its wallet.
+pub fn account_secret(
+    world: &dyn World,
+    organization: OrganizationId,
+    account: &WalletAccount,
+) -> Result<SecretKey, Refusal> {
+    let seed = wallet_seed(world, organization, account.wallet)?;
+    let key = quorate_chain::derive::derive(account.curve, &seed, &account.path);
+    Ok(key.map_err(|_| Corrupt::Record("wallet account"))?)
+}
+
+/// The secret key of a private key.
+pub fn private_key_secret(
+    world: &dyn World,
+    organization: OrganizationId,
+    key: &PrivateKey,
+) -> Result<SecretKey, Refusal> {
+    let place = layout::secret(organization, SecretOf::PrivateKey(key.id));
+    let record = world.records().read(&place)?.map(zeroize::Zeroizing::new);
+    Ok(secret::private_key(key.curve, &record.ok_or(Corrupt::Record("private key secret"))?)?)
+}
+
+/// Where a private key of the snapshot stands in the store.
+pub fn private_key_place(organization: OrganizationId, key: &PrivateKey) -> Key {
+    layout::entity(organization, Entity::PrivateKey(key.id))
+}
+
+/// A label that the service itself gives.
+pub fn own_label(text: &str) -> Result<Label, Corrupt> {
+    Label::parse(text.to_owned()).map_err(|_| Corrupt::Invariant("an own label is a label"))
+}

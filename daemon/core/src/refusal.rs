@@ -1,0 +1,348 @@
+//! Every reason to say no, grouped by whose fault it is and what to answer. One conversion to the wire form.
+
+use quorate_common::fault::{Code, Fault};
+use quorate_common::ids::{ApiKeyId, OrganizationId, PolicyId, UserId};
+use quorate_common::json::Flaw;
+use serde_json::json;
+
+/// Why a request is not carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// The request itself is wrong.
+    Intent(Intent),
+    /// No valid stamp.
+    Authn(Authn),
+    /// The caller is known and may not do this.
+    Denied(Denied),
+    /// A named thing does not exist, or belongs to somebody else.
+    Missing(Missing),
+    /// A named thing exists already.
+    Clash(Clash),
+    /// A limit is reached.
+    Limit(Limit),
+    /// Not offered here.
+    Unoffered(Unoffered),
+    /// A record is damaged, or a check of our own failed. Details go to the log, not to the caller.
+    Corrupt(Corrupt),
+}
+
+/// The request itself is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intent {
+    /// The body or a member of it has the wrong form.
+    Body(Flaw),
+    /// `organizationId` is not an id.
+    OrganizationId,
+    /// The type does not belong to the path, or is not known.
+    Type,
+    /// `timestampMs` is missing, unreadable, too old or ahead.
+    Time(&'static str),
+    /// The caller's key belongs to another organization than the one acted upon.
+    OtherOrganization {
+        /// Organization acted upon.
+        target: OrganizationId,
+        /// Organization of the caller.
+        voters: OrganizationId,
+    },
+    /// Closed to sub-organizations.
+    ClosedToChildren,
+    /// A list that needs an element is empty. Holds its name.
+    Empty(&'static str),
+    /// An element stands twice. Holds the name of the list.
+    Twice(&'static str),
+    /// The threshold is below one or above the number of members.
+    Threshold(&'static str),
+    /// Root users are missing or would go away.
+    QuorumUsers,
+    /// A user would have no credential.
+    NoCredential(String),
+    /// A key is not a public key of its curve.
+    PublicKey,
+    /// Something a member names does not fit. Holds the documented text.
+    Text(&'static str),
+    /// As `Text`, with runtime text.
+    Detail(String),
+    /// An identity token cannot be verified.
+    OidcToken,
+    /// A cursor names nothing.
+    Cursor,
+}
+
+/// No valid stamp.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authn {
+    /// No stamp at all.
+    None,
+    /// More than one stamp.
+    Several,
+    /// The stamp is unreadable. Holds the documented text.
+    Unreadable(&'static str),
+    /// The key is not registered where it is looked for.
+    UnknownKey {
+        /// Organization it was looked for in.
+        organization: OrganizationId,
+        /// Key of the stamp.
+        public_key: String,
+        /// Whether a parent was looked in, too.
+        parent: bool,
+    },
+    /// A passkey that is not registered.
+    UnknownCredential,
+    /// A look-up found the key in several sub-organizations.
+    SeveralChildren,
+    /// The signature does not fit.
+    Signature,
+    /// The key has come to its end.
+    Expired,
+    /// A session where a stamp is needed.
+    SessionOnSubmit,
+    /// A session that is not known.
+    UnknownSession,
+}
+
+/// The caller may not do this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// No rule allows it. Holds each policy with its outcome.
+    Policies(Vec<(PolicyId, &'static str)>),
+    /// A policy denies it. Holds each policy with its outcome.
+    Explicit(Vec<(PolicyId, &'static str)>),
+    /// The caller can have no part in this decision.
+    NotYours,
+}
+
+/// A named thing does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// Organization.
+    Organization,
+    /// Activity by id.
+    Activity,
+    /// Activity by fingerprint.
+    Fingerprint,
+    /// User.
+    User(UserId, OrganizationId),
+    /// API key.
+    ApiKey(ApiKeyId),
+    /// Anything else. Holds its noun.
+    Thing(&'static str),
+    /// What `signWith` names.
+    SigningResource,
+    /// Wallet account by address or path.
+    WalletAccount(String),
+}
+
+/// A named thing exists already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clash {
+    /// A name is taken. Holds the noun of what bears it.
+    Name(&'static str),
+    /// A public key is registered already.
+    PublicKey,
+    /// The wallet has this account already. Holds the id of the account.
+    Path(String),
+}
+
+/// A limit is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Limit {
+    /// As many as allowed. Holds the plural noun and the limit.
+    Count(&'static str, usize),
+    /// As many long-lived API keys as a user may have.
+    LongLivedApiKeys,
+    /// As many authenticators as a user may have.
+    Authenticators,
+    /// Too many activities wait for votes.
+    Waiting,
+}
+
+/// Not offered here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unoffered {
+    /// A type of the API that this service does not have.
+    Type(String),
+    /// A feature of a known type. Holds a sentence.
+    Feature(String),
+}
+
+/// A fault of ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Corrupt {
+    /// A stored record does not open, parse or agree with others. Holds which kind of record.
+    #[error("a stored {0} is damaged")]
+    Record(&'static str),
+    /// The store could not be read. Holds the cause for the log.
+    #[error("the store could not be read: {0}")]
+    Store(String),
+    /// A signature did not stand the check by the second implementation, and was withheld.
+    #[error("a signature failed its check and was withheld")]
+    Signature,
+    /// Something that cannot be, by our own rules. Holds a sentence for the log.
+    #[error("{0}")]
+    Invariant(&'static str),
+}
+
+macro_rules! into_refusal {
+    ($($group:ident),*) => {$(
+        impl From<$group> for Refusal {
+            fn from(reason: $group) -> Self {
+                Self::$group(reason)
+            }
+        }
+    )*};
+}
+
+into_refusal!(Intent, Authn, Denied, Missing, Clash, Limit, Unoffered, Corrupt);
+
+impl From<Flaw> for Refusal {
+    fn from(flaw: Flaw) -> Self {
+        Self::Intent(Intent::Body(flaw))
+    }
+}
+
+impl Refusal {
+    /// The wire form.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Intent(reason) => intent(reason),
+            Self::Authn(reason) => authn(reason),
+            Self::Denied(reason) => denied(reason),
+            Self::Missing(reason) => missing(reason),
+            Self::Clash(reason) => Fault::new(Code::AlreadyExists, clash(reason)),
+            Self::Limit(reason) => Fault::new(Code::ResourceExhausted, limit(reason)),
+            Self::Unoffered(reason) => Fault::new(Code::Unimplemented, unoffered(reason)),
+            Self::Corrupt(_) => Fault::new(Code::Internal, "internal server error").reason("INTERNAL"),
+        }
+    }
+}
+
+fn intent(reason: &Intent) -> Fault {
+    let plain = |message: &str| Fault::new(Code::InvalidArgument, message);
+    match reason {
+        Intent::Body(Flaw::Member { reason, .. }) if reason == "invalid email address" => {
+            plain(reason).reason("INVALID_EMAIL")
+        }
+        Intent::Body(flaw) => plain(&flaw.to_string()),
+        Intent::OrganizationId => plain("malformed organization ID provided").reason("INVALID_ORGANIZATION_ID"),
+        Intent::Type => plain("invalid request body: `type` does not belong to this path"),
+        Intent::Time(text) => plain(text).reason("INVALID_TIME"),
+        Intent::OtherOrganization { target, voters } => plain(&format!(
+            "organization mismatch: request is targeting organization (\"{target}\"), but voters are in organization (\"{voters}\")"
+        ))
+        .reason("ORGANIZATION_MISMATCH"),
+        Intent::ClosedToChildren => {
+            plain("sub-organizations cannot create sub-organizations").reason("INVALID_ACTIVITY_CALLER")
+        }
+        Intent::Empty(list) => plain(&format!("invalid request body: `{list}` must not be empty")),
+        Intent::Twice(list) => plain(&format!("invalid request body: `{list}` holds an element twice")),
+        Intent::Threshold(text) | Intent::Text(text) => plain(text),
+        Intent::QuorumUsers => plain("quorum users missing"),
+        Intent::NoCredential(who) => plain(&format!("user missing valid credential: {who}")),
+        Intent::PublicKey => plain("invalid public key: expected a public key of its curve in hex"),
+        Intent::Detail(text) => plain(text),
+        Intent::OidcToken => plain("invalid OIDC token").reason("INVALID_OIDC_TOKEN"),
+        Intent::Cursor => plain("invalid request body: the cursor names nothing in this list"),
+    }
+}
+
+fn authn(reason: &Authn) -> Fault {
+    let plain = |message: &str| Fault::new(Code::Unauthenticated, message);
+    match reason {
+        Authn::None | Authn::UnknownSession => {
+            plain("no valid authentication signature found for request").reason("SIGNATURE_MISSING")
+        }
+        Authn::Several => plain("more than one stamp found for request").reason("SIGNATURE_INVALID"),
+        Authn::Unreadable(text) => plain(text),
+        Authn::UnknownKey { organization, public_key, parent } => {
+            let place = if *parent { "organization or its parent organization" } else { "organization" };
+            plain(&format!(
+                "could not find public key in {place}: organizationId={organization} publicKey={public_key}"
+            ))
+            .reason("PUBLIC_KEY_NOT_FOUND")
+        }
+        Authn::UnknownCredential => plain("credential ID could not be found in organization or its parent organization")
+            .reason("CREDENTIAL_NOT_FOUND"),
+        Authn::SeveralChildren => {
+            plain("more than one suborg associated with a public key").reason("CREDENTIAL_CONFLICT")
+        }
+        Authn::Signature => plain("could not verify api key signature").reason("SIGNATURE_INVALID"),
+        Authn::Expired => plain("expired api key").reason("API_KEY_EXPIRED"),
+        Authn::SessionOnSubmit => plain(
+            "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)",
+        )
+        .reason("SIGNATURE_MISSING"),
+    }
+}
+
+fn denied(reason: &Denied) -> Fault {
+    let (inner, outcomes) = match reason {
+        Denied::NotYours => {
+            return Fault::new(Code::PermissionDenied, "request not authorized")
+                .reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::Policies(outcomes) => ("No policies evaluated to outcome: Allow".to_owned(), outcomes),
+        Denied::Explicit(outcomes) => {
+            let deniers = outcomes.iter().filter(|(_, outcome)| *outcome == "OUTCOME_DENY_EXPLICIT");
+            let ids: Vec<String> = deniers.map(|(id, _)| id.to_string()).collect();
+            (format!("The following policies denied this action: {}", ids.join(", ")), outcomes)
+        }
+    };
+    let evaluations: Vec<_> =
+        outcomes.iter().map(|(id, outcome)| json!({"policyId": id, "outcome": outcome})).collect();
+    let mut fault = Fault::new(
+        Code::PermissionDenied,
+        "You don't have sufficient permissions to take this action. A root user of the organization can add a policy that allows it.",
+    );
+    fault.details.push(json!({
+        "@type": "type.googleapis.com/errors.v1.PolicyEnginePermissionError",
+        "message": inner,
+        "policyEvaluations": evaluations,
+    }));
+    fault.reason("REQUEST_NOT_AUTHORIZED")
+}
+
+fn missing(reason: &Missing) -> Fault {
+    let plain = |message: &str| Fault::new(Code::NotFound, message);
+    match reason {
+        Missing::Organization => {
+            plain("no organization found with the given ID").reason("ORGANIZATION_NOT_FOUND")
+        }
+        Missing::Activity => plain("no activity found with the given ID"),
+        Missing::Fingerprint => plain(
+            "No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint.",
+        ),
+        Missing::User(user, organization) => {
+            plain(&format!("unable to find user {user} in organization {organization}"))
+        }
+        Missing::ApiKey(id) => plain(&format!("no api key found with ID {id}")),
+        Missing::Thing(noun) => plain(&format!("no {noun} found with the given ID")),
+        Missing::SigningResource => {
+            plain("Could not find any resource to sign with. Addresses are case sensitive.")
+        }
+        Missing::WalletAccount(text) => plain(&format!("Could not find wallet account with {text}")),
+    }
+}
+
+fn clash(reason: &Clash) -> String {
+    match reason {
+        Clash::Name(noun) => format!("{noun} name must be unique"),
+        Clash::PublicKey => "public key is already registered in this organization".to_owned(),
+        Clash::Path(account) => format!("path already exists in wallet account {account}"),
+    }
+}
+
+fn limit(reason: &Limit) -> String {
+    match reason {
+        Limit::Count(nouns, limit) => format!("organization has reached its limit of {limit} {nouns}"),
+        Limit::LongLivedApiKeys => "user has exceeded maximum long-lived api keys".to_owned(),
+        Limit::Authenticators => "user has exceeded maximum authenticators".to_owned(),
+        Limit::Waiting => "organization has too many activities that wait for votes".to_owned(),
+    }
+}
+
+fn unoffered(reason: &Unoffered) -> String {
+    match reason {
+        Unoffered::Type(name) => format!("unimplemented: {name} is not offered by this service"),
+        Unoffered::Feature(text) => format!("unimplemented: {text}"),
+    }
+}

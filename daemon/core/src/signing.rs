@@ -1,0 +1,120 @@
+//! Finding the key that a request names, and signing with it.
+
+use quorate_chain::curve::{Curve, Message, Signature};
+use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
+use quorate_common::ids::PrivateKeyId;
+use quorate_policy::Value;
+
+use crate::model::layout::{self, Key};
+use crate::model::{PrivateKey, WalletAccount};
+use crate::policy::Facts;
+use crate::records;
+use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::view::View;
+use crate::world::Page;
+
+/// How many holders of one address or public key are looked at.
+const HOLDERS: usize = 16;
+
+/// A key that can sign, and whose it is.
+#[derive(Debug, Clone)]
+pub struct Signer {
+    place: Key,
+    curve: Curve,
+    holder: Holder,
+}
+
+#[derive(Debug, Clone)]
+enum Holder {
+    Account(Box<WalletAccount>),
+    PrivateKey(Box<PrivateKey>),
+}
+
+/// Resolves `signWith`: the id of a private key, an address, or a public key; exact, case-sensitive. Where
+/// several things have it, accounts come before private keys and older before newer.
+pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
+    if sign_with.is_empty() {
+        return Err(Intent::Empty("signWith").into());
+    }
+    if let Ok(id) = sign_with.parse() {
+        return private_key(view, id);
+    }
+    let prefix = layout::signers(view.world.index(), view.organization.id(), sign_with);
+    let rows = view.records().page(Page::first(&prefix, HOLDERS))?;
+    let mut accounts = Vec::new();
+    let mut keys = Vec::new();
+    for (_, place) in rows {
+        if layout::entity_class(&place) == Some(b'k') && place.first() == Some(&b'e') {
+            let known = view.organization.private_keys();
+            let found = known.filter(|key| records::private_key_place(view.organization.id(), key) == place);
+            keys.extend(found.cloned());
+        } else {
+            accounts.push((records::account_at(view.records(), &place)?, place));
+        }
+    }
+    accounts.retain(|(account, _)| account.address == sign_with || account.public_key == sign_with);
+    accounts.sort_by_key(|(account, _)| {
+        (account.public_key == sign_with && account.address != sign_with, account.created, account.ordinal)
+    });
+    if let Some((account, place)) = accounts.into_iter().next() {
+        let (curve, holder) = (account.curve, Holder::Account(Box::new(account)));
+        return Ok(Signer { place, curve, holder });
+    }
+    keys.sort_by_key(|key| key.created);
+    let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
+    Ok(of_private_key(view, key))
+}
+
+/// The private key of this id as a signer.
+pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Signer, Refusal> {
+    let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
+    Ok(of_private_key(view, key.clone()))
+}
+
+fn of_private_key(view: &View<'_>, key: PrivateKey) -> Signer {
+    let place = records::private_key_place(view.organization.id(), &key);
+    Signer { place, curve: key.curve, holder: Holder::PrivateKey(Box::new(key)) }
+}
+
+impl Signer {
+    /// What a policy may ask about signing a raw payload with this key.
+    pub fn facts(&self, view: &View<'_>, encoding: PayloadEncoding, hash: HashFunction) -> Facts {
+        let params =
+            vec![("hash_function", Value::text(hash.name())), ("encoding", Value::text(encoding.name()))];
+        match &self.holder {
+            Holder::Account(account) => Facts {
+                wallet: view.organization.wallet(account.wallet).cloned(),
+                account: Some((**account).clone()),
+                params,
+                ..Facts::default()
+            },
+            Holder::PrivateKey(key) => {
+                Facts { private_key: Some((**key).clone()), params, ..Facts::default() }
+            }
+        }
+    }
+
+    /// What is signed for a payload.
+    pub fn message(
+        &self,
+        encoding: PayloadEncoding,
+        hash: HashFunction,
+        text: &str,
+    ) -> Result<Message, Refusal> {
+        payload::message(self.curve, encoding, hash, text).map_err(|flaw| match flaw {
+            PayloadFlaw::Unsupported(_) => Unoffered::Feature(flaw.to_string()).into(),
+            other => Intent::Detail(other.to_string()).into(),
+        })
+    }
+
+    /// Signs. The signature has been checked by a second implementation.
+    pub fn sign(&self, view: &View<'_>, message: &Message) -> Result<Signature, Refusal> {
+        let organization = view.organization.id();
+        let mut load = || match &self.holder {
+            Holder::Account(account) => records::account_secret(view.world, organization, account),
+            Holder::PrivateKey(key) => records::private_key_secret(view.world, organization, key),
+        };
+        let key = view.world.keyring().signing_key(&self.place, &mut load)?;
+        key.sign(message).map_err(|_| Corrupt::Signature.into())
+    }
+}

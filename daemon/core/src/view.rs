@@ -1,0 +1,94 @@
+//! What a kind or a query may read.
+
+use quorate_common::bounded::Label;
+use quorate_common::ids::{ApiKeyId, OrganizationId, TagId, UserId, WalletId};
+use quorate_common::stamp::Stamp;
+
+use crate::model::{Millis, Organization, TagKind, User, Wallet};
+use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
+use crate::world::{Records, World};
+
+/// Who asks, as proven by a stamp.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Organization of the user.
+    pub organization: OrganizationId,
+    /// The user.
+    pub user: UserId,
+    /// The API key of the stamp.
+    pub api_key: ApiKeyId,
+    /// The stamp.
+    pub stamp: Stamp,
+}
+
+/// The organization acted upon, the caller and the instant.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The rest of the world.
+    pub world: &'a dyn World,
+    /// The organization acted upon.
+    pub organization: &'a Organization,
+    /// Who asked.
+    pub proposer: UserId,
+    /// Now.
+    pub now: Millis,
+}
+
+impl<'a> View<'a> {
+    /// Records that belong to no snapshot.
+    pub fn records(&self) -> &'a dyn Records {
+        self.world.records()
+    }
+
+    /// The user of this id.
+    pub fn user(&self, id: UserId) -> Result<&'a User, Refusal> {
+        self.organization.user(id).ok_or(Refusal::Missing(Missing::User(id, self.organization.id())))
+    }
+
+    /// The wallet of this id.
+    pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, Refusal> {
+        self.organization.wallet(id).ok_or(Refusal::Missing(Missing::Thing("wallet")))
+    }
+
+    /// All these tags exist and group things of this kind.
+    pub fn tags_exist(&self, tags: &[TagId], kind: TagKind) -> Result<(), Refusal> {
+        let noun = match kind {
+            TagKind::User => "user tag",
+            TagKind::PrivateKey => "private key tag",
+        };
+        let known = |id: &TagId| self.organization.tag(*id).is_some_and(|tag| tag.kind == kind);
+        if tags.iter().all(known) { Ok(()) } else { Err(Missing::Thing(noun).into()) }
+    }
+
+    /// No wallet bears this name.
+    pub fn wallet_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
+        free(self.organization.wallets().any(|wallet| wallet.name == *name), "wallet")
+    }
+
+    /// No private key bears this name.
+    pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
+        free(self.organization.private_keys().any(|key| key.name == *name), "private key")
+    }
+}
+
+fn free(taken: bool, noun: &'static str) -> Result<(), Refusal> {
+    if taken { Err(Clash::Name(noun).into()) } else { Ok(()) }
+}
+
+/// A list that needs at least one element has one.
+pub fn not_empty<T>(list: &[T], name: &'static str) -> Result<(), Refusal> {
+    if list.is_empty() { Err(Intent::Empty(name).into()) } else { Ok(()) }
+}
+
+/// No two elements are equal.
+pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>, name: &'static str) -> Result<(), Refusal> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    items.sort_unstable();
+    let twice = items.array_windows().any(|[a, b]| a == b);
+    if twice { Err(Intent::Twice(name).into()) } else { Ok(()) }
+}
+
+/// There is room for `more` beside the `present` ones.
+pub fn room(present: usize, more: usize, limit: usize, nouns: &'static str) -> Result<(), Refusal> {
+    if present.saturating_add(more) > limit { Err(Limit::Count(nouns, limit).into()) } else { Ok(()) }
+}

@@ -1,0 +1,105 @@
+//! What the core is given to look at: records, organizations, keys. Implemented by the shell.
+
+use std::sync::Arc;
+
+use quorate_chain::curve::SecretKey;
+use quorate_common::ids::OrganizationId;
+
+use crate::limits::Limits;
+use crate::model::layout::{IndexKey, Key};
+use crate::model::{Millis, Organization};
+use crate::refusal::{Corrupt, Refusal};
+
+/// From which end a page is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Smallest key first.
+    Ascending,
+    /// Largest key first.
+    Descending,
+}
+
+/// Part of an ordered range of keys.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// All keys of the range begin so.
+    pub prefix: &'a [u8],
+    /// Start behind this key, in the direction of reading; nothing means from the end.
+    pub after: Option<&'a [u8]>,
+    /// Direction.
+    pub order: Order,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl<'a> Page<'a> {
+    /// The first `limit` of a range.
+    pub const fn first(prefix: &'a [u8], limit: usize) -> Self {
+        Self { prefix, after: None, order: Order::Ascending, limit }
+    }
+
+    /// The last `limit` of a range, last first.
+    pub const fn last(prefix: &'a [u8], limit: usize) -> Self {
+        Self { prefix, after: None, order: Order::Descending, limit }
+    }
+}
+
+/// Reads opened records.
+pub trait Records {
+    /// The record at a key.
+    fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt>;
+
+    /// Records of a range with their keys.
+    fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt>;
+
+    /// Keys of a range, without opening the records.
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt>;
+}
+
+/// Keeps secret keys that were opened lately, so that signing does not derive them each time.
+pub trait Keyring {
+    /// The key of this place, loaded if it is not at hand.
+    fn signing_key(
+        &self,
+        place: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+    ) -> Result<Arc<SecretKey>, Refusal>;
+}
+
+/// Everything that can be looked at.
+pub trait World {
+    /// A snapshot of an organization.
+    fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt>;
+
+    /// Records that belong to no snapshot.
+    fn records(&self) -> &dyn Records;
+
+    /// Opened keys.
+    fn keyring(&self) -> &dyn Keyring;
+
+    /// Digests for look-ups.
+    fn index(&self) -> &IndexKey;
+
+    /// Limits of the installation.
+    fn limits(&self) -> &Limits;
+
+    /// Whether a text may be set as the URL of a webhook. The error says why not.
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
+}
+
+/// The instant of a turn and its randomness.
+pub struct Moment<'a> {
+    /// Now.
+    pub now: Millis,
+    /// Fills a buffer with bytes from a cryptographic source.
+    pub entropy: &'a mut dyn FnMut(&mut [u8]),
+}
+
+impl Moment<'_> {
+    /// Fresh random bytes.
+    pub fn random<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        (self.entropy)(&mut bytes);
+        bytes
+    }
+}

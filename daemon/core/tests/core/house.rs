@@ -1,0 +1,288 @@
+//! An organization with everybody and everything that a test may ask for, built through the front door.
+
+use quorate_common::bounded::{Email, Label};
+use quorate_common::fault::Fault;
+use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
+use quorate_core::authn::Credentials;
+use quorate_core::founding;
+use quorate_core::kinds;
+use quorate_core::limits::Limits;
+use quorate_core::model::Millis;
+use quorate_core::model::layout::IndexKey;
+use quorate_core::params::{NewApiKey, NewUser};
+use serde_json::{Value, json};
+
+use crate::memory::Memory;
+
+/// When the tests take place: 2026-01-01T00:00:00Z.
+pub(crate) const NOW: Millis = 1_767_225_600_000;
+
+/// A key pair by its number; the same number is the same key in every run.
+pub(crate) fn stamper(number: u32) -> Stamper {
+    let mut secret = [1; 32];
+    secret[..4].copy_from_slice(&number.to_be_bytes());
+    Stamper::new(ApiKeyCurve::P256, &secret).expect("a small number is a scalar")
+}
+
+/// The public key of a number.
+pub(crate) fn public_key(number: u32) -> String {
+    stamper(number).public_key().to_owned()
+}
+
+/// The header of a stamp: base64url of its JSON.
+fn header(stamp: &Stamp) -> String {
+    use base64ct::Encoding;
+    let members =
+        json!({"publicKey": stamp.public_key, "scheme": stamp.scheme.name(), "signature": stamp.signature});
+    base64ct::Base64UrlUnpadded::encode_string(members.to_string().as_bytes())
+}
+
+/// Somebody with a key.
+#[derive(Clone)]
+pub(crate) struct Person {
+    /// Organization of the user.
+    pub(crate) home: OrganizationId,
+    /// The user.
+    pub(crate) user: UserId,
+    /// API keys: ids in the order of registration.
+    pub(crate) keys: Vec<ApiKeyId>,
+    /// Number of the key that stamps.
+    pub(crate) number: u32,
+}
+
+impl Person {
+    /// The headers of a request with this body.
+    pub(crate) fn stamps(&self, body: &[u8]) -> Credentials {
+        let stamp = stamper(self.number).stamp(body).expect("a body can be stamped");
+        Credentials { stamps: vec![header(&stamp)], ..Credentials::default() }
+    }
+}
+
+/// The house and its people.
+#[derive(Clone)]
+pub(crate) struct House {
+    /// Everything stored.
+    pub(crate) memory: Memory,
+    /// The organization.
+    pub(crate) id: OrganizationId,
+    /// The two members of its root quorum.
+    pub(crate) roots: [Person; 2],
+    /// A user without any policy.
+    pub(crate) user: Person,
+    /// A user whom others act upon.
+    pub(crate) spare: Person,
+    /// A user whose key ends one minute after [`NOW`].
+    pub(crate) expiring: Person,
+    /// The root user of a first child.
+    pub(crate) child: Person,
+    /// The root user of a second child.
+    pub(crate) sibling: Person,
+    /// A wallet, and the address of its account on secp256k1.
+    pub(crate) wallet: (String, String),
+    /// A private key on secp256k1.
+    pub(crate) private_key: String,
+    /// The fingerprint of an activity that waits: proposed by the second root user.
+    pub(crate) waiting: String,
+    serial: u64,
+}
+
+impl House {
+    /// Founds it. Both root users must agree on everything if `threshold` is two.
+    pub(crate) fn found(threshold: u32) -> Self {
+        let mut memory = Memory::default();
+        let users = (0..2).map(|number| new_user(&format!("root {number}"), number)).collect();
+        let founded = memory.with_moment(NOW, |_, moment| {
+            let name = Label::parse("house".to_owned()).expect("a label");
+            let (limits, index) = (Limits::default(), IndexKey::new([7; 32]));
+            founding::organization(name, users, 2, &limits, &index, moment)
+        });
+        let founded = founded.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+        let id = founded.id;
+        memory.commit(founded.commit);
+        let person = |number: usize| Person {
+            home: id,
+            user: founded.root_users[number].id,
+            keys: founded.root_users[number].api_keys.iter().map(|key| key.id).collect(),
+            number: u32::try_from(number).expect("a small number"),
+        };
+        let roots = [person(0), person(1)];
+        let nobody = roots[0].clone();
+        let mut house = Self {
+            memory,
+            id,
+            user: nobody.clone(),
+            spare: nobody.clone(),
+            expiring: nobody.clone(),
+            child: nobody.clone(),
+            sibling: nobody,
+            roots,
+            wallet: Default::default(),
+            private_key: String::new(),
+            waiting: String::new(),
+            serial: 0,
+        };
+        house.furnish();
+        if threshold == 1 {
+            let members = house.roots.each_ref().map(|root| root.user);
+            house.agreed("ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", &json!({"threshold": 1, "userIds": members}));
+        }
+        house
+    }
+
+    fn furnish(&mut self) {
+        self.agreed(
+            "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
+            &json!({"name": "FEATURE_NAME_WEBHOOK", "value": "https://hooks.example.org/house"}),
+        );
+        let key = |number: u32, life: Option<&str>| {
+            let mut key = json!({"apiKeyName": format!("key {number}"), "publicKey": public_key(number)});
+            if let Some(life) = life {
+                key["expirationSeconds"] = json!(life);
+            }
+            key
+        };
+        let user = |name: &str, keys: Value| json!({"userName": name, "apiKeys": keys});
+        let users = json!({"users": [
+            user("user", json!([key(10, None), key(11, None)])),
+            user("spare", json!([key(12, None), key(13, None)])),
+            user("expiring", json!([key(14, Some("60"))])),
+        ]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_USERS_V4", &users);
+        let ids = made["result"]["createUsersResult"]["userIds"].clone();
+        let organization = self.memory.stored(self.id);
+        let person = |place: usize, number: u32| {
+            let id: UserId = ids[place].as_str().expect("an id").parse().expect("an id");
+            let keys = &organization.user(id).expect("the user was made").api_keys;
+            Person { home: self.id, user: id, keys: keys.iter().map(|key| key.id).collect(), number }
+        };
+        (self.user, self.spare, self.expiring) = (person(0, 10), person(1, 12), person(2, 14));
+        let account = |path: &str| account(path, "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM");
+        let wallet = json!({"walletName": "wallet", "accounts": [account("m/44'/60'/0'/0/0")]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_WALLET", &wallet);
+        let made = &made["result"]["createWalletResult"];
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        self.wallet = (text(&made["walletId"]), text(&made["addresses"][0]));
+        let keys = json!({"privateKeys": [{"privateKeyName": "key", "curve": "CURVE_SECP256K1",
+            "addressFormats": ["ADDRESS_FORMAT_ETHEREUM"], "privateKeyTags": []}]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2", &keys);
+        self.private_key =
+            text(&made["result"]["createPrivateKeysResultV2"]["privateKeys"][0]["privateKeyId"]);
+        self.child = self.make_child("child", 20);
+        self.sibling = self.make_child("sibling", 21);
+        let roots = self.roots.clone();
+        let waits = json!({"walletName": "waiting", "accounts": []});
+        let made = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);
+        self.waiting = text(&made.expect("a root user may propose")["activity"]["fingerprint"]);
+    }
+
+    fn make_child(&mut self, name: &str, number: u32) -> Person {
+        let users = json!([{"userName": "root", "apiKeys": [{"apiKeyName": "key",
+            "publicKey": public_key(number), "curveType": "API_KEY_CURVE_P256"}]}]);
+        let child = json!({"subOrganizationName": name, "rootUsers": users, "rootQuorumThreshold": 1});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child);
+        let made = &made["result"]["createSubOrganizationResultV7"];
+        let home: OrganizationId = made["subOrganizationId"].as_str().expect("an id").parse().expect("an id");
+        let user: UserId = made["rootUserIds"][0].as_str().expect("an id").parse().expect("an id");
+        let keys = self
+            .memory
+            .stored(home)
+            .user(user)
+            .expect("it is there")
+            .api_keys
+            .iter()
+            .map(|key| key.id)
+            .collect();
+        Person { home, user, keys, number }
+    }
+
+    /// An activity that both root users agree on; gives the completed activity.
+    pub(crate) fn agreed(&mut self, activity_type: &str, parameters: &Value) -> Value {
+        let [first, second] = self.roots.clone();
+        let body = self.body(self.id, activity_type, parameters, NOW);
+        let operation = operation(activity_type);
+        let mut answer = self.send(&first, &operation, &body, NOW);
+        if answer
+            .as_ref()
+            .is_ok_and(|answer| answer["activity"]["status"] == "ACTIVITY_STATUS_CONSENSUS_NEEDED")
+        {
+            answer = self.send(&second, &operation, &body, NOW);
+        }
+        let answer = answer.unwrap_or_else(|fault| panic!("{activity_type}: {fault:?}"));
+        assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{activity_type}");
+        answer["activity"].clone()
+    }
+
+    /// A new body: no two are the same.
+    pub(crate) fn body(
+        &mut self,
+        organization: OrganizationId,
+        activity_type: &str,
+        parameters: &Value,
+        now: Millis,
+    ) -> Vec<u8> {
+        self.serial += 1;
+        let body = json!({
+            "type": activity_type,
+            "timestampMs": now.to_string(),
+            "organizationId": organization,
+            "parameters": parameters,
+            "serial": self.serial,
+        });
+        body.to_string().into_bytes()
+    }
+
+    /// Sends these very bytes.
+    pub(crate) fn send(
+        &mut self,
+        person: &Person,
+        operation: &str,
+        body: &[u8],
+        now: Millis,
+    ) -> Result<Value, Fault> {
+        self.memory.submit(operation, &person.stamps(body), body, now)
+    }
+
+    /// Sends a new body with these parameters.
+    pub(crate) fn submit(
+        &mut self,
+        person: &Person,
+        organization: OrganizationId,
+        activity_type: &str,
+        parameters: &Value,
+        now: Millis,
+    ) -> Result<Value, Fault> {
+        let body = self.body(organization, activity_type, parameters, now);
+        self.send(person, &operation(activity_type), &body, now)
+    }
+}
+
+/// A root user of a new organization, with one key.
+pub(crate) fn new_user(name: &str, number: u32) -> NewUser {
+    let label = |text: &str| Label::parse(text.to_owned()).expect("a label");
+    NewUser {
+        name: label(name),
+        email: Some(Email::parse(format!("root{number}@house.example")).expect("an address")),
+        phone: None,
+        api_keys: vec![NewApiKey {
+            name: label("key"),
+            curve: ApiKeyCurve::P256,
+            public_key: public_key(number),
+            expiration_seconds: None,
+        }],
+        authenticators: Vec::new(),
+        oauth_providers: Vec::new(),
+        tags: Vec::new(),
+    }
+}
+
+/// Parameters of a wallet account.
+pub(crate) fn account(path: &str, curve: &str, format: &str) -> Value {
+    json!({"curve": curve, "pathFormat": "PATH_FORMAT_BIP32", "path": path, "addressFormat": format})
+}
+
+/// The operation of a type, as its row says.
+pub(crate) fn operation(activity_type: &str) -> String {
+    let entry = kinds::find(activity_type).unwrap_or_else(|| panic!("{activity_type} is in no row"));
+    entry.operation()
+}

@@ -1,0 +1,24 @@
+//! The core as a whole, driven through its own front door over records in memory: goldens that are promises,
+//! who may do what, what each kind answers, and votes against a plain model. No daemon, no clock, no disk.
+//!
+//! `BLESS=1` writes the goldens anew. Fixtures of stored records are only ever added to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::too_many_lines,
+    reason = "tests"
+)]
+
+mod authority;
+mod catalog;
+mod golden;
+mod house;
+mod memory;
+mod outcomes;
+mod samples;
+mod stored;
+mod votes;

@@ -1,0 +1,206 @@
+//! A world in memory: an ordered map for the store, the checks of a committer, and counted randomness.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quorate_chain::curve::SecretKey;
+use quorate_common::fault::Fault;
+use quorate_common::ids::OrganizationId;
+use quorate_core::authn::Credentials;
+use quorate_core::limits::Limits;
+use quorate_core::model::layout::{self, IndexKey, Key};
+use quorate_core::model::organization::Head;
+use quorate_core::model::record::Record;
+use quorate_core::model::{Millis, Organization};
+use quorate_core::pipeline::{self, Commit};
+use quorate_core::refusal::{Corrupt, Refusal};
+use quorate_core::world::{Keyring, Moment, Order, Page, Records, World};
+use quorate_core::{queries, records};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Everything that is stored, and the counter of the randomness.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    rows: BTreeMap<Key, Vec<u8>>,
+    index: IndexKey,
+    limits: Limits,
+    drawn: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { rows: BTreeMap::new(), index: IndexKey::new([7; 32]), limits: Limits::default(), drawn: 0 }
+    }
+}
+
+/// Fills a buffer from a counter, so that every run draws the same.
+fn draw(counter: &mut u64, buffer: &mut [u8]) {
+    for chunk in buffer.chunks_mut(32) {
+        *counter += 1;
+        let block = Sha256::digest(counter.to_be_bytes());
+        chunk.copy_from_slice(&block[..chunk.len()]);
+    }
+}
+
+impl Memory {
+    /// Submits a body as the HTTP door would, and commits what it comes to.
+    pub(crate) fn submit(
+        &mut self,
+        operation: &str,
+        credentials: &Credentials,
+        body: &[u8],
+        now: Millis,
+    ) -> Result<Value, Fault> {
+        let mut counter = self.drawn;
+        let turn = {
+            let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
+            let mut moment = Moment { now, entropy: &mut entropy };
+            pipeline::submit(self, &mut moment, operation, credentials, body)
+        };
+        self.drawn = counter;
+        assert_eq!(turn.corrupt, None, "a fault of the service itself");
+        if let Some(commit) = turn.commit {
+            self.commit(commit);
+        }
+        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+    }
+
+    /// Asks a query.
+    pub(crate) fn query(
+        &self,
+        name: &str,
+        credentials: &Credentials,
+        body: &[u8],
+        now: Millis,
+    ) -> Result<Value, Fault> {
+        let turn = queries::query(self, now, name, credentials, body);
+        assert!(turn.commit.is_none(), "a query changes nothing");
+        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+    }
+
+    /// Runs something that needs randomness.
+    pub(crate) fn with_moment<T>(&mut self, now: Millis, run: impl FnOnce(&Self, &mut Moment<'_>) -> T) -> T {
+        let mut counter = self.drawn;
+        let result = {
+            let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
+            run(self, &mut Moment { now, entropy: &mut entropy })
+        };
+        self.drawn = counter;
+        result
+    }
+
+    /// Applies a batch as the committer does: versions, absent keys, then all writes at once. What the batch
+    /// says the organizations become must be what the records say afterwards.
+    pub(crate) fn commit(&mut self, commit: Commit) {
+        for (id, version) in &commit.expect {
+            let head = Head::decode(&self.rows[&layout::organization(*id)]).expect("a head decodes");
+            assert_eq!(head.version, *version, "decided on another version than is stored");
+        }
+        for key in &commit.absent {
+            assert!(!self.rows.contains_key(key), "a key that had to be free is taken");
+        }
+        for write in commit.writes {
+            match write.value {
+                Some(value) => drop(self.rows.insert(write.key, value.to_vec())),
+                None => drop(self.rows.remove(&write.key)),
+            }
+        }
+        for after in &commit.after {
+            let stored =
+                records::organization(self, after.id()).expect("it is readable").expect("it is there");
+            assert_eq!(contents(after), contents(&stored), "snapshot and records differ");
+        }
+    }
+
+    /// Raw rows whose keys begin with this letter.
+    pub(crate) fn rows(&self, letter: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let rows = self.rows.iter().filter(move |(key, _)| key.first() == Some(&letter));
+        rows.map(|(key, value)| (key.as_slice(), value.as_slice()))
+    }
+
+    /// All rows, to see whether something changed.
+    pub(crate) fn everything(&self) -> BTreeMap<Key, Vec<u8>> {
+        self.rows.clone()
+    }
+
+    /// An organization as it is stored.
+    pub(crate) fn stored(&self, id: OrganizationId) -> Organization {
+        records::organization(self, id).expect("it is readable").expect("it is there")
+    }
+}
+
+/// What an organization is, without what is computed from it.
+fn contents(organization: &Organization) -> Value {
+    let json = |value: Result<Value, serde_json::Error>| value.expect("a record serializes");
+    serde_json::json!({
+        "head": json(serde_json::to_value(&organization.head)),
+        "users": organization.users().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
+        "wallets": organization.wallets().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
+        "keys": organization.private_keys().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
+        "tags": organization.tags().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
+        "policies": organization.policies().map(|one| json(serde_json::to_value(&one.policy))).collect::<Vec<_>>(),
+    })
+}
+
+impl Records for Memory {
+    fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
+        Ok(self.rows.get(key).cloned())
+    }
+
+    fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
+        let within = self.rows.iter().filter(|(key, _)| key.starts_with(page.prefix));
+        let behind = |key: &Key| match (page.after, page.order) {
+            (None, _) => true,
+            (Some(after), Order::Ascending) => key.as_slice() > after,
+            (Some(after), Order::Descending) => key.as_slice() < after,
+        };
+        let mut found: Vec<_> =
+            within.filter(|(key, _)| behind(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+        if page.order == Order::Descending {
+            found.reverse();
+        }
+        found.truncate(page.limit);
+        Ok(found)
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt> {
+        Ok(self.page(page)?.into_iter().map(|(key, _)| key).collect())
+    }
+}
+
+impl Keyring for Memory {
+    fn signing_key(
+        &self,
+        _: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+    ) -> Result<Arc<SecretKey>, Refusal> {
+        load().map(Arc::new)
+    }
+}
+
+impl World for Memory {
+    fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
+        Ok(records::organization(self, id)?.map(Arc::new))
+    }
+
+    fn records(&self) -> &dyn Records {
+        self
+    }
+
+    fn keyring(&self) -> &dyn Keyring {
+        self
+    }
+
+    fn index(&self) -> &IndexKey {
+        &self.index
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        if url.starts_with("https://") { Ok(()) } else { Err("it must begin with https://") }
+    }
+}

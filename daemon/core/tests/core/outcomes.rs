@@ -1,0 +1,509 @@
+//! What each kind answers: once well, with all that the wire promises of a completed activity, and at least
+//! once not, in the documented words.
+
+use std::collections::BTreeSet;
+
+use quorate_common::activity::Activity;
+use quorate_common::catalog::Gate;
+use quorate_common::fault::Code;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_core::kinds;
+use serde_json::{Map, Value, json};
+
+use crate::house::{House, NOW, Person, account, operation, public_key};
+use crate::samples;
+
+#[test]
+fn every_kind_succeeds_once() {
+    let house = House::found(1);
+    for entry in kinds::all() {
+        let mut house = house.clone();
+        let caller = house.roots[0].clone();
+        let parameters = samples::parameters(entry.activity_type, &house, &house.spare);
+        let body = house.body(house.id, entry.activity_type, &parameters, NOW);
+        let answer = house.send(&caller, &entry.operation(), &body, NOW);
+        let answer = answer.unwrap_or_else(|fault| panic!("{}: {fault:?}", entry.activity_type));
+        let row = entry.describe();
+        // An approval is answered with what it approved.
+        if entry.activity_type == "ACTIVITY_TYPE_APPROVE_ACTIVITY" {
+            assert_eq!(answer["activity"]["fingerprint"], house.waiting, "{answer}");
+            assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
+            continue;
+        }
+        check_completed(&answer, &row.intent, row.result.as_deref(), &body, &caller);
+        // The same bytes again show the same activity and run nothing.
+        let before = house.memory.everything();
+        let again = house.send(&caller, &entry.operation(), &body, NOW + 1000).expect("a replay is answered");
+        assert_eq!(again["activity"]["id"], answer["activity"]["id"], "{}", entry.activity_type);
+        assert_eq!(again["activity"]["result"], answer["activity"]["result"]);
+        assert!(house.memory.everything() == before, "{} ran twice", entry.activity_type);
+    }
+}
+
+fn check_completed(answer: &Value, intent: &str, result: Option<&str>, body: &[u8], caller: &Person) {
+    let activity: Activity = serde_json::from_value(answer["activity"].clone()).expect("an activity");
+    let members =
+        |value: &Value| -> Vec<String> { value.as_object().expect("an object").keys().cloned().collect() };
+    assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{intent}");
+    assert_eq!(members(&activity.intent), [intent]);
+    assert_eq!(members(&activity.result), result.map(str::to_owned).into_iter().collect::<Vec<_>>());
+    assert_eq!(activity.fingerprint, Fingerprint::of(body));
+    assert_eq!(activity.failure, None);
+    let [vote] = activity.votes.as_slice() else { panic!("{intent}: one vote, the proposer's") };
+    assert_eq!((vote.user_id, vote.message.as_bytes()), (caller.user, body), "{intent}");
+    assert!(!activity.can_approve && !activity.can_reject, "{intent}: nothing is left to vote on");
+}
+
+/// Who sends a request that is refused, and where to.
+#[derive(Clone, Copy)]
+enum From {
+    /// A root user whose word is enough.
+    Root,
+    /// A user without policies, in the same organization.
+    User,
+    /// The root user of a sub-organization, in that sub-organization.
+    Child,
+}
+
+/// A refusal: type, who, members to put over the sample's (null takes away), code, reason, and how the
+/// message begins.
+type Row = (&'static str, From, Value, Code, Option<&'static str>, String);
+
+/// Documented refusals. The text is how the documented message begins.
+fn refusals(house: &House) -> Vec<Row> {
+    use Code::{AlreadyExists, InvalidArgument, NotFound, PermissionDenied};
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let unknown_user = format!("unable to find user {nobody} in organization {}", house.id);
+    let unknown_fingerprint = "No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint.";
+    let text = str::to_owned;
+    let missing = |name: &str| format!("invalid request body: missing field `{name}`");
+    let life = |seconds: &str| json!({"apiKeys": [{"apiKeyName": "k", "publicKey": public_key(30), "expirationSeconds": seconds}]});
+    let no_key = json!([{"userName": "bare", "accessType": "ACCESS_TYPE_API", "apiKeys": []}]);
+    let bad_mail = json!([{"userName": "m", "userEmail": "not an address", "accessType": "ACCESS_TYPE_API",
+        "apiKeys": [{"apiKeyName": "k", "publicKey": public_key(30)}]}]);
+    let root_mail = json!({"rootUsers": [{"userName": "m", "userEmail": "not an address", "apiKeys": []}]});
+    let no_root_key = json!({"rootUsers": [{"userName": "bare", "apiKeys": []}]});
+    let closed = "sub-organizations cannot create sub-organizations";
+    let no_signer = "Could not find any resource to sign with";
+    let bare = "user missing valid credential: bare";
+    let mut rows: Vec<Row> = vec![
+        (
+            "APPROVE_ACTIVITY",
+            From::Root,
+            json!({"fingerprint": format!("sha256:{}", "0".repeat(64))}),
+            NotFound,
+            None,
+            text(unknown_fingerprint),
+        ),
+        (
+            "APPROVE_ACTIVITY",
+            From::User,
+            json!({}),
+            PermissionDenied,
+            Some("REQUEST_NOT_AUTHORIZED"),
+            text("request not authorized"),
+        ),
+        (
+            "REJECT_ACTIVITY",
+            From::Root,
+            json!({"fingerprint": format!("sha256:{}", "0".repeat(64))}),
+            NotFound,
+            None,
+            text(unknown_fingerprint),
+        ),
+        (
+            "REJECT_ACTIVITY",
+            From::User,
+            json!({}),
+            PermissionDenied,
+            Some("REQUEST_NOT_AUTHORIZED"),
+            text("request not authorized"),
+        ),
+        ("CREATE_API_KEYS", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        ("CREATE_API_KEYS", From::Root, life("0"), InvalidArgument, None, text("invalid api key expiration")),
+        (
+            "CREATE_API_KEYS_V2",
+            From::Root,
+            life("-1"),
+            InvalidArgument,
+            None,
+            text("invalid api key expiration"),
+        ),
+        ("CREATE_API_KEYS_V2", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        (
+            "CREATE_API_ONLY_USERS",
+            From::Root,
+            json!({"apiOnlyUsers": no_key}),
+            InvalidArgument,
+            None,
+            text(bare),
+        ),
+        (
+            "CREATE_API_ONLY_USERS",
+            From::Root,
+            json!({"apiOnlyUsers": bad_mail}),
+            InvalidArgument,
+            Some("INVALID_EMAIL"),
+            text("invalid email address"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"condition": "activity.kind =="}),
+            InvalidArgument,
+            None,
+            text("invalid policy condition"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"consensus": "activity.kind"}),
+            InvalidArgument,
+            None,
+            text("invalid policy consensus"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"policyName": null}),
+            InvalidArgument,
+            None,
+            missing("policyName"),
+        ),
+        (
+            "CREATE_SUB_ORGANIZATION",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        (
+            "DELETE_API_KEYS",
+            From::Root,
+            json!({"apiKeyIds": house.spare.keys}),
+            InvalidArgument,
+            None,
+            format!("user missing valid credential: {}", house.spare.user),
+        ),
+        ("DELETE_API_KEYS", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        (
+            "DELETE_USERS",
+            From::Root,
+            json!({"userIds": [house.roots[1].user]}),
+            InvalidArgument,
+            None,
+            text("quorum users missing"),
+        ),
+        ("DELETE_USERS", From::Root, json!({"userIds": [nobody]}), NotFound, None, unknown_user),
+        (
+            "REMOVE_ORGANIZATION_FEATURE",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        (
+            "SET_ORGANIZATION_FEATURE",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        ("SIGN_RAW_PAYLOAD", From::Root, json!({"privateKeyId": nobody}), NotFound, None, text(no_signer)),
+        (
+            "SIGN_RAW_PAYLOAD",
+            From::Root,
+            json!({"encoding": "PAYLOAD_ENCODING_NONE"}),
+            InvalidArgument,
+            None,
+            text("invalid payload encoding"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"signWith": "0x0000000000000000000000000000000000000000"}),
+            NotFound,
+            None,
+            text(no_signer),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"payload": "abcd"}),
+            InvalidArgument,
+            None,
+            text("expected a 32-bytes-long digest"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"hashFunction": "HASH_FUNCTION_MD5"}),
+            InvalidArgument,
+            None,
+            text("invalid hash function"),
+        ),
+        ("SIGN_RAW_PAYLOADS", From::Root, json!({"signWith": nobody}), NotFound, None, text(no_signer)),
+        (
+            "SIGN_RAW_PAYLOADS",
+            From::Root,
+            json!({"payloads": ["ab".repeat(32), "abcd"]}),
+            InvalidArgument,
+            None,
+            text("expected a 32-bytes-long digest"),
+        ),
+        (
+            "UPDATE_ROOT_QUORUM",
+            From::Root,
+            json!({"threshold": 0}),
+            InvalidArgument,
+            None,
+            text("quorum threshold must be non-zero integer"),
+        ),
+        (
+            "UPDATE_ROOT_QUORUM",
+            From::Root,
+            json!({"userIds": [nobody]}),
+            InvalidArgument,
+            None,
+            text("quorum users missing"),
+        ),
+    ];
+    for name in ["CREATE_PRIVATE_KEYS", "CREATE_PRIVATE_KEYS_V2"] {
+        let key = |curve: &str, format: &str| json!({"privateKeys": [{"privateKeyName": "k", "curve": curve, "addressFormats": [format]}]});
+        rows.push((
+            name,
+            From::Root,
+            key("CURVE_NONE", "ADDRESS_FORMAT_ETHEREUM"),
+            InvalidArgument,
+            None,
+            text("invalid curve"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            key("CURVE_ED25519", "ADDRESS_FORMAT_ETHEREUM"),
+            InvalidArgument,
+            None,
+            text("invalid address format"),
+        ));
+    }
+    for name in ["CREATE_USERS", "CREATE_USERS_V2", "CREATE_USERS_V3", "CREATE_USERS_V4"] {
+        rows.push((name, From::Root, json!({"users": no_key}), InvalidArgument, None, text(bare)));
+        rows.push((
+            name,
+            From::Root,
+            json!({"users": bad_mail}),
+            InvalidArgument,
+            Some("INVALID_EMAIL"),
+            text("invalid email address"),
+        ));
+    }
+    for name in [
+        "CREATE_SUB_ORGANIZATION",
+        "CREATE_SUB_ORGANIZATION_V2",
+        "CREATE_SUB_ORGANIZATION_V3",
+        "CREATE_SUB_ORGANIZATION_V4",
+        "CREATE_SUB_ORGANIZATION_V5",
+        "CREATE_SUB_ORGANIZATION_V6",
+        "CREATE_SUB_ORGANIZATION_V7",
+        "CREATE_SUB_ORGANIZATION_V8",
+    ] {
+        rows.push((
+            name,
+            From::Child,
+            json!({}),
+            InvalidArgument,
+            Some("INVALID_ACTIVITY_CALLER"),
+            text(closed),
+        ));
+        if name != "CREATE_SUB_ORGANIZATION" {
+            rows.push((
+                name,
+                From::Root,
+                json!({"rootQuorumThreshold": 0}),
+                InvalidArgument,
+                None,
+                text("quorum threshold must be non-zero integer"),
+            ));
+            rows.push((
+                name,
+                From::Root,
+                root_mail.clone(),
+                InvalidArgument,
+                Some("INVALID_EMAIL"),
+                text("invalid email address"),
+            ));
+        }
+    }
+    for name in ["CREATE_SUB_ORGANIZATION_V2", "CREATE_SUB_ORGANIZATION_V3"] {
+        rows.push((name, From::Root, no_root_key.clone(), InvalidArgument, None, text(bare)));
+    }
+    let accounts = |path: &str, format: &str, address: &str| {
+        let mut one = account(path, "CURVE_SECP256K1", address);
+        one["pathFormat"] = json!(format);
+        json!({"accounts": [one]})
+    };
+    for name in ["CREATE_WALLET", "CREATE_WALLET_ACCOUNTS"] {
+        let (path, ethereum) = ("m/44'/60'/0'/0/7", "ADDRESS_FORMAT_ETHEREUM");
+        rows.push((
+            name,
+            From::Root,
+            accounts("m/x", "PATH_FORMAT_BIP32", ethereum),
+            InvalidArgument,
+            None,
+            text("invalid path"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            accounts(path, "PATH_FORMAT_NONE", ethereum),
+            InvalidArgument,
+            None,
+            text("invalid path format"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            accounts(path, "PATH_FORMAT_BIP32", "ADDRESS_FORMAT_SOLANA"),
+            InvalidArgument,
+            None,
+            text("invalid address format"),
+        ));
+    }
+    let taken = accounts("m/44'/60'/0'/0/0", "PATH_FORMAT_BIP32", "ADDRESS_FORMAT_ETHEREUM");
+    rows.push((
+        "CREATE_WALLET_ACCOUNTS",
+        From::Root,
+        taken,
+        AlreadyExists,
+        None,
+        text("path already exists in wallet account "),
+    ));
+    rows
+}
+
+#[test]
+fn every_kind_refuses_in_the_documented_words() {
+    let house = House::found(1);
+    let strict = House::found(2);
+    let mut tried = BTreeSet::new();
+    let mut flaws = Vec::new();
+    for (name, from, changes, code, reason, message) in refusals(&house) {
+        let activity_type = format!("ACTIVITY_TYPE_{name}");
+        // Voters matter only while something waits: the threshold that keeps it waiting does not touch others.
+        let mut house = if matches!(from, From::User) { strict.clone() } else { house.clone() };
+        let (caller, organization) = match from {
+            From::Root => (house.roots[0].clone(), house.id),
+            From::User => (house.user.clone(), house.id),
+            From::Child => (house.child.clone(), house.child.home),
+        };
+        let parameters = changed(samples::parameters(&activity_type, &house, &house.spare), &changes);
+        let before = house.memory.everything();
+        let body = house.body(organization, &activity_type, &parameters, NOW);
+        let answer = house.send(&caller, &operation(&activity_type), &body, NOW);
+        tried.insert(activity_type.clone());
+        let fault = match answer {
+            Ok(answer) => {
+                flaws.push(format!("{name} {changes} was taken: {}", answer["activity"]["status"]));
+                continue;
+            }
+            Err(fault) => fault,
+        };
+        let fits = fault.code == code
+            && fault.message.starts_with(&message)
+            && fault.turnkey_error_code.as_deref() == reason;
+        if !fits {
+            flaws.push(format!(
+                "{name} {changes}\n    wanted {code:?} {reason:?} {message}\n    got    {:?} {:?} {}",
+                fault.code, fault.turnkey_error_code, fault.message
+            ));
+        }
+        let is_wrong_request = fault.code == Code::InvalidArgument;
+        if is_wrong_request && house.memory.everything() != before {
+            flaws.push(format!("{name} {changes}: a wrong request left something behind"));
+        }
+    }
+    let untried = kinds::all().iter().filter(|entry| !tried.contains(entry.activity_type));
+    flaws.extend(untried.map(|entry| format!("{} has no refusal row", entry.activity_type)));
+    assert!(flaws.is_empty(), "\n{}\n", flaws.join("\n"));
+}
+
+/// Puts members over others; null takes a member away.
+fn changed(mut parameters: Value, changes: &Value) -> Value {
+    let members: &mut Map<String, Value> = parameters.as_object_mut().expect("an object");
+    for (name, value) in changes.as_object().expect("an object") {
+        if value.is_null() {
+            members.remove(name);
+        } else {
+            members.insert(name.clone(), value.clone());
+        }
+    }
+    parameters
+}
+
+#[test]
+fn names_are_taken_once() {
+    for (activity_type, parameters, code, message) in [
+        (
+            "ACTIVITY_TYPE_CREATE_POLICY_V3",
+            json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": ""}),
+            Code::InvalidArgument,
+            "policy label must be unique",
+        ),
+        (
+            "ACTIVITY_TYPE_CREATE_WALLET",
+            json!({"walletName": "w", "accounts": []}),
+            Code::AlreadyExists,
+            "wallet name must be unique",
+        ),
+    ] {
+        let mut house = House::found(1);
+        let caller = house.roots[0].clone();
+        house.submit(&caller, house.id, activity_type, &parameters, NOW).expect("the name is free");
+        let fault =
+            house.submit(&caller, house.id, activity_type, &parameters, NOW).expect_err("the name is taken");
+        assert_eq!((fault.code, fault.message.as_str()), (code, message));
+    }
+}
+
+#[test]
+fn what_fails_is_kept_as_failed_and_stays_so() {
+    let mut house = House::found(1);
+    let caller = house.roots[0].clone();
+    let parameters = json!({"signWith": "nothing", "payload": "ab".repeat(32), "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+        "hashFunction": "HASH_FUNCTION_NO_OP"});
+    let body = house.body(house.id, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &parameters, NOW);
+    let first = house.send(&caller, "sign_raw_payload", &body, NOW).expect_err("nothing signs");
+    let before = house.memory.everything();
+    let again = house.send(&caller, "sign_raw_payload", &body, NOW).expect_err("it does not run again");
+    assert_eq!(first, again);
+    assert!(house.memory.everything() == before);
+    let list = json!({"organizationId": house.id, "filterByStatus": ["ACTIVITY_STATUS_FAILED"]})
+        .to_string()
+        .into_bytes();
+    let listed =
+        house.memory.query("list_activities", &caller.stamps(&list), &list, NOW).expect("it is listed");
+    assert_eq!(listed["activities"][0]["failure"]["code"], first.code.number());
+    assert_eq!(listed["activities"][0]["failure"]["message"], first.message);
+}
+
+#[test]
+fn no_policy_opens_what_the_root_quorum_alone_decides() {
+    let mut house = House::found(2);
+    let consensus = format!("approvers.any(user, user.id == '{}')", house.user.user);
+    house.agreed(
+        "ACTIVITY_TYPE_CREATE_POLICY_V3",
+        &json!({"policyName": "all", "effect": "EFFECT_ALLOW", "consensus": consensus, "notes": ""}),
+    );
+    let caller = house.user.clone();
+    for entry in kinds::all().iter().filter(|entry| entry.gate == Gate::RootQuorum) {
+        let parameters = samples::parameters(entry.activity_type, &house, &house.spare);
+        let fault =
+            house.submit(&caller, house.id, entry.activity_type, &parameters, NOW).expect_err("it is denied");
+        assert_eq!(fault.code, Code::PermissionDenied, "{}", entry.activity_type);
+        assert!(fault.message.starts_with("You don't have sufficient permissions to take this action."));
+    }
+}

@@ -1,0 +1,97 @@
+//! Valid parameters for each type: what the authority matrix and the outcomes are tried with. A new kind
+//! gets one more arm here.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, Person, account, public_key};
+
+/// Valid parameters; where the type is about a user's credentials, about those of `subject`.
+pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -> Value {
+    let name = activity_type.trim_start_matches("ACTIVITY_TYPE_");
+    let digest = "ab".repeat(32);
+    let raw = |with: &str, value: &str| {
+        json!({with: value, "payload": digest, "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+            "hashFunction": "HASH_FUNCTION_NO_OP"})
+    };
+    match name {
+        "APPROVE_ACTIVITY" | "REJECT_ACTIVITY" => json!({"fingerprint": house.waiting}),
+        "CREATE_API_KEYS" => json!({"userId": subject.user, "apiKeys": [key(30)]}),
+        "CREATE_API_KEYS_V2" => json!({"userId": subject.user, "apiKeys": [key_v2(30)]}),
+        "CREATE_API_ONLY_USERS" => {
+            json!({"apiOnlyUsers": [{"userName": "machine", "apiKeys": [key(30)], "userTags": []}]})
+        }
+        "CREATE_POLICY_V3" => json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
+            "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 1", "notes": ""}),
+        "CREATE_PRIVATE_KEYS" | "CREATE_PRIVATE_KEYS_V2" => json!({"privateKeys": [private_key("fresh")]}),
+        "CREATE_SUB_ORGANIZATION" => json!({"name": "new", "rootAuthenticator": authenticator()}),
+        "CREATE_SUB_ORGANIZATION_V2" => child(&key(30), None),
+        "CREATE_SUB_ORGANIZATION_V3" => child(&key(30), Some(("privateKeys", json!([private_key("fresh")])))),
+        "CREATE_SUB_ORGANIZATION_V4" | "CREATE_SUB_ORGANIZATION_V5" => {
+            child(&key(30), Some(("wallet", wallet("fresh"))))
+        }
+        "CREATE_SUB_ORGANIZATION_V6" | "CREATE_SUB_ORGANIZATION_V7" | "CREATE_SUB_ORGANIZATION_V8" => {
+            child(&key_v2(30), Some(("wallet", wallet("fresh"))))
+        }
+        "CREATE_USERS" => {
+            json!({"users": [{"userName": "new", "accessType": "ACCESS_TYPE_API", "apiKeys": [key(30)],
+            "authenticators": [], "userTags": []}]})
+        }
+        "CREATE_USERS_V2" => {
+            json!({"users": [{"userName": "new", "apiKeys": [key(30)], "authenticators": [], "userTags": []}]})
+        }
+        "CREATE_USERS_V3" | "CREATE_USERS_V4" => {
+            json!({"users": [{"userName": "new", "apiKeys": [key_v2(30)],
+            "authenticators": [], "oauthProviders": [], "userTags": []}]})
+        }
+        "CREATE_WALLET" => wallet("fresh"),
+        "CREATE_WALLET_ACCOUNTS" => json!({"walletId": house.wallet.0, "accounts": [
+            account("m/44'/60'/0'/0/1", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),
+            account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
+        ]}),
+        "DELETE_API_KEYS" => json!({"userId": subject.user, "apiKeyIds": [subject.keys[1]]}),
+        "DELETE_USERS" => json!({"userIds": [house.spare.user]}),
+        "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_WEBHOOK"}),
+        "SET_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_AUTH"}),
+        "SIGN_RAW_PAYLOAD" => raw("privateKeyId", &house.private_key),
+        "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &house.wallet.1),
+        "SIGN_RAW_PAYLOADS" => json!({"signWith": house.wallet.1, "payloads": [digest, "cd".repeat(32)],
+            "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
+        "UPDATE_ROOT_QUORUM" => {
+            json!({"threshold": 2, "userIds": house.roots.each_ref().map(|root| root.user)})
+        }
+        _ => panic!("{activity_type} has no sample parameters: add an arm here"),
+    }
+}
+
+fn key(number: u32) -> Value {
+    json!({"apiKeyName": "new key", "publicKey": public_key(number)})
+}
+
+fn key_v2(number: u32) -> Value {
+    json!({"apiKeyName": "new key", "publicKey": public_key(number), "curveType": "API_KEY_CURVE_P256"})
+}
+
+/// An authenticator in its newer form. Attestations are not verified, so their parts are any text.
+pub(crate) fn authenticator() -> Value {
+    json!({"authenticatorName": "passkey", "challenge": "Y2hhbGxlbmdl", "attestation": {
+        "credentialId": "Y3JlZGVudGlhbA", "clientDataJson": "e30", "attestationObject": "oA",
+        "transports": ["AUTHENTICATOR_TRANSPORT_INTERNAL"]}})
+}
+
+fn private_key(name: &str) -> Value {
+    json!({"privateKeyName": name, "curve": "CURVE_SECP256K1", "privateKeyTags": [],
+        "addressFormats": ["ADDRESS_FORMAT_ETHEREUM"]})
+}
+
+fn wallet(name: &str) -> Value {
+    json!({"walletName": name, "accounts": [account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]})
+}
+
+fn child(key: &Value, more: Option<(&str, Value)>) -> Value {
+    let user = json!({"userName": "root", "apiKeys": [key], "authenticators": [], "oauthProviders": []});
+    let mut child = json!({"subOrganizationName": "new", "rootUsers": [user], "rootQuorumThreshold": 1});
+    if let Some((member, value)) = more {
+        child[member] = value;
+    }
+    child
+}

@@ -1,0 +1,162 @@
+//! What was stored stays readable: fixtures of every record, of secrets and of the keys they stand under.
+//! Fixtures are written once. Blessing adds what is missing and never touches what is there.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use quorate_chain::curve::Curve;
+use quorate_common::activity::Status;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{
+    ActivityId, ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+};
+use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
+use quorate_core::model::organization::Head;
+use quorate_core::model::record::Record;
+use quorate_core::model::{ActivityRecord, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use quorate_core::notice::Notice;
+use quorate_core::secret;
+use serde_json::Value;
+
+use crate::golden;
+use crate::house::House;
+
+/// The fixture of a record: its JSON. The folder is the version byte before it.
+fn fixture(version: u8, noun: &str) -> PathBuf {
+    golden::place(&format!("vectors/records/{version}/{}.json", noun.replace(' ', "_")))
+}
+
+/// Reads the fixture, adds it from a live record when blessing, and checks what a stored record promises.
+fn check<R: Record>(house: &House, is_it: impl Fn(&[u8]) -> bool) {
+    let place = fixture(1, R::NOUN);
+    if golden::is_blessing() && !place.exists() {
+        let letters = [b'o', b'e', b'n', b'a', b'x'];
+        let rows = letters.into_iter().flat_map(|letter| house.memory.rows(letter));
+        let (_, found) = rows.into_iter().find(|(key, _)| is_it(key)).expect("the house has one");
+        let value: Value = serde_json::from_slice(&found[1..]).expect("a record is JSON");
+        let text = serde_json::to_string_pretty(&value).expect("JSON serializes");
+        std::fs::write(&place, text + "\n").expect("a fixture can be written");
+    }
+    let text = std::fs::read_to_string(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let mut bytes = vec![1];
+    bytes.extend_from_slice(text.as_bytes());
+    let record = R::decode(&bytes).unwrap_or_else(|flaw| panic!("{}: {flaw}", R::NOUN));
+    let again = record.encode().expect("it can be stored again");
+    assert_eq!(again[0], R::VERSION);
+    let old: Value = serde_json::from_str(&text).expect("a fixture is JSON");
+    let new: Value = serde_json::from_slice(&again[1..]).expect("a record is JSON");
+    assert!(holds(&new, &old), "{}: something stored is lost\n  was {old}\n  now {new}", R::NOUN);
+    bytes[0] = R::VERSION + 1;
+    assert!(R::decode(&bytes).is_err(), "{}: a newer version is refused", R::NOUN);
+    for cut in [0, 1, bytes.len() / 2] {
+        assert!(R::decode(&again[..cut.min(again.len())]).is_err(), "{}: cut at {cut}", R::NOUN);
+    }
+}
+
+/// Whether everything in `old` is still in `new`.
+fn holds(new: &Value, old: &Value) -> bool {
+    match (new, old) {
+        (Value::Object(new), Value::Object(old)) => {
+            old.iter().all(|(name, old)| new.get(name).is_some_and(|new| holds(new, old)) || old.is_null())
+        }
+        (Value::Array(new), Value::Array(old)) => {
+            new.len() == old.len() && new.iter().zip(old).all(|(new, old)| holds(new, old))
+        }
+        (new, old) => new == old,
+    }
+}
+
+fn entity(class: u8) -> impl Fn(&[u8]) -> bool {
+    move |key| key[0] == b'e' && layout::entity_class(key) == Some(class)
+}
+
+#[test]
+fn records_stay_readable() {
+    let mut house = House::found(2);
+    if golden::is_blessing() {
+        std::fs::create_dir_all(golden::place("vectors/records/1")).expect("a folder can be made");
+        house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
+            "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
+    }
+    check::<Head>(&house, |key| key[0] == b'o');
+    check::<User>(&house, entity(b'u'));
+    check::<Wallet>(&house, entity(b'w'));
+    check::<PrivateKey>(&house, entity(b'k'));
+    check::<Policy>(&house, entity(b'p'));
+    check::<Tag>(&house, entity(b't'));
+    check::<WalletAccount>(&house, |key| key[0] == b'n');
+    check::<ActivityRecord>(&house, |key| key[0] == b'a');
+    check::<Notice>(&house, |key| key[0] == b'x');
+}
+
+#[test]
+fn secrets_stay_readable() {
+    let hex = |text: &str| const_hex::decode(text).expect("hex");
+    // BIP-39, test vector of the all-zero entropy without a passphrase.
+    let seed = "5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1\
+                9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4";
+    let wallet = hex(&format!("01{seed}{}", "00".repeat(16)));
+    assert_eq!(const_hex::encode(secret::seed(&wallet).expect("a wallet secret").as_bytes()), seed);
+    // SEC 2 §2.4.1: the point of the scalar one is the generator.
+    let one = hex(&format!("02{}01", "00".repeat(31)));
+    let key = secret::private_key(Curve::Secp256k1, &one).expect("a private key secret");
+    let generator = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+    assert_eq!(key.public().compressed_hex(), generator);
+    for bad in [&wallet[..64], &one[..32], &[][..], &[3; 33][..]] {
+        assert!(secret::seed(bad).is_err() && secret::private_key(Curve::Secp256k1, bad).is_err());
+    }
+    assert!(secret::seed(&one).is_err() && secret::private_key(Curve::Secp256k1, &wallet).is_err());
+}
+
+#[test]
+fn keys_of_the_store_stay() {
+    const NAME: &str = "vectors/records/keys.txt";
+    let mut text = "# The key of each record for the ids 11…, 22…, 33… and so on, in hex.\n".to_owned();
+    for (name, key) in keys() {
+        writeln!(text, "{name:<24}{}", const_hex::encode(key)).expect("a text can be written to");
+    }
+    let place = golden::place(NAME);
+    if golden::is_blessing() && !place.exists() {
+        std::fs::write(&place, &text).expect("a fixture can be written");
+    }
+    let expected = std::fs::read_to_string(&place).unwrap_or_default();
+    let lost: Vec<&str> = expected.lines().filter(|line| !text.lines().any(|now| now == *line)).collect();
+    assert!(
+        !expected.is_empty() && lost.is_empty(),
+        "keys under which things were stored are gone: {lost:#?}"
+    );
+}
+
+fn keys() -> Vec<(&'static str, Vec<u8>)> {
+    let index = IndexKey::new([7; 32]);
+    let organization = OrganizationId::from_bytes([0x11; 16]);
+    let child = OrganizationId::from_bytes([0x22; 16]);
+    let activity = ActivityId::from_bytes([0x33; 16]);
+    let (wallet, private_key) = (WalletId::from_bytes([0x44; 16]), PrivateKeyId::from_bytes([0x55; 16]));
+    let entity = |entity: Entity| layout::entity(organization, entity);
+    let at = 0x0102_0304_0506_0708;
+    vec![
+        ("organization", layout::organization(organization)),
+        ("user", entity(Entity::User(UserId::from_bytes([0x66; 16])))),
+        ("wallet", entity(Entity::Wallet(wallet))),
+        ("private key", entity(Entity::PrivateKey(private_key))),
+        ("tag", entity(Entity::Tag(TagId::from_bytes([0x77; 16])))),
+        ("policy", entity(Entity::Policy(PolicyId::from_bytes([0x88; 16])))),
+        ("wallet secret", layout::secret(organization, SecretOf::Wallet(wallet))),
+        ("private key secret", layout::secret(organization, SecretOf::PrivateKey(private_key))),
+        ("account", layout::account(organization, wallet, 7)),
+        ("account place", layout::account_place(organization, WalletAccountId::from_bytes([0x99; 16]))),
+        (
+            "account path",
+            layout::account_path(&index, wallet, "CURVE_SECP256K1", "m/44'", "ADDRESS_FORMAT_ETHEREUM"),
+        ),
+        ("signer", layout::signer(&index, organization, "0xabc", &[0xaa; 16])),
+        ("activity", layout::activity(organization, activity)),
+        ("activity listed", layout::activity_listed(organization, Status::Completed, 51, activity)),
+        ("fingerprint", layout::fingerprint(&Fingerprint::of(b""))),
+        ("denied", layout::denied(organization, ApiKeyId::from_bytes([0xbb; 16]), activity)),
+        ("child", layout::child(organization, at, child)),
+        ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
+        ("notice", layout::notice(organization, activity, 3)),
+    ]
+}

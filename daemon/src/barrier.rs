@@ -1,0 +1,210 @@
+//! The barrier between values and the store: above it plain records, below it ciphertext. Large records are
+//! split, because the embedded store keeps long values in files of their own that it never syncs.
+
+use std::sync::Arc;
+
+use quorate_core::model::change::Write;
+use quorate_core::model::layout::Key;
+use quorate_core::refusal::Corrupt;
+use quorate_core::seal::NONCE;
+use quorate_core::world::{Page, Records};
+
+use crate::store::{Row, Store, StoreError};
+use crate::vault::Vault;
+
+/// Longest part of a record, in bytes.
+const PART: usize = 48 * 1024;
+/// First byte of a value that is whole.
+const WHOLE: u8 = 1;
+/// First byte of a value whose content stands in parts.
+const SPLIT: u8 = 2;
+/// First byte of the keys of parts.
+const PARTS: u8 = b'~';
+
+/// A key and its sealed value; nothing means that the key goes away.
+type Sealed = (Key, Option<Vec<u8>>);
+
+/// Seals what goes to the store and opens what comes from it.
+pub struct Barrier {
+    store: Arc<dyn Store>,
+    vault: Vault,
+}
+
+fn unread(error: &StoreError) -> Corrupt {
+    Corrupt::Store(error.to_string())
+}
+
+impl Barrier {
+    /// A barrier before this store.
+    pub fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
+        Self { store, vault }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The keys.
+    pub const fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// Seals writes. Parts of records that are replaced or removed go away with them.
+    pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Sealed>, Corrupt> {
+        let mut sealed = Vec::with_capacity(writes.len());
+        for Write { key, value } in writes {
+            // Only these are ever long.
+            if matches!(key.first(), Some(b'a' | b'e' | b'x')) {
+                self.remove_parts(&key, &mut sealed)?;
+            }
+            match value {
+                None => sealed.push((key, None)),
+                Some(value) if value.len() <= PART => {
+                    let value = self.seal_one(WHOLE, &key, &value)?;
+                    sealed.push((key, Some(value)));
+                }
+                Some(value) => self.split(key, &value, &mut sealed)?,
+            }
+        }
+        Ok(sealed)
+    }
+
+    fn seal_one(&self, mark: u8, key: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+        let mut value = self.vault.seal().seal(nonce, key, plain)?;
+        value.push(mark);
+        Ok(value)
+    }
+
+    fn open_one<'v>(&self, key: &[u8], value: &'v [u8]) -> Result<(u8, Vec<u8>), Corrupt> {
+        let (mark, sealed): (&u8, &'v [u8]) = value.split_last().ok_or(Corrupt::Record("sealed value"))?;
+        Ok((*mark, self.vault.seal().open(key, sealed)?))
+    }
+
+    fn split(&self, key: Key, value: &[u8], sealed: &mut Vec<Sealed>) -> Result<(), Corrupt> {
+        let mut generation = [0; 8];
+        getrandom::fill(&mut generation)
+            .map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+        let mut count = 0_u32;
+        for chunk in value.chunks(PART) {
+            let place = part(&key, generation, count);
+            let chunk = self.seal_one(WHOLE, &place, chunk)?;
+            sealed.push((place, Some(chunk)));
+            count = count.saturating_add(1);
+        }
+        let mut manifest = generation.to_vec();
+        manifest.extend_from_slice(&count.to_be_bytes());
+        let manifest = self.seal_one(SPLIT, &key, &manifest)?;
+        sealed.push((key, Some(manifest)));
+        Ok(())
+    }
+
+    fn remove_parts(&self, key: &[u8], sealed: &mut Vec<Sealed>) -> Result<(), Corrupt> {
+        let Some(old) = self.store.value(key).map_err(|error| unread(&error))? else { return Ok(()) };
+        if old.last() == Some(&SPLIT) {
+            let (_, manifest) = self.open_one(key, &old)?;
+            let (generation, count) = read_manifest(&manifest)?;
+            sealed.extend((0..count).map(|number| (part(key, generation, number), None)));
+        }
+        Ok(())
+    }
+
+    fn open(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        let (mark, plain) = self.open_one(key, value)?;
+        if mark == WHOLE {
+            return Ok(plain);
+        }
+        let (generation, count) = read_manifest(&plain)?;
+        let mut whole = Vec::new();
+        for number in 0..count {
+            let place = part(key, generation, number);
+            let value = self.store.value(&place).map_err(|error| unread(&error))?;
+            let (_, chunk) = self.open_one(&place, &value.ok_or(Corrupt::Record("part of a record"))?)?;
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole)
+    }
+}
+
+fn part(key: &[u8], generation: [u8; 8], number: u32) -> Key {
+    [&[PARTS], key, &generation, &number.to_be_bytes()].concat()
+}
+
+fn read_manifest(manifest: &[u8]) -> Result<([u8; 8], u32), Corrupt> {
+    let flaw = Corrupt::Record("split value");
+    let (generation, count) = manifest.split_first_chunk::<8>().ok_or(flaw.clone())?;
+    Ok((*generation, u32::from_be_bytes(count.try_into().map_err(|_| flaw)?)))
+}
+
+impl Records for Barrier {
+    fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
+        let value = self.store.value(key).map_err(|error| unread(&error))?;
+        value.map(|value| self.open(key, &value)).transpose()
+    }
+
+    fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
+        let rows: Vec<Row> = self.store.rows(page).map_err(|error| unread(&error))?;
+        let open = |(key, value): Row| {
+            let plain = self.open(&key, &value)?;
+            Ok((key, plain))
+        };
+        rows.into_iter().map(open).collect()
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt> {
+        self.store.keys(page).map_err(|error| unread(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use super::*;
+    use crate::store::{Batch, embedded::Embedded};
+    use crate::vault::KeySource;
+
+    fn write(barrier: &Barrier, key: &[u8], value: Option<&[u8]>) {
+        let write = match value {
+            Some(value) => Write::mark(key.to_vec(), value),
+            None => Write::remove(key.to_vec()),
+        };
+        let writes = barrier.seal(vec![write]).unwrap();
+        barrier.store.commit(&[Batch { writes, ..Batch::default() }]).unwrap();
+    }
+
+    #[test]
+    fn long_records_are_split_and_leave_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
+        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store")).unwrap()), vault);
+        let parts = || barrier.store.keys(Page::first(&[PARTS], 100)).unwrap().len();
+        let long = vec![7; PART * 3 + 1];
+        write(&barrier, b"a1", Some(&long));
+        assert_eq!(barrier.read(b"a1").unwrap().as_deref(), Some(long.as_slice()));
+        assert_eq!(parts(), 4);
+        let longest = barrier.store.rows(Page::first(b"", 100)).unwrap();
+        assert!(longest.iter().all(|(_, value)| value.len() < 64 * 1024));
+        write(&barrier, b"a1", Some(&long[..=PART]));
+        assert_eq!(parts(), 2);
+        write(&barrier, b"a1", Some(b"short"));
+        assert_eq!((parts(), barrier.read(b"a1").unwrap().as_deref()), (0, Some(b"short".as_slice())));
+        write(&barrier, b"a1", Some(&long));
+        write(&barrier, b"a1", None);
+        assert_eq!((parts(), barrier.read(b"a1").unwrap()), (0, None));
+    }
+
+    #[test]
+    fn nothing_is_stored_in_clear_and_nothing_can_be_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
+        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store")).unwrap()), vault);
+        write(&barrier, b"a1", Some(b"canary canary canary"));
+        let value = barrier.store.value(b"a1").unwrap().unwrap();
+        assert!(!value.windows(6).any(|window| window == b"canary"));
+        let moved = Batch { writes: vec![(b"a2".to_vec(), Some(value))], ..Batch::default() };
+        barrier.store.commit(&[moved]).unwrap();
+        assert!(barrier.read(b"a2").is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! `quorated serve`: for real.
+
+use std::path::Path;
+
+use quorate_common::console::Mode;
+
+use super::stop_signal;
+use crate::config::{self, Config};
+use crate::http::limits::Limits as DoorLimits;
+use crate::outbox::WebhookPolicy;
+use crate::service::{self, Data, Doors, HttpSettings, StartError};
+use crate::socket::group;
+use crate::vault::KeySource;
+use crate::{http::tls, prompt, telemetry};
+
+/// Reads the configuration and serves until a signal ends it.
+pub async fn run(path: &Path) -> Result<(), StartError> {
+    let config = read(path)?;
+    telemetry::start(config.log.format, config.log.level, false)
+        .map_err(|error| StartError::Other(error.to_string()))?;
+    let stop = stop_signal()?;
+    let webhooks = webhook_policy(&config);
+    let data = data(&config, false)?;
+    let engine = service::open(&data, config.limits.resources.clone(), &webhooks)?;
+    let doors = Doors {
+        http: config.http.as_ref().map(|http| settings(http, &config)).transpose()?,
+        socket: config.socket.path.clone(),
+        group: config.socket.group.as_deref().map(group_id).transpose()?,
+        mode: Mode::Production,
+        webhooks,
+    };
+    service::serve(engine, doors, stop, |base_url| async move {
+        tracing::info!(base_url = base_url.as_deref().unwrap_or("none"), "ready");
+        Ok(())
+    })
+    .await
+}
+
+/// Reads a configuration file.
+pub(super) fn read(path: &Path) -> Result<Config, StartError> {
+    Config::read(path).map_err(|error| StartError::Other(error.to_string()))
+}
+
+/// Which webhooks the configuration allows.
+pub(super) fn webhook_policy(config: &Config) -> WebhookPolicy {
+    WebhookPolicy {
+        allow_networks: config.webhook.allow_networks.clone(),
+        allow_http: config.webhook.allow_http,
+    }
+}
+
+/// Where the data is and what opens it.
+pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
+    let key = match &config.key {
+        config::KeySource::File(path) => KeySource::File(path.clone()),
+        config::KeySource::PassphraseFile(path) => KeySource::Passphrase(prompt::of_file(path)?),
+        config::KeySource::PassphrasePrompt => {
+            KeySource::Passphrase(prompt::of_terminal("Passphrase of the root key")?)
+        }
+    };
+    Ok(Data { folder: config.store.path.clone(), key, create })
+}
+
+fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {
+    let tls = http.tls.as_ref().map(|files| tls::acceptor(&files.certificate, &files.key)).transpose();
+    let tls = tls.map_err(|error| StartError::Other(error.to_string()))?;
+    Ok(HttpSettings {
+        listen: http.listen,
+        base_url: Some(http.base_url.clone()),
+        tls,
+        limits: DoorLimits {
+            connections: config.limits.connections,
+            requests_per_second: config.limits.requests_per_second,
+            ..DoorLimits::default()
+        },
+    })
+}
+
+fn group_id(name: &str) -> Result<u32, StartError> {
+    let found = group::group_id(name).map_err(|error| StartError::Other(error.to_string()))?;
+    found.ok_or_else(|| StartError::Other(format!("there is no group {name}")))
+}

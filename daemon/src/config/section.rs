@@ -1,0 +1,243 @@
+//! Reads a TOML document section by section and collects what is wrong, instead of stopping at the first.
+//!
+//! Knows no key by name.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Problem;
+
+/// A parsed document and the problems found so far.
+pub(super) struct Document<'a> {
+    text: &'a str,
+    directory: &'a Path,
+    sections: DeTable<'a>,
+    problems: Vec<Problem>,
+    /// Section and key of everything that was asked for.
+    asked: Vec<String>,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn parse(text: &'a str, directory: &'a Path) -> Self {
+        let (sections, errors) = DeTable::parse_recoverable(text);
+        let problems = errors
+            .into_iter()
+            .map(|error| Problem {
+                line: line_of(text, error.span().unwrap_or_default().start),
+                key: String::new(),
+                what: error.message().to_owned(),
+            })
+            .collect();
+        Self { text, directory, sections: sections.into_inner(), problems, asked: Vec::new() }
+    }
+
+    /// Reads a section with a function; `None` when the document has no such section.
+    pub(super) fn section<T>(
+        &mut self,
+        name: &'static str,
+        read: fn(&mut Section<'_, 'a>) -> T,
+    ) -> Option<T> {
+        let (found, line) = match self.sections.remove(name) {
+            None => return None,
+            Some(found) => {
+                let line = line_of(self.text, found.span().start);
+                (found.into_inner(), line)
+            }
+        };
+        let DeValue::Table(keys) = found else {
+            self.problem(line, name.to_owned(), "must be a section".to_owned());
+            return None;
+        };
+        let mut section = Section { document: self, name, line, keys };
+        let value = read(&mut section);
+        section.finish();
+        Some(value)
+    }
+
+    /// Like [`Document::section`]; its absence is a problem.
+    pub(super) fn required_section<T>(
+        &mut self,
+        name: &'static str,
+        read: fn(&mut Section<'_, 'a>) -> T,
+    ) -> Option<T> {
+        let value = self.section(name, read);
+        let is_reported = self.problems.iter().any(|problem| problem.key == name || problem.key.is_empty());
+        if value.is_none() && !is_reported {
+            let last = self.text.lines().count().max(1);
+            self.problem(last, name.to_owned(), "the section is missing".to_owned());
+        }
+        value
+    }
+
+    /// All problems, in the order of the lines; sections that nobody asked for are among them.
+    pub(super) fn finish(mut self) -> Vec<Problem> {
+        for (name, value) in std::mem::take(&mut self.sections) {
+            let line = line_of(self.text, name.span().start.min(value.span().start));
+            self.problem(line, name.into_inner().into_owned(), "unknown section".to_owned());
+        }
+        self.problems.sort_by_key(|problem| problem.line);
+        self.problems
+    }
+
+    #[cfg(test)]
+    pub(super) fn asked(&self) -> &[String] {
+        &self.asked
+    }
+
+    fn problem(&mut self, line: usize, key: String, what: String) {
+        self.problems.push(Problem { line, key, what });
+    }
+}
+
+/// The line, from 1, of a place in the text.
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.get(..offset).unwrap_or(text);
+    1 + before.matches('\n').count()
+}
+
+/// One section. Whatever is asked of it counts as known; the rest is refused at the end.
+pub(super) struct Section<'d, 'a> {
+    document: &'d mut Document<'a>,
+    name: &'static str,
+    line: usize,
+    keys: DeTable<'a>,
+}
+
+/// A value with the line it stands in.
+struct Found<'a> {
+    line: usize,
+    value: DeValue<'a>,
+}
+
+impl<'a> Section<'_, 'a> {
+    /// A text that parses into a value; the error of parsing becomes the problem.
+    pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
+        let found = self.take(key)?;
+        let line = found.line;
+        let text = self.text_of(key, found)?;
+        match text.parse::<T>() {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.wrong(line, key, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        let found = self.take(key)?;
+        self.text_of(key, found)
+    }
+
+    /// A path; a relative one is meant from the directory of the document.
+    pub(super) fn path(&mut self, key: &str) -> Option<PathBuf> {
+        let found = self.take(key)?;
+        let line = found.line;
+        let text = self.text_of(key, found)?;
+        if text.is_empty() || text.contains('\0') {
+            self.wrong(line, key, "must be a path".to_owned());
+            return None;
+        }
+        Some(self.document.directory.join(text))
+    }
+
+    /// A path that must be there.
+    pub(super) fn required_path(&mut self, key: &str) -> Option<PathBuf> {
+        self.required(key, Self::path)
+    }
+
+    /// A truth value.
+    pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
+        let found = self.take(key)?;
+        if let DeValue::Boolean(value) = found.value {
+            return Some(value);
+        }
+        self.wrong(found.line, key, "must be true or false".to_owned());
+        None
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn number(&mut self, key: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
+        let found = self.take(key)?;
+        if let DeValue::Integer(integer) = &found.value
+            && let Ok(value) = u32::from_str_radix(integer.as_str(), integer.radix())
+            && bounds.contains(&value)
+        {
+            return Some(value);
+        }
+        let what = format!("must be a whole number from {} to {}", bounds.start(), bounds.end());
+        self.wrong(found.line, key, what);
+        None
+    }
+
+    /// A list of texts, each of which parses into a value.
+    pub(super) fn parsed_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
+        let found = self.take(key)?;
+        let DeValue::Array(items) = found.value else {
+            self.wrong(found.line, key, "must be a list of texts".to_owned());
+            return None;
+        };
+        let mut values = Vec::new();
+        for item in items {
+            let line = line_of(self.document.text, item.span().start);
+            let item = Found { line, value: item.into_inner() };
+            match self.text_of(key, item)?.parse::<T>() {
+                Ok(value) => values.push(value),
+                Err(error) => self.wrong(line, key, error.to_string()),
+            }
+        }
+        Some(values)
+    }
+
+    /// Reads a key whose absence is a problem.
+    pub(super) fn required<T>(&mut self, key: &str, read: fn(&mut Self, &str) -> Option<T>) -> Option<T> {
+        let is_there = self.has(key);
+        let value = read(self, key);
+        if !is_there {
+            self.wrong(self.line, key, "is missing".to_owned());
+        }
+        value
+    }
+
+    /// Whether the key is there and not yet taken.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.keys.contains_key(key)
+    }
+
+    /// Reports a problem of the section as a whole.
+    pub(super) fn complain(&mut self, what: &str) {
+        self.document.problem(self.line, self.name.to_owned(), what.to_owned());
+    }
+
+    fn take(&mut self, key: &str) -> Option<Found<'a>> {
+        self.document.asked.push(format!("{}.{key}", self.name));
+        let value = self.keys.remove(key)?;
+        Some(Found { line: line_of(self.document.text, value.span().start), value: value.into_inner() })
+    }
+
+    fn text_of(&mut self, key: &str, found: Found<'_>) -> Option<String> {
+        if let DeValue::String(text) = found.value {
+            return Some(text.into_owned());
+        }
+        self.wrong(found.line, key, "must be a text".to_owned());
+        None
+    }
+
+    fn wrong(&mut self, line: usize, key: &str, what: String) {
+        self.document.problem(line, format!("{}.{key}", self.name), what);
+    }
+
+    fn finish(mut self) {
+        let left: Vec<Spanned<_>> = std::mem::take(&mut self.keys).into_iter().map(|(key, _)| key).collect();
+        for key in left {
+            let line = line_of(self.document.text, key.span().start);
+            self.wrong(line, key.get_ref(), "unknown key".to_owned());
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Error texts with their lines, and the sample file against the keys that are known.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+
+use tracing::level_filters::LevelFilter;
+
+use super::*;
+use crate::telemetry::LogFormat;
+
+const SAMPLE: &str = include_str!("../../../assets/quorated.toml");
+const LEAST: &str = "[socket]\npath = \"s\"\n[store]\npath = \"d\"\n[key]\nfile = \"k\"\n";
+
+fn problems(text: &str) -> Vec<String> {
+    let outcome = Config::check(text, Path::new("/etc/quorate"));
+    outcome.err().unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_least_configuration_has_the_documented_defaults() {
+    let config = Config::check(LEAST, Path::new("/etc/quorate")).unwrap();
+    assert_eq!(config.http, None);
+    assert_eq!(config.socket.path, Path::new("/etc/quorate/s"));
+    assert_eq!(config.key, KeySource::File("/etc/quorate/k".into()));
+    assert_eq!(config.webhook, ReceiverPolicy::default());
+    assert_eq!((config.log.format, config.log.level), (LogFormat::Text, LevelFilter::INFO));
+    assert_eq!(config.limits.requests_per_second, None);
+    assert_eq!(config.limits.resources.private_keys, 1000);
+}
+
+#[test]
+fn a_full_configuration_is_read() {
+    let text = r#"
+        [http]
+        listen = "[::1]:443"
+        base_url = "https://keys.example.org/api/"
+        tls_certificate = "/tls/c.pem"
+        tls_key = "k.pem"
+        [socket]
+        path = "/run/quorate/socket"
+        group = "quorate"
+        [store]
+        path = "/var/lib/quorate"
+        [key]
+        passphrase_prompt = true
+        [webhook]
+        allow_networks = ["10.0.0.0/8", "fd00::/8"]
+        allow_http = true
+        [log]
+        format = "json"
+        level = "debug"
+        [limits]
+        requests_per_second = 60
+        wallets = 0x20
+    "#;
+    let config = Config::check(text, Path::new("/etc/quorate")).unwrap();
+    let http = config.http.unwrap();
+    assert_eq!(http.base_url, "https://keys.example.org/api");
+    assert_eq!(http.tls.unwrap().key, Path::new("/etc/quorate/k.pem"));
+    assert_eq!(config.socket.group.as_deref(), Some("quorate"));
+    assert_eq!(config.key, KeySource::PassphrasePrompt);
+    assert_eq!(config.webhook.allow_networks.len(), 2);
+    assert_eq!(config.limits.requests_per_second, Some(60));
+    assert_eq!(config.limits.resources.wallets, 32);
+}
+
+#[test]
+fn all_problems_come_together_with_line_and_key() {
+    let text = r#"[http]
+listen = "8080"
+base_url = "ftp://a"
+tls_key = "k"
+port = 1
+[store]
+path = 7
+[key]
+file = "a"
+passphrase_prompt = true
+[webhook]
+allow_networks = [
+  "10.0.0.0/8",
+  "10.0.0.1/8",
+  "ten",
+]
+allow_http = "yes"
+[log]
+format = "xml"
+level = "loud"
+[limits]
+users = 0
+tags = -1
+[metrics]
+on = true
+"#;
+    let expected = [
+        "line 1: http: tls_certificate and tls_key belong together",
+        "line 2: http.listen: must be an address and a port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"",
+        "line 3: http.base_url: must be an http or https URL without query, such as \"https://keys.example.org\"",
+        "line 5: http.port: unknown key",
+        "line 7: store.path: must be a text",
+        "line 8: key: needs exactly one of file, passphrase_file and passphrase_prompt = true",
+        "line 14: webhook.allow_networks: has bits beyond its prefix length",
+        "line 15: webhook.allow_networks: must be a network, such as \"10.0.0.0/8\"",
+        "line 17: webhook.allow_http: must be true or false",
+        "line 19: log.format: must be \"text\" or \"json\"",
+        "line 20: log.level: must be one of off, error, warn, info, debug",
+        "line 22: limits.users: must be a whole number from 1 to 10000",
+        "line 23: limits.tags: must be a whole number from 1 to 10000",
+        "line 24: metrics: unknown section",
+        "line 25: socket: the section is missing",
+    ];
+    assert_eq!(problems(text), expected);
+}
+
+#[test]
+fn single_problems() {
+    for (text, expected) in [
+        (
+            "",
+            vec![
+                "line 1: socket: the section is missing",
+                "line 1: store: the section is missing",
+                "line 1: key: the section is missing",
+            ],
+        ),
+        (&LEAST.replace("path = \"s\"", ""), vec!["line 1: socket.path: is missing"]),
+        (&LEAST.replace("\"d\"", "\"\""), vec!["line 4: store.path: must be a path"]),
+        (
+            &LEAST.replace("file = \"k\"", ""),
+            vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
+        ),
+        (
+            &LEAST.replace("file = \"k\"", "passphrase_prompt = false"),
+            vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
+        ),
+        (&format!("log = 1\n{LEAST}"), vec!["line 1: log: must be a section"]),
+        (&format!("{LEAST}[http]\n"), vec!["line 7: http.listen: is missing"]),
+        (&format!("{LEAST}[store]\n"), vec!["line 7: duplicate key"]),
+    ] {
+        assert_eq!(problems(text), expected, "{text}");
+    }
+    assert!(problems("[http\n").first().unwrap().starts_with("line 1: "));
+}
+
+#[test]
+fn errors_name_the_file_and_show_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("quorated.toml");
+    assert!(matches!(Config::read(&path), Err(ConfigError::Read { .. })));
+    std::fs::write(&path, "[key]\npassphrase = \"open sesame\"\n").unwrap();
+    let text = Config::read(&path).unwrap_err().to_string();
+    assert!(text.contains("quorated.toml is wrong:\n  line 1: key: needs exactly one"), "{text}");
+    assert!(text.contains("\n  line 2: key.passphrase: unknown key"), "{text}");
+    assert!(!text.contains("sesame"), "{text}");
+}
+
+/// The sample with every optional key switched on. Prose in comments never looks like `# key = value`.
+fn uncommented() -> String {
+    let is_key = |line: &str| {
+        let word = line.split(" = ").next().unwrap_or_default();
+        line.contains(" = ") && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let lines = SAMPLE.lines().map(|line| match line.strip_prefix("# ") {
+        Some(rest) if is_key(rest) => rest,
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn asked_for(text: &str) -> BTreeSet<String> {
+    let mut document = Document::parse(text, Path::new(""));
+    document.section("http", http::read);
+    document.section("socket", socket::read);
+    document.section("store", store::read);
+    document.section("key", key::read);
+    document.section("webhook", webhook::read);
+    document.section("log", log::read);
+    document.section("limits", limits::read);
+    document.asked().iter().cloned().collect()
+}
+
+#[test]
+fn the_sample_is_valid_and_shows_every_key() {
+    assert_eq!(problems(SAMPLE), Vec::<String>::new());
+    let full = uncommented();
+    let table: toml::Table = full.parse().unwrap();
+    let shown: BTreeSet<String> = table
+        .iter()
+        .flat_map(|(section, keys)| {
+            keys.as_table().unwrap().keys().map(move |key| format!("{section}.{key}"))
+        })
+        .collect();
+    assert_eq!(shown, asked_for(&full));
+    // All at once, only the sources of the key exclude each other.
+    let line = 1 + full.lines().position(|line| line == "[key]").unwrap();
+    assert_eq!(
+        problems(&full),
+        [format!(
+            "line {line}: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"
+        )]
+    );
+}
+
+#[test]
+fn the_sample_tells_the_defaults() {
+    let defaults = Limits::default();
+    let shown = Config::check(&uncommented().replace("passphrase_", "# "), Path::new("")).unwrap();
+    assert_eq!(shown.limits, defaults);
+    assert_eq!(shown.log, Log::default());
+    assert!(!shown.webhook.allow_http);
+}

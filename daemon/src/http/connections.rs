@@ -1,0 +1,181 @@
+//! Serves hyper on the connections of one door, whatever they are made of, until they are told to stop.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Server;
+use super::exchange::{Context, exchange};
+use super::gate::Gate;
+use super::limits::{HEAD_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
+use super::live::{Entry, Register};
+use super::rate::Rate;
+use crate::door::{Door, Service};
+
+/// Which versions of HTTP a door speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// HTTP/1.0, HTTP/1.1 and HTTP/2.
+    All,
+    /// HTTP/1.0 and HTTP/1.1.
+    One,
+}
+
+/// A place of a connection that was let in; given back when dropped.
+pub(crate) struct Place(Entry);
+
+/// The connections of one door.
+pub(crate) struct Connections<S> {
+    server: Server<S>,
+    register: Arc<Register>,
+    builder: Arc<Builder<TokioExecutor>>,
+    rate: Option<Arc<Rate>>,
+    epoch: Instant,
+    limits: Limits,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl<S: Service> Connections<S> {
+    pub(crate) fn new(
+        server: Server<S>,
+        limits: Limits,
+        versions: Versions,
+        stop: CancellationToken,
+    ) -> Self {
+        Self {
+            register: Register::new(limits.connections, server.0.metrics.clone()),
+            builder: Arc::new(builder(versions)),
+            rate: limits.requests_per_second.map(|limit| Arc::new(Rate::new(limit))),
+            epoch: Instant::now(),
+            tasks: TaskTracker::new(),
+            server,
+            limits,
+            stop,
+        }
+    }
+
+    /// Enters a new connection. None if it must be closed at once.
+    pub(crate) fn admit(&self, address: Option<IpAddr>) -> Option<Place> {
+        self.register.enter(address).map(Place)
+    }
+
+    /// The clock of [`Connections::sweep`].
+    pub(crate) fn ticks(&self) -> Interval {
+        let mut ticks = interval(self.limits.tick);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    }
+
+    /// Drops the connections whose time is over.
+    pub(crate) fn sweep(&self) {
+        self.register.sweep(&self.limits);
+    }
+
+    /// Drops an idle connection, since descriptors have run out.
+    pub(crate) fn make_room(&self) {
+        self.register.evict();
+    }
+
+    /// Serves a connection in a task of its own. `opening` ends its handshake, if it has one.
+    pub(crate) fn spawn<Io>(
+        &self,
+        place: Place,
+        door: Door,
+        opening: impl Future<Output = Option<Io>> + Send + 'static,
+    ) where
+        Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let context = Arc::new(Context {
+            shared: Arc::clone(&self.server.0),
+            rate: self.rate.clone(),
+            epoch: self.epoch,
+            live: Arc::clone(&place.0.live),
+            door,
+            body_deadline: self.limits.body,
+            stop: self.stop.clone(),
+        });
+        let builder = Arc::clone(&self.builder);
+        self.tasks.spawn(async move {
+            let live = Arc::clone(&context.live);
+            tokio::select! {
+                () = live.ended() => {}
+                () = converse(opening, &builder, context) => {}
+            }
+            drop(place);
+        });
+    }
+
+    /// Lets the accepted requests finish, for as long as the limits allow.
+    pub(crate) async fn drain(self) {
+        self.tasks.close();
+        let mut ticks = self.ticks();
+        let deadline = sleep(self.limits.drain);
+        tokio::pin!(deadline);
+        loop {
+            tokio::select! {
+                () = self.tasks.wait() => return,
+                _ = ticks.tick() => self.sweep(),
+                () = &mut deadline => break,
+            }
+        }
+        tracing::warn!(open = self.tasks.len(), "dropping connections that did not finish in time");
+        self.register.end_all();
+        self.tasks.wait().await;
+    }
+}
+
+async fn converse<S: Service, Io>(
+    opening: impl Future<Output = Option<Io>>,
+    builder: &Builder<TokioExecutor>,
+    context: Arc<Context<S>>,
+) where
+    Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let stop = context.stop.clone();
+    let io = tokio::select! {
+        () = stop.cancelled() => return,
+        io = opening => io,
+    };
+    let Some(io) = io else { return };
+    let io = TokioIo::new(Gate::new(io, Arc::clone(&context.live)));
+    let service = service_fn(move |request| exchange(Arc::clone(&context), request));
+    let connection = builder.serve_connection(io, service);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => Some(ended),
+        () = stop.cancelled() => None,
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.as_mut().graceful_shutdown();
+        connection.await
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+fn builder(versions: Versions) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    // The register keeps the deadlines; the library's own would count idle time as well.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(SMALL_BODY_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(u32::try_from(HEAD_BYTES).unwrap_or(u32::MAX));
+    match versions {
+        Versions::All => builder,
+        Versions::One => builder.http1_only(),
+    }
+}

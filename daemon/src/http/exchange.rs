@@ -1,0 +1,259 @@
+//! One request and its answer: what the HTTP library leaves open is checked, then the service is asked,
+//! then its answer gets the headers that clients rely on.
+//!
+//! All header values written here are constants. Paths are compared as sent.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName,
+    TRANSFER_ENCODING,
+};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+use hyper::body::{Body, Incoming as RequestBody};
+use quorate_common::fault::{Code, Fault};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::body::{self, AnswerBody, Unread};
+use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
+use super::live::{Busy, Live};
+use super::rate::Rate;
+use crate::door::{Answer, Content, Door, Incoming, Line, Service, Stamps};
+use crate::telemetry::{Metrics, Readiness, RequestId, request_span};
+
+const STAMP: HeaderName = HeaderName::from_static("x-stamp");
+const STAMP_WEBAUTHN: HeaderName = HeaderName::from_static("x-stamp-webauthn");
+const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
+const SESSION: HeaderName = HeaderName::from_static("x-session");
+
+/// The Rust client compares this string as a whole, so it never has parameters.
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
+    "Content-Type, X-Client-Version, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, X-Session, \
+     X-Auth-Proxy-Config-ID",
+);
+/// One day, in seconds.
+const PREFLIGHT_AGE: HeaderValue = HeaderValue::from_static("86400");
+
+/// What all connections of all doors share.
+pub(super) struct Shared<S> {
+    pub(super) service: Arc<S>,
+    pub(super) metrics: Metrics,
+    pub(super) readiness: Readiness,
+    pub(super) places: Arc<Semaphore>,
+}
+
+/// What the requests of one connection share.
+pub(super) struct Context<S> {
+    pub(super) shared: Arc<Shared<S>>,
+    pub(super) rate: Option<Arc<Rate>>,
+    /// Start of the clock that the rates are reckoned by.
+    pub(super) epoch: Instant,
+    pub(super) live: Arc<Live>,
+    pub(super) door: Door,
+    pub(super) body_deadline: Duration,
+    pub(super) stop: CancellationToken,
+}
+
+/// Serves one request.
+pub(super) async fn exchange<S: Service>(
+    context: Arc<Context<S>>,
+    request: Request<RequestBody>,
+) -> Result<Response<AnswerBody>, Infallible> {
+    let started = Instant::now();
+    let busy = context.live.request();
+    let one_at_a_time = request.version() <= Version::HTTP_11;
+    let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let (answer, is_last) = match serve(&context, request, started).await {
+        // The gate does not follow chunks, so nothing may come after them.
+        Ok(answer) => (answer, is_chunked),
+        Err(answer) => (answer, true),
+    };
+    context.shared.metrics.answered(answer.operation, answer.status, started.elapsed());
+    let mut response = respond(answer, &context, busy);
+    if is_last && one_at_a_time {
+        response.headers_mut().insert(CONNECTION, CLOSE);
+    }
+    Ok(response)
+}
+
+fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<AnswerBody> {
+    let (kind, body) = match answer.content {
+        Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, busy)),
+        Content::Metrics(bytes) => (Some(METRICS), AnswerBody::whole(bytes, busy)),
+        Content::Empty => (None, AnswerBody::whole(Bytes::new(), busy)),
+        Content::Events(events) => {
+            (Some(EVENTS), AnswerBody::events(events, context.stop.clone().cancelled_owned(), busy))
+        }
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    if let Some(kind) = kind {
+        headers.insert(CONTENT_TYPE, kind);
+    }
+    if let Some(cache) = answer.cache {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    }
+    if let Door::Http { .. } = context.door {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
+        if answer.status == StatusCode::NO_CONTENT {
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
+            headers.insert(ACCESS_CONTROL_MAX_AGE, PREFLIGHT_AGE);
+        }
+    }
+    response
+}
+
+/// The answer; as an error when the connection cannot go on after it.
+async fn serve<S: Service>(
+    context: &Context<S>,
+    request: Request<RequestBody>,
+    started: Instant,
+) -> Result<Answer, Answer> {
+    let (parts, body) = request.into_parts();
+    if parts.method.as_str() == REFUSED_METHOD {
+        return Err(refusal(parts.uri.path()));
+    }
+    let target = target(parts.uri, parts.version, &parts.headers).ok_or_else(malformed)?;
+    // A body that stays unread would be taken for the next request, or the other way round.
+    let unasked = |answer| {
+        if body.is_end_stream() { Ok(answer) } else { Err(answer) }
+    };
+    if let Some(answer) = own_route(context, &parts.method, target.path()) {
+        return unasked(answer);
+    }
+    if let (Door::Http { address }, Some(rate)) = (context.door, &context.rate)
+        && !rate.take(address, millis(started.duration_since(context.epoch)))
+    {
+        return unasked(too_many());
+    }
+    if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        let fault = Fault::new(Code::InvalidArgument, "Request bodies must not be encoded");
+        return unasked(Answer::fault_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, &fault));
+    }
+    let stamps = stamps(&parts.headers).ok_or_else(malformed)?;
+    let whole = body::read(body, &context.shared.places, context.body_deadline).await.map_err(unread)?;
+    let request_id = RequestId::next();
+    let incoming =
+        Incoming { method: parts.method, target, stamps, body: whole.bytes, door: context.door, request_id };
+    let answer = context.shared.service.call(incoming).instrument(request_span(request_id)).await;
+    // A large body counts until the service is done with it.
+    drop(whole.place);
+    Ok(answer)
+}
+
+/// Path and query, if the target names nothing but a path of this host.
+fn target(uri: Uri, version: Version, headers: &HeaderMap) -> Option<PathAndQuery> {
+    // In HTTP/2 a target always has an authority (RFC 9113 §8.3.1); before, only in forms for proxies.
+    let fits = match version {
+        Version::HTTP_2 => uri.authority().is_some() || headers.contains_key(HOST),
+        _ => uri.authority().is_none() && uri.scheme().is_none(),
+    };
+    let target = uri.into_parts().path_and_query?;
+    (fits && target.as_str().starts_with('/')).then_some(target)
+}
+
+fn stamps(headers: &HeaderMap) -> Option<Stamps> {
+    Some(Stamps {
+        stamp: line(headers, &STAMP)?,
+        webauthn: line(headers, &STAMP_WEBAUTHN)?,
+        attested: line(headers, &STAMP_ATTESTED)?,
+        session: line(headers, &SESSION)?,
+    })
+}
+
+/// None if the value holds bytes that no stamp can have.
+fn line(headers: &HeaderMap, name: &HeaderName) -> Option<Line> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Some(Line::Absent),
+        (Some(value), None) => Line::once(value.clone()),
+        (Some(_), Some(_)) => Some(Line::Repeated),
+    }
+}
+
+/// What the door answers without asking the service.
+fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Answer> {
+    let shared = &context.shared;
+    let answer: fn(&Shared<S>) -> Answer = match path {
+        _ if method == Method::OPTIONS && matches!(context.door, Door::Http { .. }) => {
+            return Some(Answer {
+                status: StatusCode::NO_CONTENT,
+                content: Content::Empty,
+                cache: None,
+                operation: "preflight",
+            });
+        }
+        "/healthz" => |_| Answer::ok(Bytes::from_static(br#"{"status":"ok"}"#)).of("healthz"),
+        "/readyz" => |shared| ready(&shared.readiness).of("readyz"),
+        "/metrics" => |shared| {
+            let text = shared.metrics.text().into();
+            Answer { content: Content::Metrics(text), ..Answer::ok(Bytes::new()) }.of("metrics")
+        },
+        _ => return None,
+    };
+    let reads = method == Method::GET || method == Method::HEAD;
+    Some(if reads { answer(shared) } else { Answer::wrong_method() })
+}
+
+fn ready(readiness: &Readiness) -> Answer {
+    if readiness.is_ready() {
+        Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#))
+    } else {
+        Answer::fault(&Fault::new(Code::Unavailable, "Not ready"))
+    }
+}
+
+fn refusal(target: &str) -> Answer {
+    match target {
+        REFUSED_LARGE => Answer::fault_as(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            &Fault::new(Code::ResourceExhausted, "Request head is too large"),
+        ),
+        REFUSED_AHEAD => Answer::fault(&Fault::new(Code::ResourceExhausted, "Too many requests sent ahead")),
+        _ => malformed(),
+    }
+}
+
+fn malformed() -> Answer {
+    Answer::fault(&Fault::new(Code::InvalidArgument, "Malformed request"))
+}
+
+fn too_many() -> Answer {
+    let message = "Too many requests. Please wait and try again in a few seconds";
+    Answer::fault(&Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"))
+}
+
+fn unread(cause: Unread) -> Answer {
+    match cause {
+        Unread::TooLarge => Answer::fault_as(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            &Fault::new(Code::ResourceExhausted, "Request body is too large"),
+        ),
+        Unread::TooSlow => Answer::fault_as(
+            StatusCode::REQUEST_TIMEOUT,
+            &Fault::new(Code::Unavailable, "Request body did not arrive in time"),
+        ),
+        Unread::Broken => malformed(),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,302 @@
+//! The byte stream of a connection with a gate in it: heads of HTTP/1 requests pass only whole and
+//! checked, and the times that the deadlines of [`super::live`] need are noted on the way.
+//!
+//! A refused head is replaced by one that [`super::exchange`] answers with a fault; so every answer,
+//! also this one, is written by the HTTP library. Bodies pass without a copy. HTTP/2 passes untouched.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::head::{self, Framing, Scan};
+use super::limits::{HEAD_BYTES, PIPELINE_DEPTH};
+use super::live::Live;
+
+/// Method of the head that stands in for a refused one. A client that sends it is refused as well.
+pub(super) const REFUSED_METHOD: &str = "REFUSED";
+/// Target of a refusal: the request is malformed.
+pub(super) const REFUSED_MALFORMED: &str = "/400";
+/// Target of a refusal: the head is too large.
+pub(super) const REFUSED_LARGE: &str = "/431";
+/// Target of a refusal: too many requests were sent ahead.
+pub(super) const REFUSED_AHEAD: &str = "/429";
+
+/// First line and empty line of the HTTP/2 preface (RFC 9113 §3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
+/// First size of the head buffer; most heads fit.
+const BUFFER_BYTES: usize = 4 * 1024;
+/// How long a closed connection is still read, so that the client sees the answer and not a reset.
+const LINGER: Duration = Duration::from_secs(1);
+/// How much is read then at most.
+const LINGER_BYTES: usize = 8 * 1024 * 1024;
+
+/// A connection with the gate in it.
+pub(super) struct Gate<Io> {
+    io: Io,
+    live: Arc<Live>,
+    buffer: Buffer,
+    pass: Pass,
+    scanned: usize,
+    first: bool,
+    ahead: u32,
+    linger: Option<(Pin<Box<Sleep>>, usize)>,
+}
+
+/// What may pass without a look.
+enum Pass {
+    /// This many bytes, then a head.
+    Bytes(u64),
+    /// All of a chunked body; no head follows it.
+    Chunks,
+    /// All: the connection speaks HTTP/2.
+    Http2,
+    /// Nothing any more.
+    Shut,
+}
+
+impl<Io> Gate<Io> {
+    pub(super) fn new(io: Io, live: Arc<Live>) -> Self {
+        Self {
+            io,
+            live,
+            buffer: Buffer::default(),
+            pass: Pass::Bytes(0),
+            scanned: 0,
+            first: true,
+            ahead: 0,
+            linger: None,
+        }
+    }
+}
+
+impl<Io: AsyncRead + Unpin> Gate<Io> {
+    /// Waits until a head is there and judged; then `pass` says how much may pass. False at the end.
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        if self.buffer.bytes().is_empty() {
+            self.ahead = 0;
+        }
+        loop {
+            self.buffer.skip_empty_lines();
+            match head::scan(self.buffer.bytes(), self.scanned) {
+                Scan::End(end) => {
+                    self.scanned = 0;
+                    self.live.head_complete();
+                    self.judge(end);
+                    return Poll::Ready(Ok(true));
+                }
+                Scan::Malformed => {
+                    self.refuse(REFUSED_MALFORMED);
+                    return Poll::Ready(Ok(true));
+                }
+                Scan::Incomplete(_) if self.buffer.bytes().len() > HEAD_BYTES => {
+                    self.refuse(REFUSED_LARGE);
+                    return Poll::Ready(Ok(true));
+                }
+                Scan::Incomplete(from) => self.scanned = from,
+            }
+            if !self.buffer.bytes().is_empty() {
+                self.live.head_begun();
+            }
+            if ready!(self.buffer.poll_fill(&mut self.io, cx))? == 0 {
+                return Poll::Ready(Ok(false));
+            }
+        }
+    }
+
+    fn judge(&mut self, end: usize) {
+        let head = self.buffer.bytes().get(..end).unwrap_or_default();
+        let first = std::mem::take(&mut self.first);
+        self.ahead += 1;
+        if first && head == HTTP2_PREFACE {
+            self.pass = Pass::Http2;
+        } else if end > HEAD_BYTES {
+            self.refuse(REFUSED_LARGE);
+        } else if self.ahead > PIPELINE_DEPTH {
+            self.refuse(REFUSED_AHEAD);
+        } else {
+            match head::check(head) {
+                Some(Framing::Length(length)) => {
+                    self.pass = Pass::Bytes(length.saturating_add(end as u64));
+                }
+                Some(Framing::Chunked) => self.pass = Pass::Chunks,
+                None => self.refuse(REFUSED_MALFORMED),
+            }
+        }
+    }
+
+    /// Puts a refusal in place of everything that is buffered.
+    fn refuse(&mut self, target: &str) {
+        let head =
+            format!("{REFUSED_METHOD} {target} HTTP/1.1\r\nhost: refused\r\nconnection: close\r\n\r\n");
+        self.live.head_complete();
+        self.buffer.replace(head.as_bytes());
+        self.pass = Pass::Shut;
+    }
+
+    /// Whether the client may still be sending what nobody will read.
+    const fn is_cut_short(&self) -> bool {
+        matches!(self.pass, Pass::Shut | Pass::Chunks | Pass::Bytes(1..))
+    }
+
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (deadline, left) =
+            self.linger.get_or_insert_with(|| (Box::pin(sleep_until(Instant::now() + LINGER)), LINGER_BYTES));
+        let mut scratch = [0_u8; BUFFER_BYTES];
+        while *left > 0 {
+            let mut into = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.io).poll_read(cx, &mut into) {
+                Poll::Ready(Ok(())) if !into.filled().is_empty() => {
+                    *left = left.saturating_sub(into.filled().len());
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return deadline.as_mut().poll(cx),
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<Io: AsyncRead + Unpin> AsyncRead for Gate<Io> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let gate = self.get_mut();
+        if let Pass::Bytes(0) = gate.pass
+            && !ready!(gate.poll_head(cx))?
+        {
+            return Poll::Ready(Ok(()));
+        }
+        let allowed = match gate.pass {
+            Pass::Bytes(left) => usize::try_from(left).unwrap_or(usize::MAX),
+            // The refusal is followed by nothing: not even an end, which would cancel its answer.
+            Pass::Shut if gate.buffer.bytes().is_empty() => return Poll::Pending,
+            Pass::Shut | Pass::Chunks | Pass::Http2 => usize::MAX,
+        };
+        let passed = if !gate.buffer.bytes().is_empty() {
+            gate.buffer.drain_into(out, allowed)
+        } else if allowed >= out.remaining() {
+            let before = out.filled().len();
+            ready!(Pin::new(&mut gate.io).poll_read(cx, out))?;
+            out.filled().len().saturating_sub(before)
+        } else {
+            let mut part = ReadBuf::new(out.initialize_unfilled_to(allowed));
+            ready!(Pin::new(&mut gate.io).poll_read(cx, &mut part))?;
+            let passed = part.filled().len();
+            out.advance(passed);
+            passed
+        };
+        if let Pass::Bytes(left) = &mut gate.pass {
+            *left = left.saturating_sub(passed as u64);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gate<Io> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let gate = self.get_mut();
+        let outcome = Pin::new(&mut gate.io).poll_write(cx, bytes);
+        if outcome.is_pending() {
+            gate.live.write_blocked();
+        }
+        outcome
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let gate = self.get_mut();
+        let outcome = Pin::new(&mut gate.io).poll_write_vectored(cx, slices);
+        if outcome.is_pending() {
+            gate.live.write_blocked();
+        }
+        outcome
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let gate = self.get_mut();
+        let outcome = Pin::new(&mut gate.io).poll_flush(cx);
+        if outcome.is_pending() {
+            gate.live.write_blocked();
+        } else {
+            gate.live.write_done();
+        }
+        outcome
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let gate = self.get_mut();
+        if gate.linger.is_none() {
+            ready!(Pin::new(&mut gate.io).poll_shutdown(cx))?;
+        }
+        if gate.is_cut_short() { gate.poll_linger(cx).map(Ok) } else { Poll::Ready(Ok(())) }
+    }
+}
+
+/// Bytes read and not yet passed on.
+#[derive(Default)]
+struct Buffer {
+    storage: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Buffer {
+    fn bytes(&self) -> &[u8] {
+        self.storage.get(self.start..self.end).unwrap_or_default()
+    }
+
+    fn replace(&mut self, bytes: &[u8]) {
+        self.storage = bytes.to_vec();
+        (self.start, self.end) = (0, bytes.len());
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.start = self.start.saturating_add(count).min(self.end);
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+    }
+
+    /// Empty lines before a request are ignored (RFC 9112 §2.2).
+    fn skip_empty_lines(&mut self) {
+        while self.bytes().starts_with(b"\r\n") {
+            self.consume(2);
+        }
+    }
+
+    fn drain_into(&mut self, out: &mut ReadBuf<'_>, allowed: usize) -> usize {
+        let count = self.bytes().len().min(out.remaining()).min(allowed);
+        out.put_slice(self.bytes().get(..count).unwrap_or_default());
+        self.consume(count);
+        count
+    }
+
+    /// Reads more, into at least one free byte. Never holds more than a head and a first buffer.
+    fn poll_fill(
+        &mut self,
+        io: &mut (impl AsyncRead + Unpin),
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if self.end == self.storage.len() {
+            self.storage.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            let size = if self.end > BUFFER_BYTES / 2 { HEAD_BYTES + BUFFER_BYTES } else { BUFFER_BYTES };
+            self.storage.resize(size.max(self.storage.len()), 0);
+        }
+        let mut into = ReadBuf::new(self.storage.get_mut(self.end..).unwrap_or_default());
+        ready!(Pin::new(io).poll_read(cx, &mut into))?;
+        let count = into.filled().len();
+        self.end += count;
+        Poll::Ready(Ok(count))
+    }
+}

@@ -1,0 +1,132 @@
+//! The HTTP door, and the serving of HTTP for any door: the only room that serves hyper.
+//!
+//! It checks transport and framing, holds every limit and deadline, and hands complete requests to the
+//! [`Service`] behind it. It never parses a stamp or a body and never reaches the store.
+
+mod body;
+mod connections;
+mod exchange;
+mod gate;
+mod head;
+pub mod limits;
+mod live;
+mod rate;
+pub mod tls;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use connections::{Connections, Versions};
+
+use self::exchange::Shared;
+use self::limits::{LARGE_BODIES, Limits};
+use crate::door::{Door, Service};
+use crate::telemetry::{Metrics, Readiness};
+
+/// Descriptors kept free for the store, the socket and webhooks.
+const RESERVED_DESCRIPTORS: usize = 256;
+/// Pause after an accept that failed for want of descriptors.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What stands behind all doors of a process: the service, its metrics and its readiness.
+pub struct Server<S>(Arc<Shared<S>>);
+
+impl<S> Clone for Server<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S: Service> Server<S> {
+    /// Puts the parts together.
+    pub fn new(service: Arc<S>, metrics: Metrics, readiness: Readiness) -> Self {
+        let places = Arc::new(Semaphore::new(LARGE_BODIES));
+        Self(Arc::new(Shared { service, metrics, readiness, places }))
+    }
+}
+
+/// A bound TCP listener, not yet accepting.
+pub struct HttpDoor {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    limits: Limits,
+}
+
+impl HttpDoor {
+    /// Binds. Port 0 picks a free port.
+    pub async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>, mut limits: Limits) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        limits.connections = limits.connections.min(affordable_connections());
+        Ok(Self { listener, tls, limits })
+    }
+
+    /// The address that clients reach.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop`, then lets accepted requests finish and returns.
+    pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
+        let handshake = self.limits.handshake;
+        let connections = Connections::new(server, self.limits, Versions::All, stop.clone());
+        let mut ticks = connections.ticks();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                _ = ticks.tick() => connections.sweep(),
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, peer)) => {
+                        open(&connections, stream, peer.ip(), self.tls.clone(), handshake);
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection");
+                        connections.make_room();
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+        drop(self.listener);
+        connections.drain().await;
+    }
+}
+
+fn open<S: Service>(
+    connections: &Connections<S>,
+    stream: TcpStream,
+    address: IpAddr,
+    tls: Option<TlsAcceptor>,
+    handshake: Duration,
+) {
+    let Some(place) = connections.admit(Some(address)) else {
+        return;
+    };
+    // Both only tune; a connection that refuses them is about to fail anyway.
+    let _ = stream.set_nodelay(true);
+    let _ = rustix::net::sockopt::set_socket_keepalive(&stream, true);
+    let door = Door::Http { address };
+    match tls {
+        None => connections.spawn(place, door, std::future::ready(Some(stream))),
+        Some(tls) => connections
+            .spawn(place, door, async move { timeout(handshake, tls.accept(stream)).await.ok()?.ok() }),
+    }
+}
+
+/// How many connections the process limit of descriptors leaves room for.
+fn affordable_connections() -> usize {
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let descriptors = usize::try_from(descriptors).unwrap_or(usize::MAX);
+    descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(descriptors / 2)
+}

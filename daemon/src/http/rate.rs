@@ -1,0 +1,110 @@
+//! How many requests a client address may make: a bucket of tokens for each, bounded in number.
+//!
+//! Time comes in as an argument.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+
+/// Addresses remembered at once. Beyond it all are forgotten, which errs on the client's side.
+const ADDRESSES: usize = 16 * 1024;
+/// A token is counted in thousandths, so that milliseconds refill it exactly.
+const TOKEN: u64 = 1000;
+
+/// Buckets of all addresses.
+pub(super) struct Rate {
+    per_second: u64,
+    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+}
+
+struct Bucket {
+    tokens: u64,
+    at_millis: u64,
+}
+
+impl Rate {
+    pub(super) fn new(per_second: u32) -> Self {
+        Self { per_second: u64::from(per_second), buckets: Mutex::default() }
+    }
+
+    /// Takes one token. False when none is left.
+    pub(super) fn take(&self, address: IpAddr, now_millis: u64) -> bool {
+        let full = self.per_second.saturating_mul(TOKEN);
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = network(address);
+        if buckets.len() >= ADDRESSES && !buckets.contains_key(&key) {
+            buckets.retain(|_, bucket| bucket.refill(full, self.per_second, now_millis) < full);
+            if buckets.len() >= ADDRESSES {
+                buckets.clear();
+            }
+        }
+        let bucket = buckets.entry(key).or_insert(Bucket { tokens: full, at_millis: now_millis });
+        if bucket.refill(full, self.per_second, now_millis) < TOKEN {
+            return false;
+        }
+        bucket.tokens -= TOKEN;
+        true
+    }
+}
+
+impl Bucket {
+    fn refill(&mut self, full: u64, per_second: u64, now_millis: u64) -> u64 {
+        let earned = now_millis.saturating_sub(self.at_millis).saturating_mul(per_second);
+        self.tokens = self.tokens.saturating_add(earned).min(full);
+        self.at_millis = self.at_millis.max(now_millis);
+        self.tokens
+    }
+}
+
+/// One client of IPv6 usually owns a whole /64.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn a_bucket_empties_and_refills() {
+        let rate = Rate::new(2);
+        let (one, other): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        for (address, now_millis, expected) in [
+            (one, 0, true),
+            (one, 0, true),
+            (one, 0, false),
+            (other, 0, true),
+            (one, 499, false),
+            (one, 500, true),
+            (one, 500, false),
+            (one, 60_000, true),
+            (one, 60_000, true),
+            (one, 60_000, false),
+        ] {
+            assert_eq!(rate.take(address, now_millis), expected, "{address} at {now_millis}");
+        }
+    }
+
+    #[test]
+    fn a_network_of_ipv6_shares_a_bucket() {
+        let rate = Rate::new(1);
+        assert!(rate.take("2001:db8::1".parse().unwrap(), 0));
+        assert!(!rate.take("2001:db8::2".parse().unwrap(), 0));
+        assert!(rate.take("2001:db8:0:1::1".parse().unwrap(), 0));
+        assert!(rate.take("::ffff:192.0.2.1".parse().unwrap(), 0));
+        assert!(!rate.take("192.0.2.1".parse().unwrap(), 0));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let rate = Rate::new(1);
+        for number in 0..100_000_u32 {
+            rate.take(IpAddr::V4(number.into()), 0);
+        }
+        assert!(rate.buckets.lock().unwrap().len() <= ADDRESSES);
+    }
+}

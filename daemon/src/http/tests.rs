@@ -1,0 +1,634 @@
+//! Raw byte scripts against a real listener with a service that only repeats what it was given.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::{BODY_BYTES, HEAD_BYTES, Limits};
+use super::{HttpDoor, Server, tls};
+use crate::door::{Answer, Incoming, Line, Service};
+use crate::telemetry::{Metrics, Readiness};
+
+/// A test that waits longer than this has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Repeats the request as JSON; a few paths behave on purpose.
+#[derive(Default)]
+pub(crate) struct Echo {
+    pub(crate) calls: AtomicUsize,
+    pub(crate) entered: Notify,
+    pub(crate) leave: Notify,
+}
+
+impl Service for Echo {
+    async fn call(&self, incoming: Incoming) -> Answer {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.entered.notify_one();
+        match incoming.path() {
+            "/wait" => self.leave.notified().await,
+            "/large" => return Answer::ok(vec![b'x'; 64 * 1024 * 1024]),
+            "/events" => return Answer::events(events()),
+            "/cached" => return Answer::ok("{}").cached("no-cache").of("cached"),
+            "/missing" => return Answer::not_found(),
+            "/wrong" => return Answer::wrong_method(),
+            _ => {}
+        }
+        let stamp = match &incoming.stamps.stamp {
+            Line::Absent => "absent",
+            Line::Once(text) => text.as_str(),
+            Line::Repeated => "repeated",
+        };
+        Answer::ok(format!(
+            r#"{{"method":"{}","path":"{}","query":"{}","body":{},"stamp":"{stamp}","console":{}}}"#,
+            incoming.method,
+            incoming.path(),
+            incoming.query(),
+            incoming.body.len(),
+            incoming.door.serves_console(),
+        ))
+    }
+}
+
+fn events() -> mpsc::Receiver<Bytes> {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let _ = sender.send(Bytes::from_static(b"id: 1\ndata: {}\n\n")).await;
+        // The stream stays open until the reader or the door goes.
+        sender.closed().await;
+    });
+    receiver
+}
+
+struct Stand {
+    address: SocketAddr,
+    echo: Arc<Echo>,
+    readiness: Readiness,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Stand {
+    async fn start(limits: Limits) -> Self {
+        Self::start_with(limits, None).await
+    }
+
+    async fn start_with(limits: Limits, tls: Option<tokio_rustls::TlsAcceptor>) -> Self {
+        let door = HttpDoor::bind("127.0.0.1:0".parse().unwrap(), tls, limits).await.unwrap();
+        let address = door.local_address().unwrap();
+        let (echo, readiness, stop) =
+            (Arc::new(Echo::default()), Readiness::default(), CancellationToken::new());
+        let server = Server::new(Arc::clone(&echo), Metrics::new(), readiness.clone());
+        let task = tokio::spawn(door.run(server, stop.clone()));
+        Self { address, echo, readiness, stop, task }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends all and reads until the other side closes.
+    async fn script(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut stream = self.connect().await;
+        // The other side may refuse before it has read all.
+        let _ = stream.write_all(bytes.as_ref()).await;
+        read_all(&mut stream).await
+    }
+
+    fn calls(&self) -> usize {
+        self.echo.calls.load(Ordering::SeqCst)
+    }
+
+    async fn is_healthy(&self) -> bool {
+        let answer = self.script("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+        answer.starts_with("HTTP/1.1 200 OK\r\n")
+    }
+}
+
+async fn read_all(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+    let mut answer = Vec::new();
+    // A reset after the answer is an end like any other.
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Reads until the text holds `mark`.
+async fn read_until(stream: &mut (impl AsyncReadExt + Unpin), mark: &str) -> String {
+    let mut answer = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let count = timeout(PATIENCE, stream.read(&mut part)).await.expect_in_time().unwrap();
+        answer.extend_from_slice(&part[..count]);
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        if text.contains(mark) {
+            return text;
+        }
+        assert!(count > 0, "closed before {mark:?}: {text:?}");
+    }
+}
+
+trait InTime<T> {
+    fn expect_in_time(self) -> T;
+}
+
+impl<T> InTime<T> for Result<T, tokio::time::error::Elapsed> {
+    fn expect_in_time(self) -> T {
+        self.unwrap_or_else(|_| panic!("nothing happened in time"))
+    }
+}
+
+fn quick() -> Limits {
+    Limits {
+        head: Duration::from_millis(200),
+        body: Duration::from_millis(200),
+        idle: Duration::from_millis(400),
+        write: Duration::from_millis(300),
+        handshake: Duration::from_millis(200),
+        drain: Duration::from_secs(5),
+        tick: Duration::from_millis(20),
+        ..Limits::default()
+    }
+}
+
+fn statuses(answer: &str) -> Vec<&str> {
+    answer.split("HTTP/1.1 ").skip(1).map(|rest| rest.get(..3).unwrap_or("???")).collect()
+}
+
+const MALFORMED: &str = r#"{"code":3,"message":"Malformed request","details":[]}"#;
+
+#[tokio::test]
+async fn malformed_heads_are_refused_and_end_the_connection() {
+    let stand = Stand::start(Limits::default()).await;
+    let long = "x".repeat(HEAD_BYTES);
+    for (script, expected) in [
+        // 54: both framings, in either order
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "400",
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+            "400",
+        ),
+        // 55: two lengths
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "400"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "400"),
+        // 58: line ends and hosts
+        ("GET / HTTP/1.1\nHost: a\n\n", "400"),
+        ("GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+        // 59: targets
+        ("GET http://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        ("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        ("GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        // what the library refuses by itself
+        ("G@T / HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n", "400"),
+        ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", "400"),
+        // bytes that a stamp cannot have
+        ("GET / HTTP/1.1\r\nHost: a\r\nX-Stamp: \u{e4}\r\n\r\n", "400"),
+        ("REFUSED / HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        // 7: the size of the head, with and without an end
+        (&format!("GET / HTTP/1.1\r\nHost: a\r\nX-Stamp: {long}\r\n\r\n"), "431"),
+        (&format!("GET /{long}"), "431"),
+        (&format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(20_000)), "431"),
+    ] {
+        let answer = stand.script(script).await;
+        let shown = &script[..script.len().min(80)];
+        assert_eq!(statuses(&answer), [expected], "{shown:?} got {answer:?}");
+        assert!(answer.contains("connection: close\r\n"), "{shown:?} got {answer:?}");
+        if expected == "400" {
+            assert!(answer.ends_with(MALFORMED), "{shown:?} got {answer:?}");
+        }
+    }
+    assert_eq!(stand.calls(), 0);
+    assert!(stand.is_healthy().await);
+}
+
+#[tokio::test]
+async fn broken_chunks_are_refused() {
+    let stand = Stand::start(Limits::default()).await;
+    let head = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for chunks in [
+        "x\r\nab\r\n0\r\n\r\n",
+        "0x1\r\na\r\n0\r\n\r\n",
+        "-1\r\na\r\n0\r\n\r\n",
+        "fffffffffffffffff\r\na",
+        "1\na\r\n0\r\n\r\n",
+        "1\r\nab\r\n0\r\n\r\n",
+        &format!("1;{}\r\na\r\n0\r\n\r\n", "e".repeat(20_000)),
+        "\r\n\r\n",
+    ] {
+        let answer = stand.script(format!("{head}{chunks}")).await;
+        let shown = &chunks[..chunks.len().min(40)];
+        assert_eq!(statuses(&answer), ["400"], "{shown:?} got {answer:?}");
+    }
+    assert_eq!(stand.calls(), 0);
+    let answer = stand.script(format!("{head}2\r\n{{}}\r\n0\r\n\r\n")).await;
+    assert!(answer.contains(r#""body":2"#) && answer.contains("connection: close"), "{answer}");
+}
+
+#[tokio::test]
+async fn chunks_end_the_connection_so_nothing_hides_behind_them() {
+    let stand = Stand::start(Limits::default()).await;
+    let script = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n\
+                  GET http://b/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
+    assert_eq!(statuses(&stand.script(script).await), ["200"]);
+    assert_eq!(stand.calls(), 1);
+}
+
+#[tokio::test]
+async fn large_bodies_stop_at_the_limit() {
+    let stand = Stand::start(Limits::default()).await;
+    let full = vec![b'x'; BODY_BYTES];
+    let head = |length: usize| {
+        format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")
+    };
+    let exact = [head(BODY_BYTES).into_bytes(), full.clone()].concat();
+    assert!(stand.script(exact).await.contains(&format!(r#""body":{BODY_BYTES}"#)));
+    let too_large = r#"{"code":8,"message":"Request body is too large","details":[]}"#;
+    // Declared: refused at once, before a byte of it is sent.
+    let declared = stand.script(head(BODY_BYTES + 1)).await;
+    assert_eq!(statuses(&declared), ["413"]);
+    assert!(declared.ends_with(too_large), "{declared}");
+    // Chunked: refused one byte beyond the limit, without an end of the body.
+    let chunked =
+        format!("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{BODY_BYTES:x}\r\n");
+    let over = [chunked.as_bytes(), &full, b"\r\n1\r\nx\r\n"].concat();
+    assert!(stand.script(over).await.ends_with(too_large));
+    assert_eq!(stand.calls(), 1);
+}
+
+#[tokio::test]
+async fn small_chunks_are_gathered() {
+    let stand = Stand::start(Limits::default()).await;
+    let mut script = b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    script.extend(b"1\r\nx\r\n".repeat(300_000));
+    script.extend(b"0\r\n\r\n");
+    assert!(stand.script(script).await.contains(r#""body":300000"#));
+}
+
+#[tokio::test]
+async fn slow_senders_are_cut_off() {
+    let stand = Stand::start(quick()).await;
+    // 51: a head that never ends, or never begins
+    for begun in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: a\r\nX: "] {
+        assert_eq!(stand.script(begun).await, "", "{begun:?}");
+    }
+    // 52: a body that never ends
+    let answer = stand.script("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12").await;
+    assert_eq!(statuses(&answer), ["408"]);
+    assert!(answer.contains(r#"{"code":14,"#) && answer.contains("connection: close"), "{answer}");
+    // A connection that stays idle after an answer
+    let answer = stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(statuses(&answer), ["200"]);
+    assert!(stand.is_healthy().await);
+}
+
+#[tokio::test]
+async fn a_waiting_request_is_no_idle_connection() {
+    let stand = Stand::start(quick()).await;
+    let mut stream = stand.connect().await;
+    stream.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    stand.echo.entered.notified().await;
+    // A second client runs into its idle deadline, which is as long as the first one's would be.
+    assert_eq!(statuses(&stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await), ["200"]);
+    stand.echo.leave.notify_one();
+    assert!(read_until(&mut stream, "}").await.contains("/wait"));
+}
+
+#[tokio::test]
+async fn who_does_not_read_the_answer_is_cut_off() {
+    let stand = Stand::start(quick()).await;
+    let mut stream = stand.connect().await;
+    stream.write_all(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    stand.echo.entered.notified().await;
+    let stop = stand.stop.clone();
+    // The door can only finish this quickly if the connection is gone.
+    stop.cancel();
+    timeout(Duration::from_secs(4), stand.task).await.expect_in_time().unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    assert!(rest.len() < 64 * 1024 * 1024);
+}
+
+#[tokio::test]
+async fn paths_are_never_normalized() {
+    let stand = Stand::start(Limits::default()).await;
+    for path in
+        ["/a/../healthz", "//healthz", "/%68ealthz", "/healthz%00", "/Healthz", "/healthz/", "/./healthz"]
+    {
+        let answer =
+            stand.script(format!("GET {path}?q HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
+        assert!(answer.contains(&format!(r#""path":"{path}","query":"q""#)), "{path} got {answer}");
+    }
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order_up_to_a_depth() {
+    let stand = Stand::start(Limits::default()).await;
+    let answer = stand
+        .script(
+            "GET /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nPOST\
+             POST /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+        )
+        .await;
+    assert_eq!(statuses(&answer), ["200", "200"]);
+    let (first, second) = (answer.find(r#""path":"/1""#).unwrap(), answer.find(r#""path":"/2""#).unwrap());
+    assert!(first < second && answer.contains(r#""body":4"#), "{answer}");
+    let answer = stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20)).await;
+    let expected: Vec<&str> = std::iter::repeat_n("200", 16).chain(["429"]).collect();
+    assert_eq!(statuses(&answer), expected);
+}
+
+#[tokio::test]
+async fn a_refused_request_gets_no_100_continue() {
+    let stand = Stand::start(Limits::default()).await;
+    for (headers, expected) in [
+        ("Content-Length: 99999999", vec!["413"]),
+        ("Content-Length: 2\r\nContent-Encoding: gzip", vec!["415"]),
+        ("Content-Length: 2\r\nX-Stamp: \u{e4}", vec!["400"]),
+        ("Content-Length: 2\r\nConnection: close", vec!["100", "200"]),
+    ] {
+        let script = format!("POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n{headers}\r\n\r\n{{}}");
+        let answer = stand.script(script).await;
+        assert_eq!(statuses(&answer), expected, "{headers}");
+    }
+}
+
+#[tokio::test]
+async fn encoded_bodies_are_refused() {
+    let stand = Stand::start(Limits::default()).await;
+    for (coding, expected) in [("gzip", "415"), ("br", "415"), ("deflate, gzip", "415"), ("identity", "200")]
+    {
+        let script = format!(
+            "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Encoding: {coding}\r\n\
+             Content-Length: 2\r\n\r\n{{}}"
+        );
+        assert_eq!(statuses(&stand.script(script).await), [expected], "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn stamps_arrive_and_two_are_noticed() {
+    let stand = Stand::start(Limits::default()).await;
+    for (headers, expected) in [
+        ("", r#""stamp":"absent""#),
+        ("X-Stamp: abc\r\n", r#""stamp":"abc""#),
+        ("x-stamp:  abc  \r\n", r#""stamp":"abc""#),
+        ("X-Stamp: abc\r\nX-Stamp: abc\r\n", r#""stamp":"repeated""#),
+        ("X-Stamp: abc\r\nX-Stamp: def\r\n", r#""stamp":"repeated""#),
+    ] {
+        let answer =
+            stand.script(format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{headers}\r\n")).await;
+        assert!(answer.contains(expected), "{headers:?} got {answer}");
+    }
+}
+
+#[tokio::test]
+async fn answers_have_the_headers_that_clients_compare() {
+    let stand = Stand::start(Limits::default()).await;
+    for (path, status, cache) in [
+        ("/a", "200", None),
+        ("/missing", "404", None),
+        ("/wrong", "501", None),
+        ("/cached", "200", Some("no-cache")),
+    ] {
+        let answer =
+            stand.script(format!("POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
+        assert_eq!(statuses(&answer), [status]);
+        assert!(answer.contains("\r\ncontent-type: application/json\r\n"), "{answer}");
+        assert!(answer.contains("\r\naccess-control-allow-origin: *\r\n"), "{answer}");
+        assert_eq!(answer.contains("cache-control: no-cache"), cache.is_some());
+    }
+    let missing = stand.script("GET /missing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(missing.ends_with(r#"{"code":5,"message":"Not Found","details":[]}"#));
+    let wrong = stand.script("GET /wrong HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(wrong.ends_with(r#"{"code":12,"message":"Method Not Allowed","details":[]}"#));
+    let preflight = stand
+        .script(
+            "OPTIONS /public/v1/submit/sign_raw_payload HTTP/1.1\r\nHost: a\r\nOrigin: https://b\r\n\
+             Access-Control-Request-Method: POST\r\nConnection: close\r\n\r\n",
+        )
+        .await;
+    assert_eq!(statuses(&preflight), ["204"]);
+    for header in [
+        "access-control-allow-methods: POST, OPTIONS\r\n",
+        "access-control-max-age: 86400\r\n",
+        "access-control-allow-headers: Content-Type, X-Client-Version, X-Stamp, X-Stamp-Webauthn, \
+         X-Stamp-Attested, X-Session, X-Auth-Proxy-Config-ID\r\n",
+    ] {
+        assert!(preflight.contains(header), "{header} is missing in {preflight}");
+    }
+}
+
+#[tokio::test]
+async fn own_routes_tell_health_and_metrics() {
+    let stand = Stand::start(Limits::default()).await;
+    let get = async |path: &str| {
+        stand.script(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await
+    };
+    assert!(get("/healthz").await.ends_with(r#"{"status":"ok"}"#));
+    assert_eq!(statuses(&get("/readyz").await), ["503"]);
+    stand.readiness.set(true);
+    assert_eq!(statuses(&get("/readyz").await), ["200"]);
+    let metrics = get("/metrics").await;
+    assert!(metrics.contains(r#"quorate_requests_total{operation="healthz",class="2xx"} 1"#), "{metrics}");
+    let wrong = stand.script("POST /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(statuses(&wrong), ["501"]);
+    assert_eq!(stand.calls(), 0);
+}
+
+#[tokio::test]
+async fn rates_hold_for_one_address() {
+    let stand = Stand::start(Limits { requests_per_second: Some(2), ..Limits::default() }).await;
+    let answer = stand.script("POST /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3) + "\n").await;
+    assert_eq!(statuses(&answer), ["200", "200", "429", "400"]);
+    assert!(answer.contains(r#""turnkeyErrorCode":"RATE_LIMIT_EXCEEDED"}"#));
+    assert!(stand.is_healthy().await, "health has no rate");
+}
+
+#[tokio::test]
+async fn idle_connections_make_room() {
+    let stand = Stand::start(Limits { connections: 20, ..Limits::default() }).await;
+    let mut idle = Vec::new();
+    for _ in 0..60 {
+        let mut stream = stand.connect().await;
+        stream.write_all(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        read_until(&mut stream, "}").await;
+        idle.push(stream);
+    }
+    assert!(stand.is_healthy().await);
+    assert_eq!(read_all(&mut idle[0]).await, "", "the oldest is closed");
+    let newest = idle.last_mut().unwrap();
+    newest.write_all(b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    assert!(read_until(newest, "}").await.contains("/b"), "the newest is open");
+}
+
+#[tokio::test]
+async fn stopping_finishes_what_was_accepted() {
+    let stand = Stand::start(Limits::default()).await;
+    let mut waiting = stand.connect().await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    stand.echo.entered.notified().await;
+    let mut idle = stand.connect().await;
+    idle.write_all(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut idle, "}").await;
+    let mut feed = stand.connect().await;
+    feed.write_all(b"GET /events HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let begun = read_until(&mut feed, "data: {}\n\n").await;
+    assert!(begun.contains("content-type: text/event-stream\r\n"), "{begun}");
+    stand.stop.cancel();
+    assert_eq!(read_all(&mut idle).await, "");
+    assert!(read_all(&mut feed).await.ends_with("0\r\n\r\n"), "the feed ends in order");
+    assert!(TcpStream::connect(stand.address).await.is_err(), "nothing is accepted any more");
+    stand.echo.leave.notify_one();
+    assert!(read_all(&mut waiting).await.contains(r#""path":"/wait""#));
+    timeout(PATIENCE, stand.task).await.expect_in_time().unwrap();
+}
+
+#[tokio::test]
+async fn stopping_does_not_wait_for_ever() {
+    let stand = Stand::start(Limits { drain: Duration::from_millis(100), ..quick() }).await;
+    let mut waiting = stand.connect().await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    stand.echo.entered.notified().await;
+    stand.stop.cancel();
+    timeout(PATIENCE, stand.task).await.expect_in_time().unwrap();
+    assert_eq!(read_all(&mut waiting).await, "");
+}
+
+#[tokio::test]
+async fn http2_is_served_without_prior_agreement() {
+    let stand = Stand::start(Limits::default()).await;
+    let io = TokioIo::new(stand.connect().await);
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    for (body, expected) in [(vec![b'x'; 100_000], r#""body":100000"#), (Vec::new(), r#""body":0"#)] {
+        let request = http::Request::post("http://a/p?q")
+            .header("x-stamp", "s")
+            .body(Full::new(Bytes::from(body)))
+            .unwrap();
+        let answer = sender.send_request(request).await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "application/json");
+        let text = answer.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains(r#""path":"/p","query":"q""#) && text.contains(expected), "{text}");
+    }
+    let large =
+        http::Request::post("http://a/p").body(Full::new(Bytes::from(vec![0; BODY_BYTES + 1]))).unwrap();
+    assert_eq!(sender.send_request(large).await.unwrap().status(), 413);
+}
+
+/// One HTTP/2 frame (RFC 9113 §4.1).
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// GET, http, `/`, authority `a`, by the static table (RFC 7541 appendix A).
+const GET_ROOT: &[u8] = &[0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
+
+#[tokio::test]
+async fn http2_floods_end_the_connection() {
+    let stand = Stand::start(Limits::default()).await;
+    let begin = [PREFACE, &frame(4, 0, 0, &[])].concat();
+    let mut resets = begin.clone();
+    for number in 0..10_000_u32 {
+        let stream = number * 2 + 1;
+        resets.extend(frame(1, 0x4, stream, GET_ROOT));
+        resets.extend(frame(3, 0, stream, &[0, 0, 0, 8]));
+    }
+    let mut continuations = [begin, frame(1, 0, 1, GET_ROOT)].concat();
+    for _ in 0..64 {
+        continuations.extend(frame(9, 0, 1, &[0x00; 16 * 1024]));
+    }
+    for (name, script) in [("resets", resets), ("continuations", continuations)] {
+        let mut stream = stand.connect().await;
+        let _ = stream.write_all(&script).await;
+        let mut answer = Vec::new();
+        let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+        assert!(answer.len() < 1024 * 1024, "{name}");
+        assert!(stand.is_healthy().await, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
+    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, certified.cert.pem()).unwrap();
+    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    assert!(tls::acceptor(&key, &key).is_err());
+    assert!(tls::acceptor(&certificate, &certificate).is_err());
+    assert!(tls::acceptor(&folder.path().join("none"), &key).is_err());
+    let acceptor = tls::acceptor(&certificate, &key).unwrap();
+    let stand = Stand::start_with(quick(), Some(acceptor)).await;
+
+    // 67: no handshake bytes; plain HTTP instead of a handshake; TLS 1.1
+    assert_eq!(stand.script("").await, "");
+    assert!(!stand.script("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.contains("HTTP/1.1"));
+    let old_hello: &[u8] = b"\x16\x03\x02\x00\x2f\x01\x00\x00\x2b\x03\x02";
+    let old_hello = [old_hello, &[7; 32], b"\x00\x00\x04\x00\x2f\x00\x35\x01\x00"].concat();
+    let alert = {
+        let mut stream = stand.connect().await;
+        stream.write_all(&old_hello).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+        answer
+    };
+    assert_eq!(alert.first(), Some(&0x15), "an alert record");
+
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certified.cert.der().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    let mut stream = connector.connect("localhost".try_into().unwrap(), stand.connect().await).await.unwrap();
+    stream.write_all(b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
+    assert!(read_until(&mut stream, "}").await.contains(r#""body":2"#));
+}
+
+#[tokio::test]
+async fn old_clients_and_empty_lines_are_served() {
+    let stand = Stand::start(Limits::default()).await;
+    let old = stand.script("GET /a HTTP/1.0\r\n\r\n").await;
+    assert!(old.starts_with("HTTP/1.0 200 OK\r\n"), "{old}");
+    let padded = stand.script("\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(statuses(&padded), ["200"]);
+}
+
+#[tokio::test]
+async fn a_head_in_single_bytes_is_served() {
+    let stand = Stand::start(Limits::default()).await;
+    let mut stream = stand.connect().await;
+    stream.set_nodelay(true).unwrap();
+    for byte in
+        b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}GET /b HTTP/1.1\r\nHost: a\r\n\r\n"
+    {
+        stream.write_all(&[*byte]).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let answer = read_until(&mut stream, r#""path":"/b""#).await;
+    assert_eq!(statuses(&answer), ["200", "200"]);
+}

@@ -1,0 +1,66 @@
+//! TLS for the HTTP door: certificate chain and key from PEM files, TLS 1.2 and 1.3 only.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+use zeroize::Zeroizing;
+
+/// Largest certificate or key file.
+const FILE_BYTES: u64 = 1024 * 1024;
+
+/// Why TLS cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file is not what it must be.
+    #[error("{path} holds no {what} in PEM form")]
+    Content {
+        /// File.
+        path: PathBuf,
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// Certificate and key do not work together.
+    #[error("certificate and key do not fit")]
+    Pair(#[from] rustls::Error),
+}
+
+/// Reads certificate chain and key.
+pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
+    let chain = CertificateDer::pem_slice_iter(&read(certificate)?)
+        .collect::<Result<Vec<_>, _>>()
+        .ok()
+        .filter(|chain| !chain.is_empty())
+        .ok_or_else(|| TlsError::Content { path: certificate.to_owned(), what: "certificate" })?;
+    let private = PrivateKeyDer::from_pem_slice(&read(key)?)
+        .map_err(|_| TlsError::Content { path: key.to_owned(), what: "private key" })?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])?
+        .with_no_client_auth()
+        .with_single_cert(chain, private)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, TlsError> {
+    let mut content = Zeroizing::new(Vec::new());
+    File::open(path)
+        .and_then(|file| file.take(FILE_BYTES).read_to_end(&mut content))
+        .map_err(|source| TlsError::Read { path: path.to_owned(), source })?;
+    Ok(content)
+}

@@ -1,0 +1,92 @@
+//! The daemon's own keys: P-256 to sign bundles, Ed25519 to sign webhooks. Made once, sealed like any record.
+
+use quorate_chain::curve::{Curve, Message, SecretKey};
+use quorate_common::ids::ActivityId;
+use quorate_core::model::change::Write;
+use quorate_core::refusal::Corrupt;
+use quorate_core::world::Records;
+use serde_json::json;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+use crate::barrier::Barrier;
+use crate::store::{Batch, StoreError};
+
+const QUORUM: &[u8] = b"mq";
+const WEBHOOK: &[u8] = b"mw";
+
+/// See the module.
+#[derive(Clone)]
+pub struct Identity {
+    quorum: Arc<SecretKey>,
+    webhook: Arc<SecretKey>,
+}
+
+/// The keys cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// A stored key is damaged.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Identity {
+    /// Reads the keys, or makes them in a new store.
+    pub fn open(barrier: &Barrier) -> Result<Self, IdentityError> {
+        let quorum = key(barrier, QUORUM, Curve::P256)?;
+        let webhook = key(barrier, WEBHOOK, Curve::Ed25519)?;
+        Ok(Self { quorum: Arc::new(quorum), webhook: Arc::new(webhook) })
+    }
+
+    /// The key that signs bundles, uncompressed hex.
+    pub fn quorum_public_key(&self) -> String {
+        self.quorum.public().uncompressed().map(const_hex::encode).unwrap_or_default()
+    }
+
+    /// Names the webhook key: an id made of its public key.
+    pub fn webhook_key_id(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(self.webhook.public().compressed());
+        let mut bytes = [0; 16];
+        bytes.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        ActivityId::random(bytes).to_string()
+    }
+
+    /// Signs the text of a webhook; lowercase hex of 64 bytes.
+    pub fn sign_webhook(&self, text: Vec<u8>) -> Result<String, Corrupt> {
+        let signature = self.webhook.sign(&Message::Bytes(text)).map_err(|_| Corrupt::Signature)?;
+        Ok(format!("{}{}", signature.r_hex(), signature.s_hex()))
+    }
+
+    /// The JWK set with the webhook key.
+    pub fn webhook_key_set(&self) -> Vec<u8> {
+        use base64ct::{Base64UrlUnpadded, Encoding};
+        let x = Base64UrlUnpadded::encode_string(self.webhook.public().compressed());
+        let key = json!({
+            "kid": self.webhook_key_id(), "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": x,
+            "turnkey_signature_algorithm": "ed25519", "turnkey_signature_version": "v1",
+        });
+        json!({"keys": [key]}).to_string().into_bytes()
+    }
+}
+
+fn key(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<SecretKey, IdentityError> {
+    let damaged = || Corrupt::Record("key of the daemon");
+    if let Some(bytes) = barrier.read(place)?.map(Zeroizing::new) {
+        let bytes: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| damaged())?;
+        return Ok(SecretKey::from_bytes(curve, bytes).map_err(|_| damaged())?);
+    }
+    let mut fill = |buffer: &mut [u8]| {
+        if getrandom::fill(buffer).is_err() {
+            buffer.fill(0);
+        }
+    };
+    let key = SecretKey::generate(curve, &mut fill).map_err(|_| damaged())?;
+    let writes = barrier.seal(vec![Write::mark(place.to_vec(), key.to_bytes().as_slice())])?;
+    let batch = Batch { absent: vec![place.to_vec()], writes, ..Batch::default() };
+    barrier.store().commit(&[batch])?;
+    Ok(key)
+}

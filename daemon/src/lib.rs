@@ -1,0 +1,21 @@
+//! The daemon: everything between the network, the disk and the core that decides.
+
+pub mod barrier;
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod console;
+pub mod door;
+pub mod feed;
+pub mod http;
+pub mod identity;
+pub mod outbox;
+pub mod process;
+pub mod prompt;
+pub mod routes;
+pub mod service;
+pub mod socket;
+pub mod store;
+pub mod telemetry;
+pub mod turn;
+pub mod vault;

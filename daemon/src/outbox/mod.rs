@@ -1,0 +1,10 @@
+//! What leaves the daemon by itself: webhooks. The only room, beside the HTTP door, that names hyper, and
+//! only as a client.
+
+pub mod dial;
+pub mod receiver;
+pub mod schedule;
+pub mod worker;
+
+pub use receiver::{ReceiverPolicy as WebhookPolicy, WebhookUrl};
+pub use worker::Outbox;

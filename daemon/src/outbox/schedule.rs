@@ -1,0 +1,52 @@
+//! When a failed delivery is tried again: exponential back-off with full jitter, and then not any more.
+//!
+//! Pure: chance comes in as an argument.
+
+use std::time::Duration;
+
+/// Deliveries tried in all.
+pub const ATTEMPTS: u32 = 10;
+/// Longest wait behind the first failure.
+const FIRST: Duration = Duration::from_secs(5);
+/// Longest wait behind any failure.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// How long to wait behind the `failed`-th failure, counted from 1; `None` when that was the last attempt.
+/// `random` spreads the wait evenly from zero to its upper bound, so that receivers are not hit in step.
+pub fn wait(failed: u32, random: u64) -> Option<Duration> {
+    if failed >= ATTEMPTS {
+        return None;
+    }
+    let doublings = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
+    let bound = FIRST.saturating_mul(doublings).min(LONGEST);
+    // The high half of the product is even over the bound, unlike a remainder.
+    let share = (bound.as_millis() + 1).saturating_mul(u128::from(random)) >> u64::BITS;
+    Some(Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_an_hour_and_end() {
+        for (failed, bound_seconds) in [
+            (1, Some(5)),
+            (2, Some(10)),
+            (3, Some(20)),
+            (4, Some(40)),
+            (5, Some(80)),
+            (6, Some(160)),
+            (7, Some(320)),
+            (8, Some(640)),
+            (9, Some(1280)),
+            (10, None),
+            (11, None),
+            (u32::MAX, None),
+        ] {
+            assert_eq!(wait(failed, u64::MAX), bound_seconds.map(Duration::from_secs), "{failed}");
+            assert_eq!(wait(failed, 0), bound_seconds.map(|_| Duration::ZERO), "{failed}");
+        }
+        assert_eq!(wait(1, u64::MAX / 2), Some(Duration::from_millis(2500)));
+    }
+}

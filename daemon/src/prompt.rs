@@ -1,0 +1,53 @@
+//! Passphrases from the terminal or from a file, never from arguments or the environment.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use crate::service::StartError;
+
+/// Longest passphrase, in bytes.
+const LIMIT: u64 = 4096;
+
+/// The first line of a file that only its owner may read.
+pub fn of_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
+    use std::io::Read;
+    use std::os::unix::fs::PermissionsExt;
+    let failed = |error: std::io::Error| {
+        StartError::Other(format!("the passphrase file {} cannot be read: {error}", path.display()))
+    };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let text = format!(
+            "the passphrase file {0} may be read by others (mode {mode:04o}); run: chmod 600 {0}",
+            path.display()
+        );
+        return Err(StartError::Other(text));
+    }
+    let mut text = Zeroizing::new(String::with_capacity(4096));
+    file.take(LIMIT).read_to_string(&mut text).map_err(failed)?;
+    Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
+}
+
+/// Asks on the terminal, without echo.
+pub fn of_terminal(question: &str) -> Result<Zeroizing<String>, StartError> {
+    let failed =
+        |error: std::io::Error| StartError::Other(format!("no passphrase can be asked for: {error}"));
+    let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
+    let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
+    write!(terminal, "{question}: ").map_err(failed)?;
+    tcsetattr(&terminal, OptionalActions::Flush, &silent).map_err(|error| failed(error.into()))?;
+    let mut text = Zeroizing::new(String::with_capacity(4096));
+    let read = std::io::BufReader::new(&terminal).read_line(&mut text);
+    let restored = tcsetattr(&terminal, OptionalActions::Flush, &before);
+    // The line is on its own whether or not reading worked.
+    let _ = writeln!(&terminal);
+    read.map_err(failed)?;
+    restored.map_err(|error| failed(error.into()))?;
+    Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
+}

@@ -1,0 +1,104 @@
+//! What stands behind the doors: which path is which operation.
+
+use std::sync::Arc;
+
+use quorate_common::fault::Fault;
+use quorate_core::authn::Credentials;
+use quorate_core::queries::Known;
+use quorate_core::refusal::{Refusal, Unoffered};
+use quorate_core::{kinds, queries};
+
+use crate::console::Console;
+use crate::door::{Answer, Incoming, Line, Service, Stamps};
+use crate::turn::Turns;
+
+const SUBMIT: &str = "/public/v1/submit/";
+const QUERY: &str = "/public/v1/query/";
+const CONSOLE: &str = "/console/v1/";
+
+/// Answers requests of both doors.
+pub struct Routes {
+    turns: Arc<Turns>,
+    console: Console,
+}
+
+impl Routes {
+    /// Routes over these turns.
+    pub const fn new(turns: Arc<Turns>, console: Console) -> Self {
+        Self { turns, console }
+    }
+
+    async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
+        let Some(operation) = kinds::operation(name) else {
+            return if kinds::is_unoffered_operation(name) { unoffered(name) } else { Answer::not_found() };
+        };
+        if incoming.method != http::Method::POST {
+            return Answer::wrong_method();
+        }
+        let result = self.turns.submit(operation, &credentials(&incoming.stamps), &incoming.body).await;
+        answer(result).of(operation)
+    }
+
+    fn query(&self, name: &str, incoming: &Incoming) -> Answer {
+        let Some(operation) = queries::names().find(|known| *known == name) else {
+            return match queries::known(name) {
+                Known::Unoffered => unoffered(name),
+                Known::Offered | Known::Unknown => Answer::not_found(),
+            };
+        };
+        if incoming.method != http::Method::POST {
+            return Answer::wrong_method();
+        }
+        let run = || self.turns.query(operation, &credentials(&incoming.stamps), &incoming.body);
+        // Lists may read much; other requests must not wait behind them.
+        let result = if operation.starts_with("list_") { tokio::task::block_in_place(run) } else { run() };
+        answer(result).of(operation)
+    }
+}
+
+impl Service for Routes {
+    async fn call(&self, incoming: Incoming) -> Answer {
+        let path = incoming.path().to_owned();
+        if let Some(name) = path.strip_prefix(SUBMIT) {
+            self.submit(name, &incoming).await
+        } else if let Some(name) = path.strip_prefix(QUERY) {
+            self.query(name, &incoming)
+        } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
+            tokio::task::block_in_place(|| self.console.answer(rest, &incoming))
+        } else if path == "/public/v1/discovery/webhooks/jwks" {
+            self.console.webhook_keys(&incoming)
+        } else {
+            Answer::not_found()
+        }
+    }
+}
+
+fn unoffered(name: &str) -> Answer {
+    Answer::fault(&Refusal::from(Unoffered::Type(name.to_owned())).fault())
+}
+
+fn answer(result: Result<Vec<u8>, Fault>) -> Answer {
+    match result {
+        Ok(body) => Answer::ok(body),
+        Err(fault) => Answer::fault(&fault),
+    }
+}
+
+fn credentials(stamps: &Stamps) -> Credentials {
+    let count = |line: &Line| match line {
+        Line::Absent => 0,
+        Line::Once(_) => 1,
+        Line::Repeated => 2,
+    };
+    let values = match &stamps.stamp {
+        Line::Absent => Vec::new(),
+        Line::Once(text) => vec![text.as_str().to_owned()],
+        Line::Repeated => vec![String::new(), String::new()],
+    };
+    Credentials {
+        stamps: values,
+        webauthn: count(&stamps.webauthn),
+        attested: count(&stamps.attested),
+        sessions: count(&stamps.session),
+    }
+}

@@ -1,0 +1,224 @@
+//! The daemon put together: store, vault, turns, doors, outbox; started in order, stopped in order.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quorate_common::console::Mode;
+use quorate_core::limits::Limits;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use crate::barrier::Barrier;
+use crate::console::{Console, Facts};
+use crate::http::limits::Limits as DoorLimits;
+use crate::http::{HttpDoor, Server};
+use crate::identity::{Identity, IdentityError};
+use crate::outbox::{Outbox, WebhookPolicy, WebhookUrl};
+use crate::routes::Routes;
+use crate::socket::{SocketDoor, SocketError};
+use crate::store::{StoreError, embedded::Embedded};
+use crate::telemetry::{Metrics, Readiness};
+use crate::turn::{Shared, Turns};
+use crate::vault::{KeySource, Vault, VaultError};
+
+/// The folder of the embedded store within the data folder.
+const STORE: &str = "store";
+
+/// Why the daemon does not start. Each kind has an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The vault does not open.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The store does not open.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The daemon's own keys cannot be had.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// The local socket cannot be served.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The HTTP address cannot be served.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Anything else at the start.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl StartError {
+    /// The exit code of the program: 3 the store is missing or its folder cannot be used, 4 the key is
+    /// missing, 5 the key is wrong or open to others, 6 the folder is in use, 7 the store is damaged, 8 an
+    /// address or socket is in use, 1 anything else.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Vault(error) => match error {
+                VaultError::MissingKey(_) => 4,
+                VaultError::KeyTooOpen(..)
+                | VaultError::NotAKey(_)
+                | VaultError::WrongKey(_)
+                | VaultError::OtherKind(..) => 5,
+                VaultError::NoStore(_) | VaultError::System { .. } => 3,
+                VaultError::Header(_) => 7,
+            },
+            Self::Store(StoreError::InUse(_)) => 6,
+            Self::Store(_) | Self::Identity(_) => 7,
+            Self::Socket(_) | Self::Listen { .. } => 8,
+            Self::Other(_) => 1,
+        }
+    }
+}
+
+/// The part of a daemon that needs no door: enough to found organizations.
+pub struct Engine {
+    /// Takes requests.
+    pub turns: Arc<Turns>,
+    /// The daemon's own keys.
+    pub identity: Identity,
+}
+
+/// Where the data is and what opens it.
+pub struct Data {
+    /// The data folder.
+    pub folder: PathBuf,
+    /// The root key.
+    pub key: KeySource,
+    /// Whether a missing store is created.
+    pub create: bool,
+}
+
+/// Opens the data and starts the committer.
+pub fn open(data: &Data, limits: Limits, webhooks: &WebhookPolicy) -> Result<Engine, StartError> {
+    let folder = &data.folder;
+    let fresh = !Vault::exists(folder);
+    if fresh && !data.create {
+        return Err(VaultError::NoStore(folder.clone()).into());
+    }
+    make_private(folder)?;
+    // The store is locked first, so that a second daemon is told so, whatever its key.
+    let store = Arc::new(Embedded::open(&folder.join(STORE))?);
+    let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
+    let barrier = Barrier::new(store, vault);
+    let identity = Identity::open(&barrier)?;
+    let policy = webhooks.clone();
+    let check = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
+    let shared = Arc::new(Shared::new(barrier, limits, check));
+    Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
+}
+
+/// Creates the data folder for its owner only.
+fn make_private(folder: &PathBuf) -> Result<(), StartError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| VaultError::System { doing: "creating the data folder", source }.into())
+}
+
+/// How the HTTP door is served.
+pub struct HttpSettings {
+    /// Where to listen; port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// Address that clients use, if it is not the one listened on.
+    pub base_url: Option<String>,
+    /// Certificate and key.
+    pub tls: Option<TlsAcceptor>,
+    /// Limits.
+    pub limits: DoorLimits,
+}
+
+/// How the doors are served.
+pub struct Doors {
+    /// The HTTP door, if there is one.
+    pub http: Option<HttpSettings>,
+    /// Path of the local socket.
+    pub socket: PathBuf,
+    /// Group that may connect beside the owner.
+    pub group: Option<u32>,
+    /// How the daemon was started.
+    pub mode: Mode,
+    /// Which webhooks may be called.
+    pub webhooks: WebhookPolicy,
+}
+
+/// Serves until `stop`. `ready` runs when both doors accept, with the address that clients use.
+pub async fn serve<F, R>(
+    engine: Engine,
+    doors: Doors,
+    stop: CancellationToken,
+    ready: F,
+) -> Result<(), StartError>
+where
+    F: FnOnce(Option<String>) -> R,
+    R: Future<Output = Result<(), StartError>>,
+{
+    let Doors { http, socket, group, mode, webhooks } = doors;
+    let socket = SocketDoor::bind(&socket, group, DoorLimits::socket()).await?;
+    let (http, base_url) = match http {
+        None => (None, None),
+        Some(settings) => {
+            let (door, base_url) = bind(settings).await?;
+            (Some(door), Some(base_url))
+        }
+    };
+    let metrics = Metrics::new();
+    let readiness = Readiness::default();
+    let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
+    let console = Console::new(Arc::clone(&engine.turns), facts);
+    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console));
+    let server = Server::new(routes, metrics.clone(), readiness.clone());
+    let outbox = Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &webhooks, metrics.clone());
+    let outbox = tokio::spawn(outbox.run(stop.clone()));
+    let watch = tokio::spawn(watch(Arc::clone(&engine.turns), metrics, readiness.clone(), stop.clone()));
+    let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
+    let http = http.map(|door| tokio::spawn(door.run(server, stop.clone())));
+    readiness.set(true);
+    let started = ready(base_url).await;
+    if started.is_err() {
+        stop.cancel();
+    }
+    // A task that panicked has said so in the log.
+    if let Some(http) = http {
+        let _ = http.await;
+    }
+    let _ = socket.await;
+    let _ = outbox.await;
+    let _ = watch.await;
+    started
+}
+
+async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> {
+    let HttpSettings { listen, base_url, tls, limits } = settings;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let failed = |source| StartError::Listen { address: listen, source };
+    let door = HttpDoor::bind(listen, tls, limits).await.map_err(failed)?;
+    let address = door.local_address().map_err(failed)?;
+    Ok((door, base_url.unwrap_or_else(|| format!("{scheme}://{address}"))))
+}
+
+/// Keeps metrics and readiness true.
+async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: CancellationToken) {
+    let mut before = turns.figures();
+    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            _ = ticks.tick() => {
+                let figures = turns.figures();
+                metrics.committed(figures.commits.saturating_sub(before.commits));
+                for _ in before.groups..figures.groups {
+                    metrics.synced();
+                }
+                before = figures;
+                readiness.set(turns.takes_writes());
+            }
+        }
+    }
+    readiness.set(false);
+}

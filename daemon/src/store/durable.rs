@@ -1,0 +1,29 @@
+//! Makes the embedded store durable on Linux.
+//!
+//! sled 0.34 flushes with `sync_file_range(2)`, which reaches no disk. Where that call answers ENOSYS, sled does
+//! a full `fsync` instead, in its own order. A seccomp filter gives that answer.
+
+use super::StoreError;
+
+/// Installs the filter for all threads of the process. Must run before the store is opened.
+#[cfg(target_os = "linux")]
+pub fn demand_fsync() -> Result<(), StoreError> {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
+    let not_durable = |cause: String| StoreError::NotDurable(cause);
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)
+        .map_err(|_| not_durable("unknown processor".to_owned()))?;
+    let call = libc::SYS_sync_file_range;
+    let answer = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    let rules = [(call, Vec::new())].into_iter().collect();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture);
+    let program: BpfProgram =
+        filter.and_then(TryInto::try_into).map_err(|error| not_durable(error.to_string()))?;
+    apply_filter_all_threads(&program)
+        .map_err(|error| not_durable(format!("the system refuses the filter that demands fsync: {error}")))
+}
+
+/// Other systems: sled calls `fsync` by itself.
+#[cfg(not(target_os = "linux"))]
+pub fn demand_fsync() -> Result<(), StoreError> {
+    Ok(())
+}

@@ -1,0 +1,351 @@
+//! What the daemon tells about itself: log lines on standard error, request ids, spans and metrics.
+//!
+//! Never a body, a stamp or a secret; labels of metrics are bounded sets and hold no ids.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::StatusCode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Span, Subscriber};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::{self, FormatEvent, FormatFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, Layer};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+/// Crates whose level the operator chooses. All others stay at warnings: their debug lines show headers.
+const OWN_CRATES: [&str; 5] =
+    ["quorated", "quorate_core", "quorate_common", "quorate_chain", "quorate_policy"];
+
+/// Upper bounds of the latency histogram, in seconds.
+const LATENCY_BUCKETS: [f64; 14] =
+    [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0];
+
+/// Form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Starts logging to standard error, once for the process. In dev mode every line says DEV.
+pub fn start(format: LogFormat, level: LevelFilter, dev: bool) -> Result<(), TryInitError> {
+    let targets = Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_targets(OWN_CRATES.map(|name| (name, level)));
+    let registry = tracing_subscriber::registry().with(targets);
+    match format {
+        LogFormat::Text => registry.with(text_layer(dev)).try_init(),
+        LogFormat::Json => registry.with(json_layer(dev)).try_init(),
+    }
+}
+
+fn text_layer<S>(dev: bool) -> Layer<S, format::DefaultFields, Lines<format::Format>, fn() -> std::io::Stderr>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let inner = tracing_subscriber::fmt::format().with_ansi(false).with_target(false);
+    let shape = if dev { Shape::DevText } else { Shape::Text };
+    tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .event_format(Lines { inner, shape })
+        .with_writer(std::io::stderr as fn() -> std::io::Stderr)
+}
+
+type JsonFormat = format::Format<format::Json>;
+
+fn json_layer<S>(dev: bool) -> Layer<S, format::JsonFields, Lines<JsonFormat>, fn() -> std::io::Stderr>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let inner = tracing_subscriber::fmt::format().json().flatten_event(true).with_span_list(false);
+    let shape = if dev { Shape::DevJson } else { Shape::Json };
+    tracing_subscriber::fmt::layer()
+        .fmt_fields(format::JsonFields::new())
+        .event_format(Lines { inner, shape })
+        .with_writer(std::io::stderr as fn() -> std::io::Stderr)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    Text,
+    DevText,
+    Json,
+    DevJson,
+}
+
+/// Keeps an event on one line, whatever its fields hold, and marks it in dev mode.
+struct Lines<F> {
+    inner: F,
+    shape: Shape,
+}
+
+impl<S, N, F> FormatEvent<S, N> for Lines<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut line = String::with_capacity(256);
+        self.inner.format_event(context, Writer::new(&mut line), event)?;
+        write_line(self.shape, line.trim_end_matches('\n'), &mut writer)
+    }
+}
+
+fn write_line(shape: Shape, line: &str, writer: &mut impl fmt::Write) -> fmt::Result {
+    match shape {
+        Shape::Text => {}
+        Shape::DevText => writer.write_str("DEV ")?,
+        Shape::Json => return writeln!(writer, "{line}"),
+        Shape::DevJson => {
+            let rest = line.strip_prefix('{').unwrap_or(line);
+            return writeln!(writer, "{{\"mode\":\"DEV\",{rest}");
+        }
+    }
+    for character in line.chars() {
+        if character.is_control() {
+            write!(writer, "{}", character.escape_default())?;
+        } else {
+            writer.write_char(character)?;
+        }
+    }
+    writer.write_char('\n')
+}
+
+/// Names one request: unique within the life of the process, and practically between processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RequestId {
+    process: u64,
+    number: u64,
+}
+
+impl RequestId {
+    /// The next id.
+    pub fn next() -> Self {
+        static PROCESS: OnceLock<u64> = OnceLock::new();
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let process = *PROCESS.get_or_init(|| getrandom::u64().unwrap_or_default());
+        Self { process, number: NUMBER.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}-{:08x}", self.process, self.number)
+    }
+}
+
+/// The span of one request. What serves the request records `operation` and `organization` into it.
+pub fn request_span(id: RequestId) -> Span {
+    tracing::info_span!(
+        "request",
+        request_id = %id,
+        operation = tracing::field::Empty,
+        organization = tracing::field::Empty,
+    )
+}
+
+/// Whether the daemon can do its work now, as `/readyz` tells it. Starts as not ready.
+#[derive(Debug, Clone, Default)]
+pub struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    /// Changes the state, for every clone.
+    pub fn set(&self, ready: bool) {
+        self.0.store(ready, Ordering::Release);
+    }
+
+    /// The state.
+    pub fn is_ready(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Counters and histograms of the daemon; clones share them.
+#[derive(Debug, Clone)]
+pub struct Metrics(Arc<Instruments>);
+
+#[derive(Debug)]
+struct Instruments {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    latency: Histogram,
+    connections: Gauge,
+    connections_refused: Counter,
+    stamps_refused: Counter,
+    commits: Counter,
+    syncs: Counter,
+    deliveries: Family<DeliveryLabels, Counter>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    operation: &'static str,
+    class: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    outcome: &'static str,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// All at zero.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("quorate");
+        let requests = Family::default();
+        let latency = Histogram::new(LATENCY_BUCKETS);
+        let connections = Gauge::default();
+        let connections_refused = Counter::default();
+        let stamps_refused = Counter::default();
+        let commits = Counter::default();
+        let syncs = Counter::default();
+        let deliveries = Family::default();
+        registry.register("requests", "Answered requests", requests.clone());
+        registry.register("request_seconds", "Time from head to answer", latency.clone());
+        registry.register("connections", "Open connections of all doors", connections.clone());
+        registry.register("connections_refused", "Connections closed at once", connections_refused.clone());
+        registry.register("stamps_refused", "Requests without a valid stamp", stamps_refused.clone());
+        registry.register("commits", "Durable commits", commits.clone());
+        registry.register("syncs", "Syncs of the store; each covers one or more commits", syncs.clone());
+        registry.register("webhook_deliveries", "Webhook attempts", deliveries.clone());
+        Self(Arc::new(Instruments {
+            registry,
+            requests,
+            latency,
+            connections,
+            connections_refused,
+            stamps_refused,
+            commits,
+            syncs,
+            deliveries,
+        }))
+    }
+
+    /// Counts an answered request.
+    pub fn answered(&self, operation: &'static str, status: StatusCode, took: Duration) {
+        let labels = RequestLabels { operation, class: class(status) };
+        self.0.requests.get_or_create(&labels).inc();
+        self.0.latency.observe(took.as_secs_f64());
+    }
+
+    /// Counts a request whose stamp was refused.
+    pub fn stamp_refused(&self) {
+        self.0.stamps_refused.inc();
+    }
+
+    /// Counts durable commits.
+    pub fn committed(&self, count: u64) {
+        self.0.commits.inc_by(count);
+    }
+
+    /// Counts a sync of the store.
+    pub fn synced(&self) {
+        self.0.syncs.inc();
+    }
+
+    /// Counts an attempt to deliver a webhook; `outcome` is one of a fixed set of words.
+    pub fn delivery(&self, outcome: &'static str) {
+        self.0.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+
+    pub(crate) fn connection_opened(&self) {
+        self.0.connections.inc();
+    }
+
+    pub(crate) fn connection_closed(&self) {
+        self.0.connections.dec();
+    }
+
+    pub(crate) fn connection_refused(&self) {
+        self.0.connections_refused.inc();
+    }
+
+    /// All instruments in the `OpenMetrics` text form.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = prometheus_client::encoding::text::encode(&mut text, &self.0.registry);
+        text
+    }
+}
+
+const fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        200..300 => "2xx",
+        300..400 => "3xx",
+        400..500 => "4xx",
+        500..600 => "5xx",
+        _ => "1xx",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn line(shape: Shape, text: &str) -> String {
+        let mut out = String::new();
+        write_line(shape, text, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn an_event_stays_on_one_line() {
+        assert_eq!(line(Shape::Text, "name=a\nb\u{1b}[31m"), "name=a\\nb\\u{1b}[31m\n");
+        assert_eq!(line(Shape::DevText, "started"), "DEV started\n");
+        assert_eq!(line(Shape::DevJson, r#"{"a":1}"#), "{\"mode\":\"DEV\",\"a\":1}\n");
+        assert_eq!(line(Shape::Json, r#"{"a":"\n"}"#), "{\"a\":\"\\n\"}\n");
+    }
+
+    #[test]
+    fn metrics_count_by_operation_and_class() {
+        let metrics = Metrics::new();
+        metrics.answered("whoami", StatusCode::OK, Duration::from_millis(2));
+        metrics.answered("whoami", StatusCode::OK, Duration::from_millis(2));
+        metrics.answered("whoami", StatusCode::UNAUTHORIZED, Duration::from_millis(1));
+        metrics.clone().committed(3);
+        let text = metrics.text();
+        for expected in [
+            r#"quorate_requests_total{operation="whoami",class="2xx"} 2"#,
+            r#"quorate_requests_total{operation="whoami",class="4xx"} 1"#,
+            "quorate_request_seconds_count 3",
+            "quorate_commits_total 3",
+        ] {
+            assert!(text.contains(expected), "{expected} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn request_ids_differ() {
+        assert_ne!(RequestId::next(), RequestId::next());
+        assert_eq!(RequestId::next().to_string().len(), 25);
+    }
+}

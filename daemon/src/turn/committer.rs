@@ -1,0 +1,195 @@
+//! The committer: one thread that gathers what waits, makes it durable at once, and answers all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use quorate_common::console;
+use quorate_core::model::Organization;
+use tokio::sync::oneshot;
+
+use super::Shared;
+use crate::store::{Batch, Verdict};
+
+/// Largest group.
+const GROUP: usize = 256;
+/// How long a group waits for requests that are being decided, so that one sync serves many.
+const PATIENCE: Duration = Duration::from_millis(1);
+/// How long a group waits when the one before was large: more will come, and each sync costs what many
+/// requests cost.
+const BUSY_PATIENCE: Duration = Duration::from_millis(2);
+/// A group of this size is large.
+const BUSY: usize = 8;
+
+/// A commit did not happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CommitError {
+    /// A condition did not hold: decide again.
+    #[error("the state has moved")]
+    Clash,
+    /// The store failed, and no writes are taken any more.
+    #[error("the store takes no writes")]
+    Stopped,
+}
+
+/// Counts since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Batches that became durable.
+    pub commits: u64,
+    /// Groups: each was made durable at once.
+    pub groups: u64,
+}
+
+struct Waiting {
+    batch: Batch,
+    after: Vec<Organization>,
+    news: Vec<console::Change>,
+    rings: bool,
+    reply: oneshot::Sender<Result<(), CommitError>>,
+}
+
+#[derive(Default)]
+struct Gauge {
+    deciding: AtomicUsize,
+    commits: AtomicU64,
+    groups: AtomicU64,
+    stopped: AtomicBool,
+}
+
+/// Hands commits to the thread.
+pub struct Committer {
+    queue: Sender<Waiting>,
+    gauge: Arc<Gauge>,
+}
+
+/// A request that is being decided, and will probably commit soon.
+pub(super) struct Deciding(Arc<Gauge>);
+
+impl Drop for Deciding {
+    fn drop(&mut self) {
+        self.0.deciding.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Committer {
+    /// Starts the thread. It ends when the committer is dropped and its queue is empty.
+    pub(super) fn start(shared: Arc<Shared>) -> Self {
+        let (queue, waiting) = channel();
+        let gauge = Arc::new(Gauge::default());
+        let own = Arc::clone(&gauge);
+        std::thread::spawn(move || run(&shared, &waiting, &own));
+        Self { queue, gauge }
+    }
+
+    /// Counts a request as being decided until the answer is dropped.
+    pub(super) fn deciding(&self) -> Deciding {
+        self.gauge.deciding.fetch_add(1, Ordering::Relaxed);
+        Deciding(Arc::clone(&self.gauge))
+    }
+
+    /// Queues a commit at once; the future ends when it is durable.
+    pub(super) fn commit(
+        &self,
+        batch: Batch,
+        after: Vec<Organization>,
+        news: Vec<console::Change>,
+        rings: bool,
+    ) -> impl Future<Output = Result<(), CommitError>> + use<> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.queue.send(Waiting { batch, after, news, rings, reply }).is_ok();
+        async move {
+            if !sent {
+                return Err(CommitError::Stopped);
+            }
+            answer.await.unwrap_or(Err(CommitError::Stopped))
+        }
+    }
+
+    /// Counts since the start.
+    pub(super) fn figures(&self) -> Figures {
+        Figures {
+            commits: self.gauge.commits.load(Ordering::Relaxed),
+            groups: self.gauge.groups.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether the store has not failed.
+    pub(super) fn takes_writes(&self) -> bool {
+        !self.gauge.stopped.load(Ordering::Relaxed)
+    }
+}
+
+fn run(shared: &Shared, waiting: &Receiver<Waiting>, gauge: &Gauge) {
+    let mut before = 0;
+    while let Ok(first) = waiting.recv() {
+        let group = gather(first, waiting, gauge, before);
+        before = group.len();
+        settle(shared, group, gauge);
+    }
+}
+
+/// Takes all that waits, and for a moment what is about to come. A request that comes alone does not wait.
+fn gather(first: Waiting, waiting: &Receiver<Waiting>, gauge: &Gauge, before: usize) -> Vec<Waiting> {
+    let mut group = vec![first];
+    let busy = before >= BUSY;
+    let until = Instant::now() + if busy { BUSY_PATIENCE } else { PATIENCE };
+    while group.len() < GROUP {
+        match waiting.try_recv() {
+            Ok(next) => group.push(next),
+            Err(_) if !busy && gauge.deciding.load(Ordering::Relaxed) == 0 => break,
+            Err(_) => match waiting.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(next) => group.push(next),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+            },
+        }
+    }
+    group
+}
+
+/// Makes a group durable, publishes what it changed, answers.
+fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
+    let (batches, rest): (Vec<_>, Vec<_>) =
+        group.into_iter().map(|one| (one.batch, (one.after, one.news, one.rings, one.reply))).unzip();
+    let verdicts = if gauge.stopped.load(Ordering::Relaxed) {
+        None
+    } else {
+        let result = shared.barrier.store().commit(&batches);
+        result
+            .inspect_err(
+                |error| tracing::error!(cause = %error, "the store failed; no more writes are taken"),
+            )
+            .ok()
+    };
+    let Some(verdicts) = verdicts else {
+        // After a failed sync nothing is known of what is on disk, so nothing is tried again.
+        gauge.stopped.store(true, Ordering::Relaxed);
+        for (.., reply) in rest {
+            // A caller who went away needs no answer.
+            let _ = reply.send(Err(CommitError::Stopped));
+        }
+        return;
+    };
+    gauge.groups.fetch_add(1, Ordering::Relaxed);
+    let mut replies = Vec::with_capacity(rest.len());
+    for ((after, news, rings, reply), verdict) in rest.into_iter().zip(verdicts) {
+        if verdict == Verdict::Clash {
+            replies.push((reply, Err(CommitError::Clash)));
+            continue;
+        }
+        gauge.commits.fetch_add(1, Ordering::Relaxed);
+        for organization in after {
+            shared.snapshots.publish(organization);
+        }
+        shared.feed.publish(news);
+        if rings {
+            shared.notices.notify_one();
+        }
+        replies.push((reply, Ok(())));
+    }
+    // Clashes are answered last: their next attempt must see what won.
+    for (reply, result) in replies {
+        let _ = reply.send(result);
+    }
+}

@@ -1,0 +1,248 @@
+//! Turns: a request through the core on any thread, then through the committer, again if somebody else was
+//! faster. Organizations never wait for each other.
+
+mod cache;
+mod committer;
+mod snapshots;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use quorate_chain::curve::SecretKey;
+use quorate_common::fault::{Code, Fault};
+use quorate_common::ids::OrganizationId;
+use quorate_core::authn::Credentials;
+use quorate_core::limits::Limits;
+use quorate_core::model::Organization;
+use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::pipeline::{self, Commit, Turn};
+use quorate_core::queries;
+use quorate_core::refusal::{Corrupt, Refusal};
+use quorate_core::world::{Keyring, Moment, Records, World};
+
+use crate::barrier::Barrier;
+use crate::clock::now;
+use crate::feed::Feed;
+use crate::store::{Batch, StoreError};
+use cache::TwoGenerations;
+use committer::Deciding;
+pub use committer::{CommitError, Committer, Figures};
+use snapshots::Snapshots;
+
+/// How many opened signing keys are kept in memory.
+const KEYS: usize = 4096;
+/// How often a turn is run again before the caller is told to come back.
+const ATTEMPTS: u32 = 32;
+
+/// Takes requests through the core.
+pub struct Turns {
+    shared: Arc<Shared>,
+    committer: Committer,
+    /// Taken by turns that lost a race once, so that many changes of one organization queue up.
+    turnstiles: Vec<tokio::sync::Mutex<()>>,
+    last_turnstile: tokio::sync::Mutex<()>,
+}
+
+/// Says of a URL why it may not be set for a webhook.
+pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sync>;
+
+/// What turns and the committer both use.
+pub struct Shared {
+    barrier: Barrier,
+    snapshots: Snapshots,
+    keys: std::sync::Mutex<TwoGenerations<Key, Arc<SecretKey>>>,
+    limits: Limits,
+    webhooks: WebhookCheck,
+    /// Tells the console what changed.
+    pub feed: Feed,
+    /// Rings when notices were committed.
+    pub notices: tokio::sync::Notify,
+}
+
+impl Shared {
+    /// Shares this barrier.
+    pub fn new(barrier: Barrier, limits: Limits, webhooks: WebhookCheck) -> Self {
+        Self {
+            barrier,
+            snapshots: Snapshots::default(),
+            keys: std::sync::Mutex::new(TwoGenerations::new(KEYS)),
+            limits,
+            webhooks,
+            feed: Feed::default(),
+            notices: tokio::sync::Notify::new(),
+        }
+    }
+}
+
+impl World for Shared {
+    fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
+        self.snapshots.organization(&self.barrier, id)
+    }
+
+    fn records(&self) -> &dyn Records {
+        &self.barrier
+    }
+
+    fn keyring(&self) -> &dyn Keyring {
+        self
+    }
+
+    fn index(&self) -> &IndexKey {
+        self.barrier.vault().index()
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        (self.webhooks)(url)
+    }
+}
+
+impl Keyring for Shared {
+    fn signing_key(
+        &self,
+        place: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+    ) -> Result<Arc<SecretKey>, Refusal> {
+        let poisoned = || Refusal::Corrupt(Corrupt::Invariant("the keyring is poisoned"));
+        if let Some(key) = self.keys.lock().map_err(|_| poisoned())?.value(place) {
+            return Ok(key);
+        }
+        let key = Arc::new(load()?);
+        self.keys.lock().map_err(|_| poisoned())?.keep(place.to_vec(), Arc::clone(&key));
+        Ok(key)
+    }
+}
+
+impl Turns {
+    /// Turns over this world; starts the committer.
+    pub fn start(shared: Arc<Shared>) -> Self {
+        let committer = Committer::start(Arc::clone(&shared));
+        let turnstiles = (0..63).map(|_| tokio::sync::Mutex::new(())).collect();
+        Self { shared, committer, turnstiles, last_turnstile: tokio::sync::Mutex::new(()) }
+    }
+
+    /// What turns look at.
+    pub fn world(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Counts of commits and syncs.
+    pub fn figures(&self) -> Figures {
+        self.committer.figures()
+    }
+
+    /// Whether writes are still taken.
+    pub fn takes_writes(&self) -> bool {
+        self.committer.takes_writes()
+    }
+
+    /// Answers a query.
+    pub fn query(&self, name: &str, credentials: &Credentials, body: &[u8]) -> Result<Vec<u8>, Fault> {
+        let turn = queries::query(self.shared.as_ref(), now(), name, credentials, body);
+        log(turn.corrupt.as_ref());
+        turn.answer
+    }
+
+    /// Takes a submitted request to its end. What it changed is durable when this returns.
+    pub async fn submit(
+        &self,
+        operation: &'static str,
+        credentials: &Credentials,
+        body: &Bytes,
+    ) -> Result<Vec<u8>, Fault> {
+        let mut turnstile = None;
+        for _ in 0..ATTEMPTS {
+            let deciding = self.committer.deciding();
+            let turn = self.decide(operation, credentials, body);
+            log(turn.corrupt.as_ref());
+            let Some(commit) = turn.commit else { return turn.answer };
+            let first = commit.expect.first().map(|(organization, _)| *organization);
+            let pending = self.hand_over(commit, Some(deciding))?;
+            match pending.await {
+                Ok(()) => return turn.answer,
+                Err(CommitError::Clash) => {
+                    if let (None, Some(organization)) = (&turnstile, first) {
+                        turnstile = Some(self.turnstile(organization).lock().await);
+                    }
+                }
+                Err(CommitError::Stopped) => return Err(unavailable()),
+            }
+        }
+        Err(unavailable())
+    }
+
+    /// Commits something that is no activity: a founding, a delivered notice.
+    pub async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
+        let pending = self.hand_over(commit, None).map_err(|_| CommitError::Stopped)?;
+        pending.await
+    }
+
+    fn decide(&self, operation: &'static str, credentials: &Credentials, body: &Bytes) -> Turn {
+        let broken = Cell::new(false);
+        let mut entropy = |buffer: &mut [u8]| {
+            if getrandom::fill(buffer).is_err() {
+                broken.set(true);
+            }
+        };
+        let mut moment = Moment { now: now(), entropy: &mut entropy };
+        let turn = pipeline::submit(self.shared.as_ref(), &mut moment, operation, credentials, body);
+        if broken.get() {
+            return Turn::refuse(&Corrupt::Invariant("the random source does not answer").into());
+        }
+        turn
+    }
+
+    /// Seals a commit and queues it. The future ends when it is durable.
+    fn hand_over(
+        &self,
+        commit: Commit,
+        deciding: Option<Deciding>,
+    ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
+        let Commit { expect, absent, writes, after, news } = commit;
+        let rings = writes.iter().any(|write| write.key.first() == Some(&b'x') && write.value.is_some());
+        let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
+            log(Some(&corrupt));
+            Refusal::from(corrupt).fault()
+        })?;
+        let batch = Batch {
+            expect: expect.into_iter().map(|(id, version)| (version_key(id), version)).collect(),
+            absent,
+            set: after.iter().map(|after| (version_key(after.id()), after.head.version)).collect(),
+            writes,
+        };
+        // From here on the request waits, and the committer must not wait for it.
+        drop(deciding);
+        Ok(self.committer.commit(batch, after, news, rings))
+    }
+
+    fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {
+        let byte = organization.as_bytes().iter().fold(0_u8, |sum, byte| sum ^ byte);
+        let place = usize::from(byte % 64);
+        self.turnstiles.get(place).unwrap_or(&self.last_turnstile)
+    }
+}
+
+/// The register that holds the version of an organization.
+fn version_key(organization: OrganizationId) -> Key {
+    [b"v".as_slice(), organization.as_bytes()].concat()
+}
+
+fn unavailable() -> Fault {
+    Fault::new(Code::Unavailable, "the service cannot take writes now; try again later")
+}
+
+fn log(corrupt: Option<&Corrupt>) {
+    if let Some(corrupt) = corrupt {
+        tracing::error!(cause = %corrupt, "a request met a fault of the daemon");
+    }
+}
+
+impl From<StoreError> for CommitError {
+    fn from(_: StoreError) -> Self {
+        Self::Stopped
+    }
+}

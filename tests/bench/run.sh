@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Measures the daemon against its limit and its goals, and says which of them are met. Exit code 1 if one is not.
+#   tests/bench/run.sh             some fifteen minutes on two cores, most of it building
+#   QUICK=1 tests/bench/run.sh     fewer and shorter runs, and fewer activities
+#   BUILD=0 tests/bench/run.sh     measures what was built last
+# Everything listens on the loopback interface only. Results are in target/bench/results.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target=$(cargo metadata --no-deps --format-version 1 |
+  python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
+release=$target/release
+work=$target/bench
+results=$work/results
+here=tests/bench
+
+if [ "${QUICK:-0}" = 1 ]; then
+  runs=3 seconds=1 connections='[1,64]' activities=30000 frames=7
+else
+  runs=5 seconds=3 connections='[1,8,64]' activities=100000 frames=15
+fi
+
+started=()
+finish() {
+  for process in "${started[@]}"; do
+    kill "$process" 2> /dev/null || true
+  done
+  for process in "${started[@]}"; do
+    wait "$process" 2> /dev/null || true
+  done
+  # Stores of a hundred thousand activities are large; the figures stay.
+  rm -rf "$work/data"
+}
+trap finish EXIT
+
+say() { printf '\n== %s\n' "$*"; }
+
+await() { # FILE
+  for _ in $(seq 300); do
+    [ -s "$1" ] && return
+    sleep 0.1
+  done
+  echo "$1 does not appear" >&2
+  exit 1
+}
+
+# Sockets have short names only, so this one stands beside the credentials under a relative path.
+daemon() { # NAME [ARGUMENT...]
+  local name=$1
+  shift
+  "$release/quorated" dev --data-dir "$work/data/$name" --listen 127.0.0.1:0 --socket "$work/data/$name.sock" \
+    --credentials "$work/data/$name.json" "$@" 2> "$work/data/$name.log" &
+  started+=($!)
+  echo $! > "$work/data/$name.pid"
+  await "$work/data/$name.json"
+}
+
+if [ "${BUILD:-1}" = 1 ]; then
+  say "building (minutes)"
+  # Line tables change no code, and let a profiler name inlined functions.
+  CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
+    cargo build --release -p quorated -p quorate -p quorate-bench
+fi
+rm -rf "$results" "$work/data"
+mkdir -p "$results" "$work/data"
+
+say "an idle daemon with demo data"
+daemon idle
+sleep 5
+"$release/loadgen" resident --process "$(cat "$work/data/idle.pid")" --out "$results/idle.json"
+kill "$(cat "$work/data/idle.pid")"
+
+say "side by side"
+alone=(--users 1 --threshold 1 --no-demo)
+daemon sign "${alone[@]}"
+"$release/loadgen" provision --credentials "$work/data/sign.json" --organizations 20 --keys 2 --out "$work/data/sign-targets.json"
+"$release/limitserver" --targets "$work/data/sign-targets.json" --folder "$work/data/limit" --ready "$work/data/limit-targets.json" \
+  2> "$work/data/limit.log" &
+started+=($!)
+echo $! > "$work/data/limit.pid"
+await "$work/data/limit-targets.json"
+
+openbao=
+if bash $here/openbao.sh install "$work/openbao" > "$work/openbao.log" 2>&1; then
+  bash $here/openbao.sh start "$work/openbao" "$work/data/openbao"
+  started+=("$(cat "$work/data/openbao/pid")")
+  openbao=$(cat <<SCENARIO
+    {"name": "openbao ed25519", "mode": "bao", "baseUrl": "$(cat "$work/data/openbao/address")",
+     "token": "$work/data/openbao/token", "key": "ed", "process": "$work/data/openbao/pid"},
+SCENARIO
+  )
+else
+  echo "skipped: OpenBao could not be installed ($work/openbao.log says why)"
+fi
+
+cat > "$work/data/compare.json" <<CONFIG
+{"runs": $runs, "seconds": $seconds, "warmUp": 0.7, "requests": 120000, "connections": $connections,
+ "scenarios": [
+    {"name": "quorate sign", "mode": "sign", "targets": "$work/data/sign-targets.json", "process": "$work/data/sign.pid"},
+    {"name": "limit sign", "mode": "sign", "targets": "$work/data/limit-targets.json", "process": "$work/data/limit.pid"},
+$openbao
+    {"name": "quorate whoami", "mode": "whoami", "targets": "$work/data/sign-targets.json", "process": "$work/data/sign.pid",
+     "connections": [64]},
+    {"name": "limit whoami", "mode": "whoami", "targets": "$work/data/limit-targets.json", "process": "$work/data/limit.pid",
+     "connections": [64]}
+ ]}
+CONFIG
+"$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
+
+say "syncs"
+"$release/loadgen" syncs --targets "$work/data/sign-targets.json" --count 20000 --out "$results/syncs.json"
+kill "$(cat "$work/data/sign.pid")" "$(cat "$work/data/limit.pid")"
+[ -z "$openbao" ] || kill "$(cat "$work/data/openbao/pid")"
+
+say "$activities activities in one organization"
+for name in few many; do
+  daemon $name "${alone[@]}"
+  "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
+done
+"$release/loadgen" fill --targets "$work/data/many-targets.json" --count "$activities"
+cat > "$work/data/growth.json" <<CONFIG
+{"runs": $runs, "seconds": 10, "warmUp": 0.1, "requests": 3000, "connections": [64],
+ "scenarios": [
+    {"name": "few activities", "mode": "sign", "targets": "$work/data/few-targets.json", "process": "$work/data/few.pid"},
+    {"name": "many activities", "mode": "sign", "targets": "$work/data/many-targets.json", "process": "$work/data/many.pid"}
+ ]}
+CONFIG
+"$release/loadgen" compare --config "$work/data/growth.json" --out "$results/growth.json"
+user=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["rootUsers"][0]["userName"])' "$work/data/few.json")
+for name in few many; do
+  XDG_CONFIG_HOME=$work/data/config XDG_STATE_HOME=$work/data/state "$release/loadgen" first-frame --runs $frames \
+    --out "$results/frame-$name.json" -- "$release/quorate" --credentials "$work/data/$name.json" --user "$user"
+done
+
+say "goals"
+"$release/loadgen" report --folder "$results"

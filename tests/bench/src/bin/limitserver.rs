@@ -1,0 +1,96 @@
+//! The limit: a bare HTTP server that does, for each signature, the same cryptography and the same durable
+//! commit as the daemon, and nothing else. What it costs, no implementation of this API can beat by much.
+//!
+//! It has no users, no policies and no rules: it knows its organizations and keys from a file of targets, and
+//! takes every body that parses. It must never hold a key that is worth anything.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a tool for developers fails by panicking"
+)]
+
+#[path = "limitserver/commit.rs"]
+mod commit;
+#[path = "limitserver/sign.rs"]
+mod sign;
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::Parser;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use quorate_bench::targets::Targets;
+use quorate_common::stamp::HEADER;
+use tokio::net::TcpListener;
+
+use sign::Limit;
+
+/// Marks the limit of a server that checks stamps, signs, and makes activities durable.
+#[derive(Parser)]
+struct Arguments {
+    /// File of targets; the base URL in it does not matter here
+    #[arg(long)]
+    targets: PathBuf,
+    /// Folder of the store
+    #[arg(long)]
+    folder: PathBuf,
+    /// Where to write the same targets with the address of this server, when it serves
+    #[arg(long)]
+    ready: PathBuf,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    let mut targets = Targets::read(&arguments.targets);
+    let limit = Arc::new(Limit::open(&targets.targets, &arguments.folder));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        targets.base_url = format!("http://{}", listener.local_addr().expect("a listener has an address"));
+        targets.write(&arguments.ready);
+        serve(listener, limit).await;
+    });
+}
+
+async fn serve(listener: TcpListener, limit: Arc<Limit>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        stream.set_nodelay(true).expect("the option exists");
+        let limit = Arc::clone(&limit);
+        let service = service_fn(move |request| answer(Arc::clone(&limit), request));
+        tokio::spawn(async move {
+            // A client that goes away ends its connection only.
+            drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
+        });
+    }
+}
+
+async fn answer(limit: Arc<Limit>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let stamp = head.headers.get(HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let result = if head.uri.path().ends_with("/whoami") {
+        limit.whoami(stamp, &body)
+    } else {
+        limit.sign(stamp, &body).await
+    };
+    let (status, body) = match result {
+        Ok(body) => (StatusCode::OK, body),
+        Err(flaw) => (StatusCode::BAD_REQUEST, flaw.as_bytes().to_vec()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

@@ -1,0 +1,197 @@
+//! The load generator: provisions a daemon, loads servers on this machine, compares, and judges by the goals.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a tool for developers")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use quorate_bench::client::{self, Connection};
+use quorate_bench::compare::{self, Config};
+use quorate_bench::goals::{self, Frames, Idle, Syncs};
+use quorate_bench::load::Run;
+use quorate_bench::provision::{self, Wanted};
+use quorate_bench::requests::{Mode, Source};
+use quorate_bench::targets::Targets;
+use quorate_bench::{first_frame, process};
+
+/// Requests prepared at once when filling.
+const PORTION: usize = 20_000;
+/// How long the daemon's figures take at most to reach its metrics.
+const METRICS_DELAY: Duration = Duration::from_millis(1500);
+/// How long a filling portion may take.
+const PORTION_DEADLINE: Duration = Duration::from_mins(5);
+
+/// Loads servers on this machine and judges them.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make organizations, keys and wallets in a dev daemon, and write a file of targets
+    Provision {
+        /// Credentials file of the daemon
+        #[arg(long)]
+        credentials: PathBuf,
+        /// Sub-organizations; 0 means that the organization itself signs
+        #[arg(long, default_value_t = 20)]
+        organizations: usize,
+        /// API keys and accounts of each
+        #[arg(long, default_value_t = 2)]
+        keys: usize,
+        /// Where to write the targets
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Compare servers side by side
+    Compare {
+        /// What to compare (JSON)
+        #[arg(long)]
+        config: PathBuf,
+        /// Where to write the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Send signatures until there are so many activities
+    Fill {
+        /// File of targets
+        #[arg(long)]
+        targets: PathBuf,
+        /// How many
+        #[arg(long)]
+        count: usize,
+    },
+    /// Load with signatures and count what the daemon syncs
+    Syncs {
+        /// File of targets
+        #[arg(long)]
+        targets: PathBuf,
+        /// Connections
+        #[arg(long, default_value_t = 64)]
+        connections: usize,
+        /// How many requests
+        #[arg(long)]
+        count: usize,
+        /// Where to write the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Read the resident memory of a process
+    Resident {
+        /// Process id
+        #[arg(long)]
+        process: u32,
+        /// Where to write the figure
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Measure the time to the first complete frame of a terminal program
+    FirstFrame {
+        /// How often to start it
+        #[arg(long)]
+        runs: usize,
+        /// Where to write the figure
+        #[arg(long)]
+        out: PathBuf,
+        /// The program and its arguments
+        #[arg(last = true, required = true)]
+        program: Vec<String>,
+    },
+    /// Print the goals and whether they are met; exit code 1 if one is not
+    Report {
+        /// Folder of the figures
+        #[arg(long)]
+        folder: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Provision { credentials, organizations, keys, out } => {
+            let targets = provision::provision(&credentials, Wanted { organizations, keys });
+            targets.write(&out);
+            println!("{} targets in {}", targets.targets.len(), out.display());
+        }
+        Command::Compare { config, out } => return compare(&config, &out),
+        Command::Fill { targets, count } => fill(&Targets::read(&targets), count),
+        Command::Syncs { targets, connections, count, out } => {
+            goals::write(&out, &syncs(&Targets::read(&targets), connections, count));
+        }
+        Command::Resident { process, out } => {
+            let resident_mib = process::of(&[process]).resident_mib();
+            println!("process {process}: {resident_mib:.1} MiB resident");
+            goals::write(&out, &Idle { resident_mib });
+        }
+        Command::FirstFrame { runs, out, program } => {
+            let median_ms = first_frame::median_ms(&program, runs);
+            println!("first complete frame: {median_ms:.1} ms, median of {runs}");
+            goals::write(&out, &Frames { median_ms });
+        }
+        Command::Report { folder } => return code(goals::report(&folder)),
+    }
+    ExitCode::SUCCESS
+}
+
+const fn code(good: bool) -> ExitCode {
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn compare(config: &std::path::Path, out: &std::path::Path) -> ExitCode {
+    let text = std::fs::read(config).unwrap_or_else(|error| panic!("{}: {error}", config.display()));
+    let config: Config =
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", config.display()));
+    let rows = compare::run(&config);
+    compare::print(&rows);
+    goals::write(out, &rows);
+    code(rows.iter().all(|row| row.errors == 0))
+}
+
+fn run(host: &str, connections: usize) -> Run<'_> {
+    Run { mode: Mode::Sign, host, processes: &[], connections, duration: PORTION_DEADLINE }
+}
+
+fn fill(targets: &Targets, count: usize) {
+    let host = client::host(&targets.base_url);
+    let mut source = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
+    let mut left = count;
+    while left > 0 {
+        let requests = source.batch(left.min(PORTION));
+        left -= requests.len();
+        let outcome = client::block_on(run(&host, 64).of(requests));
+        assert!(outcome.errors.is_empty(), "filling failed: {:?}", outcome.errors);
+        println!("{} of {count} activities", count - left);
+    }
+}
+
+fn syncs(targets: &Targets, connections: usize, count: usize) -> Syncs {
+    let host = client::host(&targets.base_url);
+    let mut source = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
+    let before = figures(&host);
+    let outcome = client::block_on(run(&host, connections).of(source.batch(count)));
+    assert!(outcome.errors.is_empty(), "loading failed: {:?}", outcome.errors);
+    let after = figures(&host);
+    let syncs =
+        Syncs { requests: outcome.done as u64, commits: after.0 - before.0, syncs: after.1 - before.1 };
+    println!("{} requests, {} commits, {} syncs", syncs.requests, syncs.commits, syncs.syncs);
+    syncs
+}
+
+/// Commits and syncs as the daemon's metrics tell them, once they have settled.
+fn figures(host: &str) -> (u64, u64) {
+    std::thread::sleep(METRICS_DELAY);
+    let text = client::block_on(async {
+        let mut connection = Connection::open(host).await.expect("the daemon takes connections");
+        let request = Source::new(Mode::Get, host, &[], "/metrics", "", "").batch(1).remove(0);
+        let (_, body) = connection.call(request).await.expect("the daemon answers");
+        String::from_utf8_lossy(&body).into_owned()
+    });
+    let figure = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("the metric is there");
+        line.trim().parse().expect("a metric is a number")
+    };
+    (figure("quorate_commits_total "), figure("quorate_syncs_total "))
+}

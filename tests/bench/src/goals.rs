@@ -1,0 +1,185 @@
+//! The goals, and whether what was measured meets them.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{self, Row};
+
+/// Connections at which costs are compared.
+const BUSY: usize = 64;
+
+/// Names of the scenarios that goals look at.
+pub mod names {
+    /// Signatures by the daemon.
+    pub const SIGN: &str = "quorate sign";
+    /// Signatures by the limit server.
+    pub const LIMIT_SIGN: &str = "limit sign";
+    /// Signatures by `OpenBao`.
+    pub const OPENBAO: &str = "openbao ed25519";
+    /// Queries to the daemon.
+    pub const WHOAMI: &str = "quorate whoami";
+    /// Queries to the limit server.
+    pub const LIMIT_WHOAMI: &str = "limit whoami";
+    /// Signatures by a daemon with few activities.
+    pub const EMPTY: &str = "few activities";
+    /// Signatures by a daemon with many activities in one organization.
+    pub const FULL: &str = "many activities";
+}
+
+/// Files of a folder of results.
+pub mod files {
+    /// Rows of the comparison.
+    pub const COMPARE: &str = "compare.json";
+    /// Rows of the comparison of few and many activities.
+    pub const GROWTH: &str = "growth.json";
+    /// [`super::Syncs`].
+    pub const SYNCS: &str = "syncs.json";
+    /// [`super::Idle`].
+    pub const IDLE: &str = "idle.json";
+    /// [`super::Frames`] with few activities.
+    pub const FRAME_EMPTY: &str = "frame-few.json";
+    /// [`super::Frames`] with many activities.
+    pub const FRAME_FULL: &str = "frame-many.json";
+}
+
+/// Commits and syncs of the daemon under load.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Syncs {
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Commits among them.
+    pub commits: u64,
+    /// Syncs of the store.
+    pub syncs: u64,
+}
+
+/// Memory of an idle daemon.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Idle {
+    /// Resident memory in MiB.
+    pub resident_mib: f64,
+}
+
+/// The console's start.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Frames {
+    /// Median time to the first complete frame in milliseconds.
+    pub median_ms: f64,
+}
+
+/// One goal and what was measured.
+struct Line {
+    what: &'static str,
+    limit: f64,
+    found: Option<f64>,
+    /// Why it may be missing, if it may.
+    optional: Option<&'static str>,
+}
+
+/// Prints a line for each goal. True if none was missed.
+pub fn report(folder: &Path) -> bool {
+    let lines = lines(folder);
+    println!("{:<66} {:>8} {:>9}", "goal", "at most", "measured");
+    let mut met = true;
+    for line in lines {
+        let (found, verdict) = match (line.found, line.optional) {
+            (Some(found), _) if found <= line.limit => (format!("{found:.3}"), "met".to_owned()),
+            (Some(found), _) => {
+                met = false;
+                (format!("{found:.3}"), "NOT MET".to_owned())
+            }
+            (None, Some(why)) => (String::new(), format!("skipped: {why}")),
+            (None, None) => {
+                met = false;
+                (String::new(), "NOT MET: not measured".to_owned())
+            }
+        };
+        println!("{:<66} {:>8.2} {found:>9}  {verdict}", line.what, line.limit);
+    }
+    met
+}
+
+fn lines(folder: &Path) -> Vec<Line> {
+    let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
+    let growth: Vec<Row> = read(folder, files::GROWTH).unwrap_or_default();
+    let syncs: Option<Syncs> = read(folder, files::SYNCS);
+    let idle: Option<Idle> = read(folder, files::IDLE);
+    let frames = |file| read::<Frames>(folder, file).map(|frames| frames.median_ms);
+    let cost = |rows: &[Row], scenario| compare::median(rows, scenario, BUSY, |row| row.server_ms);
+    let ratio = |rows: &[Row], this, that| Some(cost(rows, this)? / cost(rows, that)?);
+    let line = |what, limit, found| Line { what, limit, found, optional: None };
+    vec![
+        line(
+            "a signature, 64 connections: CPU / limit server",
+            1.6,
+            ratio(&rows, names::SIGN, names::LIMIT_SIGN),
+        ),
+        Line {
+            optional: Some("OpenBao could not be installed"),
+            ..line(
+                "the same: CPU / OpenBao transit ed25519 with file audit",
+                0.4,
+                ratio(&rows, names::SIGN, names::OPENBAO),
+            )
+        },
+        line(
+            "a whoami, 64 connections: CPU / limit server",
+            1.6,
+            ratio(&rows, names::WHOAMI, names::LIMIT_WHOAMI),
+        ),
+        line(
+            "syncs / request, 64 connections",
+            0.1,
+            syncs.map(|syncs| syncs.syncs as f64 / syncs.requests.max(1) as f64),
+        ),
+        line(
+            "idle daemon with demo data: MiB resident",
+            40.0 * 1e6 / 1_048_576.0,
+            idle.map(|idle| idle.resident_mib),
+        ),
+        line(
+            "a signature among many activities of one organization: CPU / few",
+            1.1,
+            ratio(&growth, names::FULL, names::EMPTY),
+        ),
+        line(
+            "the console's first frame with many activities: time / few",
+            1.1,
+            frames(files::FRAME_FULL).zip(frames(files::FRAME_EMPTY)).map(|(full, empty)| full / empty),
+        ),
+    ]
+}
+
+fn read<T: DeserializeOwned>(folder: &Path, file: &str) -> Option<T> {
+    let text = std::fs::read(folder.join(file)).ok()?;
+    Some(serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{file}: {error}")))
+}
+
+/// Writes a file of a folder of results.
+pub fn write<T: Serialize>(path: &Path, value: &T) {
+    let text = serde_json::to_vec_pretty(value).expect("figures serialize");
+    std::fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_not_met() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!report(folder.path()));
+        let optional: Vec<_> = lines(folder.path()).iter().map(|line| line.optional.is_some()).collect();
+        assert_eq!(optional.iter().filter(|optional| **optional).count(), 1, "only OpenBao may be missing");
+    }
+
+    #[test]
+    fn syncs_are_counted_per_request() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join(files::SYNCS), &Syncs { requests: 100, commits: 100, syncs: 4 });
+        let found = lines(folder.path()).into_iter().find(|line| line.what.starts_with("syncs")).unwrap();
+        assert_eq!(found.found, Some(0.04));
+    }
+}

@@ -1,0 +1,31 @@
+//! Yardsticks for the daemon's speed: a load generator, a bare server that marks the limit, and the goals.
+//!
+//! Everything runs against servers on the loopback interface, and every loop is bounded in time and in count.
+//! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for developers fails by panicking and talks on the terminal"
+)]
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "figures of a measurement are far below the limits of their types"
+)]
+
+pub mod client;
+pub mod compare;
+pub mod first_frame;
+pub mod goals;
+pub mod load;
+pub mod process;
+pub mod provision;
+pub mod requests;
+pub mod targets;

@@ -1,0 +1,231 @@
+//! One run: some connections, each with one request at a time, until the requests or the time are used up.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::client::Connection;
+use crate::process;
+use crate::requests::{Mode, Ready};
+
+/// Failed exchanges after which a connection gives up.
+const FAILURES: u32 = 20;
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Successes.
+    pub done: usize,
+    /// Failures by kind.
+    pub errors: BTreeMap<String, usize>,
+    /// Latencies of successes in microseconds, ascending.
+    pub latencies: Vec<u32>,
+    /// How long it took.
+    pub wall: Duration,
+    /// Processor time of the server.
+    pub server: Duration,
+    /// Processor time of the generator.
+    pub client: Duration,
+    /// Processor time of everybody else on the machine.
+    pub others: Duration,
+    /// Resident memory of the server afterwards, in KiB.
+    pub resident_kib: u64,
+    /// Bytes that the server handed to the disk.
+    pub written: u64,
+    /// Bytes of the answers.
+    pub answered: u64,
+}
+
+impl Outcome {
+    /// Requests, successful or not.
+    pub fn total(&self) -> usize {
+        self.done + self.errors.values().sum::<usize>()
+    }
+
+    /// A latency that this share of the successes does not exceed, in milliseconds.
+    pub fn latency_ms(&self, share: f64) -> f64 {
+        let rank = (self.latencies.len() as f64 * share).ceil() as usize;
+        let place = rank.clamp(1, self.latencies.len().max(1)) - 1;
+        self.latencies.get(place).map_or(0.0, |latency| f64::from(*latency) / 1000.0)
+    }
+
+    fn fail(&mut self, kind: String, body: &[u8]) {
+        if self.errors.is_empty() {
+            eprintln!("first error: {kind}: {}", String::from_utf8_lossy(&body[..body.len().min(400)]));
+        }
+        *self.errors.entry(kind).or_default() += 1;
+    }
+}
+
+/// What a run needs to know.
+pub struct Run<'a> {
+    /// What counts as a success.
+    pub mode: Mode,
+    /// Where.
+    pub host: &'a str,
+    /// The server's processes.
+    pub processes: &'a [u32],
+    /// How many connections.
+    pub connections: usize,
+    /// Upper bound of its length.
+    pub duration: Duration,
+}
+
+impl Run<'_> {
+    /// Runs.
+    pub async fn of(&self, requests: Vec<Ready>) -> Outcome {
+        let outcome = Rc::new(RefCell::new(Outcome::default()));
+        outcome.borrow_mut().latencies.reserve(requests.len());
+        let mut connections = Vec::new();
+        for _ in 0..self.connections {
+            connections.push(Connection::open(self.host).await.expect("the server takes connections"));
+        }
+        let requests = Rc::new(RefCell::new(requests.into_iter()));
+        let (server, own, machine) = (process::of(self.processes), process::own(), process::machine_busy());
+        let start = Instant::now();
+        let tasks = connections.into_iter().map(|connection| {
+            let next = Rc::clone(&requests);
+            let work = work(
+                connection,
+                self.host.to_owned(),
+                self.mode,
+                next,
+                Rc::clone(&outcome),
+                start + self.duration,
+            );
+            tokio::task::spawn_local(work)
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.expect("no connection panics");
+        }
+        let wall = start.elapsed();
+        let (server_after, own_after, machine_after) =
+            (process::of(self.processes), process::own(), process::machine_busy());
+        let mut outcome = outcome.take();
+        outcome.wall = wall;
+        outcome.server = server_after.processor.saturating_sub(server.processor);
+        outcome.client = own_after.processor.saturating_sub(own.processor);
+        outcome.others = machine_after
+            .saturating_sub(machine)
+            .saturating_sub(outcome.server)
+            .saturating_sub(outcome.client);
+        outcome.resident_kib = server_after.resident_kib;
+        outcome.written = server_after.written.saturating_sub(server.written);
+        outcome.latencies.sort_unstable();
+        outcome
+    }
+}
+
+async fn work(
+    mut connection: Connection,
+    host: String,
+    mode: Mode,
+    requests: Rc<RefCell<std::vec::IntoIter<Ready>>>,
+    outcome: Rc<RefCell<Outcome>>,
+    end: Instant,
+) {
+    let mut failures = 0;
+    loop {
+        let begun = Instant::now();
+        let Some(request) = requests.borrow_mut().next().filter(|_| begun < end) else { return };
+        match connection.call(request).await {
+            Ok((status, body)) => {
+                let took = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
+                let mut outcome = outcome.borrow_mut();
+                outcome.answered += body.len() as u64;
+                match judge(mode, status, &body) {
+                    Ok(()) => {
+                        outcome.done += 1;
+                        outcome.latencies.push(took);
+                    }
+                    Err(kind) => outcome.fail(kind, &body),
+                }
+            }
+            Err(kind) => {
+                outcome.borrow_mut().fail(kind, &[]);
+                failures += 1;
+            }
+        }
+        if failures > FAILURES {
+            return;
+        }
+        if !connection.is_open().await {
+            match Connection::open(&host).await {
+                Ok(fresh) => connection = fresh,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Whether an answer is a success; if not, why.
+fn judge(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Submitted<'a> {
+        #[serde(borrow)]
+        activity: Shown<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Shown<'a> {
+        status: &'a str,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Who<'a> {
+        organization_id: &'a str,
+    }
+    if status != StatusCode::OK {
+        return Err(format!("HTTP {}", status.as_u16()));
+    }
+    match mode {
+        Mode::Sign => match serde_json::from_slice::<Submitted<'_>>(body) {
+            Ok(answer) if answer.activity.status == "ACTIVITY_STATUS_COMPLETED" => Ok(()),
+            Ok(answer) => Err(answer.activity.status.to_owned()),
+            Err(_) => Err("not an activity".to_owned()),
+        },
+        Mode::Whoami => match serde_json::from_slice::<Who<'_>>(body) {
+            Ok(who) if !who.organization_id.is_empty() => Ok(()),
+            _ => Err("not an answer to whoami".to_owned()),
+        },
+        Mode::Bao => {
+            let mark = br#""signature":"vault:v"#;
+            let found = body.windows(mark.len()).any(|window| window == mark);
+            if found { Ok(()) } else { Err("no signature".to_owned()) }
+        }
+        Mode::Get => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_completed_activities_count() {
+        let check = |mode, status: u16, body: &str, good: bool| {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(judge(mode, status, body.as_bytes()).is_ok(), good, "{body}");
+        };
+        check(Mode::Sign, 200, r#"{"activity":{"status":"ACTIVITY_STATUS_COMPLETED"}}"#, true);
+        check(Mode::Sign, 200, r#"{"activity":{"status":"ACTIVITY_STATUS_CONSENSUS_NEEDED"}}"#, false);
+        check(Mode::Sign, 403, r#"{"activity":{"status":"ACTIVITY_STATUS_COMPLETED"}}"#, false);
+        check(Mode::Sign, 200, "{}", false);
+        check(Mode::Whoami, 200, r#"{"organizationId":"a"}"#, true);
+        check(Mode::Whoami, 200, r#"{"organizationId":""}"#, false);
+        check(Mode::Bao, 200, r#"{"data":{"signature":"vault:v1:AA"}}"#, true);
+        check(Mode::Bao, 200, r#"{"errors":[]}"#, false);
+    }
+
+    #[test]
+    fn latencies_are_read_by_rank() {
+        let outcome =
+            Outcome { latencies: (1..=1000).map(|rank| rank * 1000).collect(), ..Outcome::default() };
+        let figures = [0.5, 0.99, 0.999, 1.0].map(|share| outcome.latency_ms(share));
+        assert_eq!(figures.map(|figure| figure as u32), [500, 990, 999, 1000]);
+        assert!(Outcome::default().latency_ms(0.5) < f64::EPSILON);
+    }
+}

@@ -1,0 +1,221 @@
+//! A user of the API: an organization, a key and a door. Stamps what it sends; judges no answer.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyper::Method;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::http::{Connection, Door, Lost, Reply};
+use crate::keys::Key;
+
+/// A user of the API. Clones share the key, not the connection.
+pub struct Caller {
+    door: Door,
+    organization: String,
+    key: Key,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl Clone for Caller {
+    fn clone(&self) -> Self {
+        Self::new(self.door.clone(), &self.organization, self.key.clone())
+    }
+}
+
+impl Caller {
+    /// A caller that acts on `organization`.
+    pub fn new(door: Door, organization: &str, key: Key) -> Self {
+        Self { door, organization: organization.to_owned(), key, connection: Mutex::default() }
+    }
+
+    /// The same door and organization with another key.
+    #[must_use]
+    pub fn with_key(&self, key: &Key) -> Self {
+        Self::new(self.door.clone(), &self.organization, key.clone())
+    }
+
+    /// The same door and key, acting on another organization.
+    #[must_use]
+    pub fn on(&self, organization: &str) -> Self {
+        Self::new(self.door.clone(), organization, self.key.clone())
+    }
+
+    /// The organization acted on.
+    pub fn organization(&self) -> &str {
+        &self.organization
+    }
+
+    /// The key that stamps.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The door used.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// The body of a submit, made now: a new activity each time.
+    pub fn proposal(&self, activity_type: &str, parameters: &Value) -> Vec<u8> {
+        self.proposal_at(&now_millis().to_string(), activity_type, parameters)
+    }
+
+    /// The body of a submit with this time.
+    pub fn proposal_at(&self, timestamp_millis: &str, activity_type: &str, parameters: &Value) -> Vec<u8> {
+        let body = json!({
+            "type": activity_type,
+            "timestampMs": timestamp_millis,
+            "organizationId": self.organization,
+            "parameters": parameters,
+        });
+        body.to_string().into_bytes()
+    }
+
+    /// Submits an activity made now.
+    pub async fn submit(&self, activity_type: &str, parameters: &Value) -> Reply {
+        self.send(&submit_path(activity_type), &self.proposal(activity_type, parameters)).await
+    }
+
+    /// Submits an activity that must complete at once, and returns it.
+    pub async fn completed(&self, activity_type: &str, parameters: &Value) -> Value {
+        self.submit(activity_type, parameters).await.activity_in("COMPLETED")
+    }
+
+    /// Submits an activity that must wait for votes, and returns it.
+    pub async fn waiting(&self, activity_type: &str, parameters: &Value) -> Value {
+        self.submit(activity_type, parameters).await.activity_in("CONSENSUS_NEEDED")
+    }
+
+    /// Submits an activity that must complete at once, and returns its result.
+    pub async fn result(&self, activity_type: &str, parameters: &Value) -> Value {
+        self.submit(activity_type, parameters).await.result()
+    }
+
+    /// Approves an activity that must complete by that, and returns it.
+    pub async fn approved(&self, fingerprint: &Value) -> Value {
+        self.approve(fingerprint).await.activity_in("COMPLETED")
+    }
+
+    /// Approves an activity.
+    pub async fn approve(&self, fingerprint: &Value) -> Reply {
+        self.submit("ACTIVITY_TYPE_APPROVE_ACTIVITY", &json!({ "fingerprint": fingerprint })).await
+    }
+
+    /// Rejects an activity.
+    pub async fn reject(&self, fingerprint: &Value) -> Reply {
+        self.submit("ACTIVITY_TYPE_REJECT_ACTIVITY", &json!({ "fingerprint": fingerprint })).await
+    }
+
+    /// Asks a query. The organization is added to `members`.
+    pub async fn query(&self, name: &str, mut members: Value) -> Reply {
+        members["organizationId"] = json!(self.organization);
+        self.send(&format!("/public/v1/query/{name}"), members.to_string().as_bytes()).await
+    }
+
+    /// Asks a query that must succeed.
+    pub async fn ask(&self, name: &str, members: Value) -> Value {
+        self.query(name, members).await.success()
+    }
+
+    /// The activity of this id as it is now.
+    pub async fn activity(&self, id: &Value) -> Value {
+        self.query("get_activity", json!({ "activityId": id })).await.activity()
+    }
+
+    /// All activities, newest first, read page by page.
+    pub async fn activities(&self) -> Vec<Value> {
+        const PAGE: usize = 100;
+        let mut all: Vec<Value> = Vec::new();
+        loop {
+            let mut options = json!({ "limit": PAGE.to_string() });
+            if let Some(last) = all.last() {
+                options["after"] = last["id"].clone();
+            }
+            let reply =
+                self.query("list_activities", json!({ "paginationOptions": options })).await.success();
+            let page = reply["activities"].as_array().expect("a list of activities");
+            all.extend(page.iter().cloned());
+            if page.len() < PAGE {
+                return all;
+            }
+        }
+    }
+
+    /// Sends a body with its stamp. An answer must come.
+    pub async fn send(&self, path: &str, body: &[u8]) -> Reply {
+        self.try_send(path, body).await.unwrap_or_else(|lost| panic!("no answer from {path}: {}", lost.0))
+    }
+
+    /// Sends a body with its stamp.
+    pub async fn try_send(&self, path: &str, body: &[u8]) -> Result<Reply, Lost> {
+        let stamp = self.key.stamp(body);
+        self.try_call(Method::POST, path, &[("content-type", "application/json"), ("x-stamp", &stamp)], body)
+            .await
+    }
+
+    /// Sends anything. An answer must come.
+    pub async fn call(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        let reply = self.try_call(method, path, headers, body).await;
+        reply.unwrap_or_else(|lost| panic!("no answer from {path}: {}", lost.0))
+    }
+
+    async fn try_call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Reply, Lost> {
+        let mut kept = self.connection.lock().await;
+        let mut connection = match kept.take() {
+            Some(connection) if connection.is_usable() => connection,
+            _ => self.door.connect().await?,
+        };
+        let reply = connection.call(method, path, headers, body).await?;
+        *kept = Some(connection);
+        Ok(reply)
+    }
+}
+
+/// Path of a type: without its prefix and version, in lower case.
+pub fn submit_path(activity_type: &str) -> String {
+    let name = activity_type.strip_prefix("ACTIVITY_TYPE_").unwrap_or(activity_type);
+    let name = match name.rsplit_once("_V") {
+        Some((name, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    };
+    format!("/public/v1/submit/{}", name.to_ascii_lowercase())
+}
+
+/// Milliseconds since 1970, never the same twice, so that two bodies of one story never coincide.
+pub fn now_millis() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_millis();
+    let now = u64::try_from(now).expect("milliseconds fit");
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(now.max(last + 1)));
+    now.max(last.expect("the update always returns a value") + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_no_version() {
+        for (activity_type, path) in [
+            ("ACTIVITY_TYPE_CREATE_WALLET", "/public/v1/submit/create_wallet"),
+            ("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "/public/v1/submit/sign_raw_payload"),
+            ("ACTIVITY_TYPE_OAUTH2_AUTHENTICATE", "/public/v1/submit/oauth2_authenticate"),
+        ] {
+            assert_eq!(submit_path(activity_type), path);
+        }
+    }
+
+    #[test]
+    fn no_instant_is_given_twice() {
+        let instants: Vec<u64> = (0..1000).map(|_| now_millis()).collect();
+        assert!(instants.is_sorted_by(|earlier, later| earlier < later));
+    }
+}

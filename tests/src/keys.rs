@@ -1,0 +1,62 @@
+//! API keys of the stories. They are made from names, so that a failing run can be read and repeated;
+//! never use them for anything else.
+
+use std::sync::Arc;
+
+use quorate_common::stamp::{ApiKeyCurve, Stamper};
+use sha2::{Digest, Sha256};
+
+/// A key that stamps.
+#[derive(Clone)]
+pub struct Key {
+    secret: [u8; 32],
+    stamper: Arc<Stamper>,
+}
+
+impl Key {
+    /// The P-256 key of a name.
+    pub fn named(name: &str) -> Self {
+        Self::on(ApiKeyCurve::P256, name)
+    }
+
+    /// The key of a name on a curve.
+    pub fn on(curve: ApiKeyCurve, name: &str) -> Self {
+        Self::of_secret(curve, Sha256::digest(name).into())
+    }
+
+    /// The key of a P-256 secret in hex, as the credentials file holds it.
+    pub fn of_hex(secret: &str) -> Self {
+        let secret = const_hex::decode_to_array(secret).expect("the secret is 64 hex digits");
+        Self::of_secret(ApiKeyCurve::P256, secret)
+    }
+
+    /// The key of a secret.
+    pub fn of_secret(curve: ApiKeyCurve, secret: [u8; 32]) -> Self {
+        let stamper = Stamper::new(curve, &secret).expect("the secret is one of its curve");
+        Self { secret, stamper: Arc::new(stamper) }
+    }
+
+    /// Secret in hex, for clients in other languages.
+    pub fn secret_hex(&self) -> String {
+        const_hex::encode(self.secret)
+    }
+
+    /// Public key in hex, as registered.
+    pub fn public_key(&self) -> &str {
+        self.stamper.public_key()
+    }
+
+    /// Name of the curve on the wire.
+    pub fn curve_name(&self) -> &'static str {
+        match self.stamper.curve() {
+            ApiKeyCurve::P256 => "API_KEY_CURVE_P256",
+            ApiKeyCurve::Secp256k1 => "API_KEY_CURVE_SECP256K1",
+            ApiKeyCurve::Ed25519 => "API_KEY_CURVE_ED25519",
+        }
+    }
+
+    /// Value of the stamp header over these bytes.
+    pub fn stamp(&self, body: &[u8]) -> String {
+        self.stamper.stamp(body).expect("signing does not fail").header()
+    }
+}

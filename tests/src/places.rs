@@ -1,0 +1,21 @@
+//! Where the built programs and the foreign clients are. Never builds anything itself.
+
+use std::path::{Path, PathBuf};
+
+/// A program of the workspace, found beside the running test executable.
+pub fn program(name: &str) -> PathBuf {
+    let running = std::env::current_exe().expect("the running executable has a path");
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    running
+        .ancestors()
+        .skip(1)
+        .take(3)
+        .map(|folder| folder.join(&file))
+        .find(|candidate| candidate.is_file())
+        .unwrap_or_else(|| panic!("{name} is not built: run `make test`, or `cargo build --workspace` first"))
+}
+
+/// Folder of the clients in other languages.
+pub fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
+}

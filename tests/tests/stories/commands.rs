@@ -1,0 +1,225 @@
+//! The command line: what it prints, how it ends, and that a yes has to say what it expects.
+
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::forger::{Forger, harmless_payloads};
+use quorate_tests::operator::Operator;
+use quorate_tests::proof;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
+use serde_json::{Value, json};
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// A daemon where two of three decide, and a waiting signature with the address that signs it.
+async fn waiting() -> (Daemon, Value, String) {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let (alice, bob) = (daemon.root(0), daemon.root(1));
+    let wallet = alice.waiting(CREATE_WALLET, &requests::wallet("commands")).await;
+    let wallet = bob.approved(&wallet["fingerprint"]).await;
+    let address = text(&wallet["result"]["createWalletResult"]["addresses"][0]).to_owned();
+    let pending = alice.waiting(SIGN, &requests::sign(&address, "by command")).await;
+    (daemon, pending, address)
+}
+
+#[tokio::test]
+async fn reviewed_and_approved() {
+    let (daemon, pending, address) = waiting().await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    let bob = Operator::root(&daemon, 1);
+
+    let inbox = bob.run(&["approvals", "ls"]).await.with(0).lines();
+    assert_eq!(inbox.len(), 1, "{inbox:#?}");
+    assert_eq!((text(&inbox[0]["activityId"]), &inbox[0]["mine"]), (id, &json!(true)));
+
+    let review = bob.run(&["review", id]).await.with(0).json();
+    assert_eq!(text(&review["fingerprint"]), fingerprint);
+    assert_eq!(review["blocked"], false);
+    assert!(text(&review["sentence"]).contains("by command"), "{review:#}");
+    let checks = review["checks"].as_array().expect("checks");
+    assert!(checks.iter().all(|check| check["mark"] != "[x]"), "{review:#}");
+
+    let approved = bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(0).json();
+    assert_eq!(approved["status"], "ACTIVITY_STATUS_COMPLETED", "{approved:#}");
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED");
+    assert!(proof::signed(&address, b"by command", &stored["result"]["signRawPayloadResult"]), "{stored:#}");
+
+    // A second yes is told, not sent, and ends as the first did.
+    bob.run(&["approve", fingerprint, "--expect-sha256", fingerprint]).await.with(0).json();
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["votes"].as_array().map(Vec::len), Some(2));
+    assert!(bob.run(&["approvals", "ls"]).await.with(0).lines().is_empty());
+}
+
+#[tokio::test]
+async fn a_yes_says_what_it_expects() {
+    let (daemon, pending, _) = waiting().await;
+    let id = text(&pending["id"]);
+    let bob = Operator::root(&daemon, 1);
+    let wrong = "ab".repeat(32);
+    bob.run(&["approve", id]).await.with(2).json();
+    bob.run(&["approve", id, "--expect-sha256", "beef"]).await.with(2).json();
+    bob.run(&["approve", id, "--expect-sha256", &wrong]).await.with(7).json();
+    let fingerprint = text(&pending["fingerprint"]);
+    let other = ["approve", id, "--expect-sha256", fingerprint, "--expect-type", CREATE_WALLET];
+    bob.run(&other).await.with(7).json();
+    for flag in ["--yes", "--force"] {
+        bob.run(&["approve", id, "--expect-sha256", fingerprint, flag]).await.with(2).json();
+    }
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "nothing was sent: {stored:#}");
+}
+
+#[tokio::test]
+async fn dangers_are_named() {
+    let (daemon, _, _) = waiting().await;
+    let members: Vec<&str> = (0..3).map(|index| daemon.root_id(index)).collect();
+    let lowered = json!({ "threshold": 1, "userIds": members });
+    let pending = daemon.root(0).waiting(UPDATE_ROOT_QUORUM, &lowered).await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    let bob = Operator::root(&daemon, 1);
+    let review = bob.run(&["review", id]).await.with(0).json();
+    assert_eq!(review["risk"], "HIGH", "{review:#}");
+    bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(7).json();
+    let mut approve = vec!["approve", id, "--expect-sha256", fingerprint];
+    for flag in review["flags"].as_array().expect("flags").iter().filter(|flag| flag["level"] == "HIGH") {
+        approve.extend(["--allow-flag", text(&flag["name"])]);
+    }
+    bob.run(&approve).await.with(0).json();
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_COMPLETED");
+}
+
+#[tokio::test]
+async fn rejected() {
+    let (daemon, pending, _) = waiting().await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    Operator::root(&daemon, 1).run(&["reject", id, "--note", "not today"]).await.with(0).json();
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_REJECTED");
+    let carol = Operator::root(&daemon, 2);
+    carol.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(6).json();
+    carol.run(&["activity", "wait", id, "--timeout", "5"]).await.with(6).json();
+}
+
+#[tokio::test]
+async fn still_waiting_and_not_allowed() {
+    let (daemon, _, _) = waiting().await;
+    let members: Vec<&str> = (0..3).map(|index| daemon.root_id(index)).collect();
+    let raised = json!({ "threshold": 3, "userIds": members });
+    let raised = daemon.root(0).waiting(UPDATE_ROOT_QUORUM, &raised).await;
+    daemon.root(1).approved(&raised["fingerprint"]).await;
+    let pending = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("three")).await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    let approve = ["approve", id, "--expect-sha256", fingerprint];
+    Operator::root(&daemon, 1).run(&approve).await.with(5).json();
+    Operator::root(&daemon, 1).run(&["activity", "wait", id, "--timeout", "1"]).await.with(5).json();
+
+    let smaller = json!({ "threshold": 2, "userIds": &members[..2] });
+    let smaller = daemon.root(0).waiting(UPDATE_ROOT_QUORUM, &smaller).await;
+    daemon.root(1).approve(&smaller["fingerprint"]).await.activity();
+    daemon.root(2).approved(&smaller["fingerprint"]).await;
+    Operator::root(&daemon, 2).run(&approve).await.with(4).json();
+}
+
+#[tokio::test]
+async fn other_endings() {
+    let (mut daemon, pending, _) = waiting().await;
+    let bob = Operator::root(&daemon, 1);
+    bob.run(&["review", "0193a000-0000-7000-8000-000000000001"]).await.with(3).json();
+    bob.run(&["no-such-command"]).await.with(2).json();
+    let without_terminal = bob.run_plainly(&bob.identity(), "").await.with(2);
+    assert!(
+        !without_terminal.output.contains('\u{1b}'),
+        "no escape without a terminal: {without_terminal:#?}"
+    );
+    daemon.kill();
+    let gone = bob.run(&["review", text(&pending["id"])]).await.with(8).json();
+    assert!(gone.is_object(), "a failure is JSON, too");
+}
+
+#[tokio::test]
+async fn another_protocol_is_told() {
+    let (daemon, _, _) = waiting().await;
+    let newer = |answer: &mut Value| {
+        if let Some(protocol) = answer.get_mut("protocol") {
+            *protocol = json!(4711);
+        }
+    };
+    let forger = Forger::start(daemon.folder(), daemon.socket(), newer);
+    let bob = Operator::root(&daemon, 1).through(forger.socket());
+    let refused = bob.run(&["approvals", "ls"]).await;
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    assert_ne!(refused.code, 8, "it was reached: {refused:#?}");
+    assert!(refused.complaint.contains("4711"), "{refused:#?}");
+}
+
+#[tokio::test]
+async fn looking_around() {
+    let (daemon, pending, _) = waiting().await;
+    let bob = Operator::root(&daemon, 1);
+    let status = bob.run(&["status"]).await.with(0).json();
+    assert_eq!(status["mode"], "DEV", "{status:#}");
+    let list = bob.run(&["activity", "ls", "--status", "CONSENSUS_NEEDED"]).await.with(0).lines();
+    assert_eq!(list.len(), 1);
+    let one = bob.run(&["activity", "get", text(&pending["id"])]).await.with(0).json();
+    assert_eq!(one["activityId"], pending["id"]);
+    let organizations = bob.run(&["org", "ls"]).await.with(0).lines();
+    assert_eq!(organizations.len(), 1);
+    let organization = bob.run(&["org", "get"]).await.with(0).json();
+    assert_eq!(organization["organizationId"], daemon.credentials().organization_id.as_str());
+    assert_eq!(organization["users"].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn an_own_key() {
+    let (daemon, pending, _) = waiting().await;
+    let bob = Operator::root(&daemon, 1);
+    let phrase = "correct horse battery staple\n";
+    let made = bob.run_plainly(&["--json", "key", "add", "laptop"], phrase).await.with(0).json();
+    let listed = bob.run_plainly(&["--json", "key", "ls"], "").await.with(0).lines();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["publicKey"], made["publicKey"]);
+
+    let key =
+        json!({ "apiKeyName": "laptop", "publicKey": made["publicKey"], "curveType": "API_KEY_CURVE_P256" });
+    let keys = requests::api_keys(daemon.root_id(1), &[key]);
+    daemon.root(1).submit(requests::CREATE_API_KEYS, &keys).await.activity();
+    let socket = daemon.credentials().socket.to_str().expect("UTF-8").to_owned();
+    let (organization, user) = (&daemon.credentials().organization_id, daemon.root_id(1));
+    let fingerprint = text(&pending["fingerprint"]);
+    let arguments = [
+        "--json",
+        "--socket",
+        &socket,
+        "--organization",
+        organization,
+        "--user",
+        user,
+        "--key",
+        "laptop",
+        "approve",
+        fingerprint,
+        "--expect-sha256",
+        fingerprint,
+    ];
+    let wrong = bob.run_plainly(&arguments, "wrong horse battery staple\n").await;
+    assert_ne!(wrong.code, 0, "a wrong passphrase: {wrong:#?}");
+    assert!(wrong.complaint.to_lowercase().contains("passphrase"), "{wrong:#?}");
+    bob.run_plainly(&arguments, phrase).await.with(0).json();
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_COMPLETED");
+}
+
+#[tokio::test]
+async fn a_lying_daemon_is_found_out() {
+    let (daemon, pending, _) = waiting().await;
+    let forger = Forger::start(daemon.folder(), daemon.socket(), harmless_payloads);
+    let bob = Operator::root(&daemon, 1).through(forger.socket());
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    let review = bob.run(&["review", id]).await.with(7).json();
+    assert_eq!(review["blocked"], true);
+    assert!(text(&review["sentence"]).contains("by command"), "told from the signed bytes: {review:#}");
+    bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(7).json();
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "nothing was sent: {stored:#}");
+    bob.run(&["reject", id]).await.with(0).json();
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_REJECTED");
+}

@@ -1,0 +1,176 @@
+//! The real console in a pseudo-terminal: what waits is seen, proven, approved by its fingerprint or rejected;
+//! a daemon that lies is found out; nothing happens by accident.
+
+use std::time::Duration;
+
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::forger::{Forger, harmless_payloads};
+use quorate_tests::operator::Operator;
+use quorate_tests::proof;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
+use serde_json::Value;
+
+use crate::screen::Screen;
+
+/// A person's pace. The console takes faster keys for a paste or a held key.
+const PACE: Duration = Duration::from_millis(120);
+
+/// A daemon where two of three decide, and an address to sign with.
+async fn daemon() -> (Daemon, String) {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let wallet = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("console")).await;
+    let wallet = daemon.root(1).approved(&wallet["fingerprint"]).await;
+    let address =
+        wallet["result"]["createWalletResult"]["addresses"][0].as_str().expect("an address").to_owned();
+    (daemon, address)
+}
+
+async fn propose(daemon: &Daemon, address: &str, text: &str) -> Value {
+    daemon.root(0).waiting(SIGN, &requests::sign(address, text)).await
+}
+
+fn digits(activity: &Value) -> String {
+    activity["fingerprint"].as_str().expect("a fingerprint").trim_start_matches("sha256:").to_owned()
+}
+
+/// The fingerprint as the screen shows it: groups of four digits.
+fn shows_fingerprint(text: &str, digits: &str) -> bool {
+    let shown: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    shown.contains(digits)
+}
+
+async fn type_like_a_person(screen: &mut Screen, keys: &str) {
+    for key in keys.chars() {
+        tokio::time::sleep(PACE).await;
+        screen.press(&key.to_string());
+    }
+}
+
+/// Opens the console on its inbox, and the review of what waits there.
+async fn review(screen: &mut Screen, text: &str) {
+    screen.shows(text).await;
+    screen.press("\r");
+    screen.shows("1 What happens").await;
+}
+
+async fn vote_count(daemon: &Daemon, activity: &Value) -> usize {
+    daemon.root(0).activity(&activity["id"]).await["votes"].as_array().map_or(0, Vec::len)
+}
+
+#[tokio::test]
+async fn seen_and_approved_by_fingerprint() {
+    let (daemon, address) = daemon().await;
+    let bob = Operator::root(&daemon, 1);
+    let mut screen = Screen::open(bob);
+    screen.shows("Nothing waits").await;
+    // Made through the API while the console is open: it appears by itself.
+    let pending = propose(&daemon, &address, "approve me").await;
+    let digits = digits(&pending);
+    review(&mut screen, "approve me").await;
+    screen.press("G");
+    screen.until("the fingerprint", |text| shows_fingerprint(text, &digits)).await;
+
+    screen.press("a");
+    screen.shows("Enter works once the answer stands there").await;
+    type_like_a_person(&mut screen, &digits[60..]).await;
+    type_like_a_person(&mut screen, "\r").await;
+    screen.shows("Vote recorded").await;
+
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED");
+    assert!(proof::signed(&address, b"approve me", &stored["result"]["signRawPayloadResult"]), "{stored:#}");
+    let vote = &stored["votes"][1];
+    assert_eq!(vote["userId"], daemon.root_id(1));
+    let message: Value = serde_json::from_str(vote["message"].as_str().expect("a message")).expect("JSON");
+    assert_eq!(message["parameters"]["fingerprint"], pending["fingerprint"]);
+}
+
+#[tokio::test]
+async fn seen_and_rejected() {
+    let (daemon, address) = daemon().await;
+    let pending = propose(&daemon, &address, "reject me").await;
+    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    review(&mut screen, "reject me").await;
+    screen.press("x");
+    screen.shows("Enter works on a button only").await;
+    type_like_a_person(&mut screen, "y\t\t").await;
+    screen.shows("> [Go on]").await;
+    type_like_a_person(&mut screen, "\r").await;
+    screen.shows("Vote recorded").await;
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_REJECTED");
+    assert_eq!(stored["votes"][1]["selection"], "VOTE_SELECTION_REJECTED");
+}
+
+#[tokio::test]
+async fn a_lying_daemon_is_blocked() {
+    let (daemon, address) = daemon().await;
+    let pending = propose(&daemon, &address, "what was signed").await;
+    let forger = Forger::start(daemon.folder(), daemon.socket(), harmless_payloads);
+    let mut screen = Screen::open(Operator::root(&daemon, 1).through(forger.socket()));
+    review(&mut screen, "what was signed").await;
+    screen.press("G");
+    screen.shows("[x]").await;
+    screen.press("a");
+    let blocked = screen.shows("a is off").await;
+    assert!(!blocked.contains("step 2 of 4"), "no challenge is offered:\n{blocked}");
+    screen.press("d");
+    let raw = screen.until("both sides", |text| text.contains("something harmless")).await;
+    assert!(raw.contains("what was signed"), "the signed bytes stand beside the lie:\n{raw}");
+    assert_eq!(vote_count(&daemon, &pending).await, 1, "nothing was sent");
+}
+
+#[tokio::test]
+async fn nothing_happens_by_accident() {
+    let (daemon, address) = daemon().await;
+    let pending = propose(&daemon, &address, "by accident").await;
+    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    screen.shows("by accident").await;
+    for key in ["\r", "a", "y"] {
+        hold(&mut screen, key).await;
+    }
+    review(&mut screen, "by accident").await;
+    screen.press("\u{1b}[200~a\ry\rx\ry\t\t\r\u{1b}[201~");
+    screen.press(&"a\ry\t\t\rx\ry\t\t\r".repeat(100));
+    hold(&mut screen, "\r").await;
+    assert_eq!(vote_count(&daemon, &pending).await, 1, "nothing was sent");
+}
+
+/// Holds a key for longer than all the waits of a decision together.
+async fn hold(screen: &mut Screen, key: &str) {
+    const REPEATS: u32 = 150;
+    const REPEAT: Duration = Duration::from_millis(33);
+    for _ in 0..REPEATS {
+        screen.press(key);
+        tokio::time::sleep(REPEAT).await;
+    }
+}
+
+#[tokio::test]
+async fn a_vote_is_called_back() {
+    let (daemon, address) = daemon().await;
+    let pending = propose(&daemon, &address, "call me back").await;
+    let digits = digits(&pending);
+    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    review(&mut screen, "call me back").await;
+    screen.press("a");
+    screen.shows("Enter works once the answer stands there").await;
+    type_like_a_person(&mut screen, &digits[60..]).await;
+    type_like_a_person(&mut screen, "\r").await;
+    screen.shows("Esc calls it back").await;
+    screen.press("\u{1b}");
+    screen.shows("nothing was sent").await;
+    assert_eq!(vote_count(&daemon, &pending).await, 1);
+}
+
+#[tokio::test]
+async fn a_restart_is_survived() {
+    let (mut daemon, address) = daemon().await;
+    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    screen.shows("Nothing waits").await;
+    daemon.kill();
+    screen.shows("DISCONNECTED").await;
+    daemon.restart().await;
+    propose(&daemon, &address, "after the restart").await;
+    screen.shows("after the restart").await;
+}

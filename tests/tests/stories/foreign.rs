@@ -1,0 +1,59 @@
+//! What the clients in other languages have in common: installing, running, and the same main job to judge.
+
+use std::process::Command;
+
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::places;
+use serde_json::Value;
+
+/// Installs a client if it is not, runs its program with a daemon's credentials file, and returns what it
+/// saw and the daemon.
+pub(crate) async fn run(name: &str, program: &[&str]) -> (Daemon, Value) {
+    let folder = places::clients();
+    let installed = Command::new(folder.join("setup.sh")).arg(name).status().expect("setup.sh can be run");
+    assert!(installed.success(), "the client {name} can not be installed");
+
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let output = Command::new(program[0])
+        .args(&program[1..])
+        .arg(daemon.credentials_file())
+        .current_dir(folder.join(name))
+        .output()
+        .unwrap_or_else(|error| panic!("{} can not be run: {error}", program[0]));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the client failed: {complaint}");
+    (
+        daemon,
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("no JSON ({error}): {complaint}")),
+    )
+}
+
+/// Judges the part of the main job that all clients report in the same words, against the API itself.
+pub(crate) async fn judge(daemon: &Daemon, seen: &Value) {
+    let credentials = daemon.credentials();
+    let root = daemon.root(0);
+    assert_eq!(seen["whoami"]["organizationId"], credentials.organization_id.as_str());
+    assert_eq!(seen["whoami"]["organizationName"], credentials.organization_name.as_str());
+    assert_eq!(seen["whoami"]["userId"], daemon.root_id(0));
+    assert_eq!(seen["whoami"]["username"], credentials.root_users[0].user_name.as_str());
+
+    assert_eq!(seen["wallet"]["status"], "ACTIVITY_STATUS_COMPLETED");
+    let wallet = root.ask("get_wallet", serde_json::json!({ "walletId": seen["wallet"]["walletId"] })).await;
+    assert_eq!(wallet["wallet"]["walletId"], seen["wallet"]["walletId"]);
+
+    assert_eq!(seen["signed"]["status"], "ACTIVITY_STATUS_COMPLETED");
+    for place in ["signed", "child", "approved", "fetched"] {
+        assert_eq!(seen[place]["verified"], true, "the signature in {place} does not verify: {seen:#}");
+    }
+
+    assert_eq!(seen["child"]["whoami"]["organizationId"], seen["child"]["subOrganizationId"]);
+    assert_eq!(seen["child"]["whoami"]["userId"], seen["child"]["rootUserIds"][0]);
+    assert_eq!(seen["child"]["whoami"]["username"], "child root");
+
+    assert_eq!(seen["approved"]["status"], "ACTIVITY_STATUS_COMPLETED");
+    assert_eq!(seen["fetched"]["status"], "ACTIVITY_STATUS_COMPLETED");
+    let stored = root.activity(&seen["approved"]["id"]).await;
+    assert_eq!(stored["type"], "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2");
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(2), "two votes: {stored:#}");
+}

@@ -1,0 +1,34 @@
+//! Stories across real processes: a daemon, its doors, the clients of other makers, crashes, the console.
+//! One file per story. Nothing here reaches into the daemon.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests"
+)]
+
+mod bad_input;
+mod commands;
+mod consensus;
+mod console;
+mod crashes;
+mod disk;
+mod foreign;
+mod foreign_npm;
+mod foreign_pypi;
+mod foreign_rust;
+mod once;
+mod policies;
+mod power_cuts;
+mod races;
+mod revocation;
+mod screen;
+mod signing;
+mod stamps;
+mod starts;
+mod versions;
+mod webhook;
+mod wire;

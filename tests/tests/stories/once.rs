@@ -1,0 +1,75 @@
+//! One body, however often and at whatever moment it is sent, is one activity and one execution.
+
+use quorate_tests::caller::submit_path;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::proof;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+const COPIES: usize = 64;
+
+/// Sends 64 copies at once, each on a connection of its own, by turns over both doors.
+async fn copies(daemon: &Daemon, activity_type: &str, parameters: &Value) -> Vec<Value> {
+    let root = daemon.root(0);
+    let body = root.proposal(activity_type, parameters);
+    let path = submit_path(activity_type);
+    let mut tasks = JoinSet::new();
+    for copy in 0..COPIES {
+        let door = if copy % 2 == 0 { daemon.http() } else { daemon.socket() };
+        let caller = quorate_tests::caller::Caller::new(door, root.organization(), root.key().clone());
+        let (path, body) = (path.clone(), body.clone());
+        tasks.spawn(async move { caller.send(&path, &body).await.activity() });
+    }
+    tasks.join_all().await
+}
+
+fn all_equal(answers: &[Value]) -> &Value {
+    assert_eq!(answers.len(), COPIES);
+    for answer in answers {
+        assert_eq!(answer, &answers[0], "two answers to one body differ");
+    }
+    &answers[0]
+}
+
+#[tokio::test]
+async fn a_wallet_is_made_once() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let answers = copies(&daemon, CREATE_WALLET, &requests::wallet("once")).await;
+    let activity = all_equal(&answers);
+    assert_eq!(activity["status"], "ACTIVITY_STATUS_COMPLETED");
+
+    let root = daemon.root(0);
+    let wallets = root.ask("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(1), "{wallets:#}");
+    let same = |other: &Value| other["fingerprint"] == activity["fingerprint"];
+    assert_eq!(root.activities().await.into_iter().filter(same).count(), 1);
+}
+
+#[tokio::test]
+async fn a_payload_is_signed_once() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let address = requests::make_wallet(&daemon.root(0), "once").await;
+    let answers = copies(&daemon, SIGN, &requests::sign(&address, "once")).await;
+    let activity = all_equal(&answers);
+    assert!(proof::signed(&address, b"once", &activity["result"]["signRawPayloadResult"]), "{activity:#}");
+}
+
+#[tokio::test]
+async fn a_proposal_gets_one_vote() {
+    let daemon = Daemon::start(Options::quorum(2, 2)).await;
+    let answers = copies(&daemon, CREATE_WALLET, &requests::wallet("once")).await;
+    let activity = all_equal(&answers);
+    assert_eq!(activity["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    assert_eq!(activity["votes"].as_array().map(Vec::len), Some(1), "one user, one vote: {activity:#}");
+}
+
+#[tokio::test]
+async fn a_known_body_is_answered_after_a_restart() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let body = daemon.root(0).proposal(CREATE_WALLET, &requests::wallet("once"));
+    let before = daemon.root(0).send(&submit_path(CREATE_WALLET), &body).await.activity();
+    daemon.restart().await;
+    let after = daemon.root(0).send(&submit_path(CREATE_WALLET), &body).await.activity();
+    assert_eq!(before, after);
+}

@@ -1,0 +1,118 @@
+//! What policies grant, withhold and ask votes for.
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::keys::Key;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
+use serde_json::{Value, json};
+
+const CREATE_POLICY: &str = "ACTIVITY_TYPE_CREATE_POLICY_V3";
+
+fn policy(name: &str, effect: &str, condition: &str, consensus: &str) -> Value {
+    json!({
+        "policyName": name,
+        "effect": format!("EFFECT_{effect}"),
+        "condition": condition,
+        "consensus": consensus,
+        "notes": "",
+    })
+}
+
+/// A daemon whose one root user decides alone, a user without any right, and an account to sign with.
+async fn outsider() -> (Daemon, Caller, String, String) {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let root = daemon.root(0);
+    let key = Key::named("outsider");
+    let id = requests::make_user(&root, "outsider", &key).await;
+    let address = requests::make_wallet(&root, "policies").await;
+    (daemon, root.with_key(&key), id, address)
+}
+
+#[tokio::test]
+async fn granted_and_withheld() {
+    let (daemon, outsider, id, address) = outsider().await;
+    let root = daemon.root(0);
+    let payload = requests::sign(&address, "by policy");
+    outsider.submit(SIGN, &payload).await.refusal(403, 7, "*");
+
+    let consensus = format!("approvers.any(user, user.id == '{id}')");
+    let grant = policy("outsider signs", "ALLOW", "activity.action == 'SIGN'", &consensus);
+    let made = root.result(CREATE_POLICY, &grant).await;
+    outsider.completed(SIGN, &payload).await;
+    outsider.submit(CREATE_WALLET, &requests::wallet("denied")).await.refusal(403, 7, "*");
+
+    let deny = policy("nobody signs", "DENY", "activity.resource == 'PRIVATE_KEY'", "true");
+    root.completed(CREATE_POLICY, &deny).await;
+    outsider.submit(SIGN, &payload).await.refusal(403, 7, "*");
+    root.completed(SIGN, &payload).await;
+
+    let policies = root.ask("list_policies", json!({})).await;
+    let policies = policies["policies"].as_array().expect("policies").clone();
+    assert_eq!(policies.len(), 2);
+    let granted = policies.iter().find(|policy| policy["policyId"] == made["policyId"]).expect("listed");
+    assert_eq!(granted["consensus"], consensus.as_str());
+}
+
+#[tokio::test]
+async fn votes_that_a_policy_asks_for() {
+    let (daemon, outsider, id, address) = outsider().await;
+    let root = daemon.root(0);
+    let second_key = Key::named("second outsider");
+    let second_id = requests::make_user(&root, "second outsider", &second_key).await;
+    let both =
+        format!("approvers.any(user, user.id == '{id}') && approvers.any(user, user.id == '{second_id}')");
+    root.completed(CREATE_POLICY, &policy("both", "ALLOW", "activity.action == 'SIGN'", &both)).await;
+    let pending = outsider.waiting(SIGN, &requests::sign(&address, "by both")).await;
+    let third_key = Key::named("third outsider");
+    requests::make_user(&root, "third outsider", &third_key).await;
+    let third = outsider.with_key(&third_key);
+    third.approve(&pending["fingerprint"]).await.refusal(403, 7, "REQUEST_NOT_AUTHORIZED");
+    let second = outsider.with_key(&second_key);
+    assert_eq!(second.activity(&pending["id"]).await["canApprove"], true);
+    second.approved(&pending["fingerprint"]).await;
+
+    let pending = outsider.waiting(SIGN, &requests::sign(&address, "by the root quorum")).await;
+    root.approved(&pending["fingerprint"]).await;
+}
+
+#[tokio::test]
+async fn no_policy_reaches_the_root_quorum() {
+    let (daemon, outsider, _, _) = outsider().await;
+    let root = daemon.root(0);
+    root.completed(CREATE_POLICY, &policy("all", "ALLOW", "true", "true")).await;
+    outsider.completed(CREATE_WALLET, &requests::wallet("allowed")).await;
+    let quorum = json!({ "threshold": 1, "userIds": [daemon.root_id(0)] });
+    outsider.submit(UPDATE_ROOT_QUORUM, &quorum).await.refusal(403, 7, "*");
+    let feature = json!({ "name": "FEATURE_NAME_EMAIL_AUTH" });
+    outsider.submit("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await.refusal(403, 7, "*");
+    root.completed(CREATE_POLICY, &policy("none", "DENY", "true", "true")).await;
+    outsider.submit(CREATE_WALLET, &requests::wallet("denied")).await.refusal(403, 7, "*");
+    root.completed(CREATE_WALLET, &requests::wallet("root")).await;
+}
+
+#[tokio::test]
+async fn expressions_are_checked_when_made() {
+    let (daemon, _, _, _) = outsider().await;
+    let root = daemon.root(0);
+    let nested = format!("{}true{}", "(".repeat(500), ")".repeat(500));
+    let long = vec!["true"; 20_000].join(" && ");
+    for (condition, consensus, message) in [
+        ("activity.action ==", "true", "invalid policy condition"),
+        ("activity.colour == 'red'", "true", "invalid policy condition"),
+        ("1", "true", "invalid policy condition"),
+        (&nested, "true", "invalid policy condition"),
+        (&long, "true", ""),
+        ("true", "approvers.any(user", "invalid policy consensus"),
+        ("true", "approvers", "invalid policy consensus"),
+    ] {
+        let reply = root.submit(CREATE_POLICY, &policy("bad", "ALLOW", condition, consensus)).await;
+        let found = reply.refusal(400, 3, "*");
+        assert!(found.starts_with(message), "{reply}");
+    }
+    root.completed(CREATE_POLICY, &policy("name", "ALLOW", "true", "true")).await;
+    let reply = root.submit(CREATE_POLICY, &policy("name", "DENY", "true", "true")).await;
+    assert_eq!(reply.refusal(400, 3, "*"), "policy label must be unique");
+    let mut effect = policy("effect", "ALLOW", "true", "true");
+    effect["effect"] = json!("EFFECT_MAYBE");
+    root.submit(CREATE_POLICY, &effect).await.refusal(400, 3, "*");
+}

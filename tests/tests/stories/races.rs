@@ -1,0 +1,112 @@
+//! Many at once on one organization: each request is decided on the state that it then changes.
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::http::Reply;
+use quorate_tests::keys::Key;
+use quorate_tests::requests::{self, CREATE_USERS, CREATE_WALLET, UPDATE_ROOT_QUORUM};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+const CREATE_ACCOUNTS: &str = "ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS";
+const MANY: u32 = 24;
+
+/// Submits all at once, each on a connection of its own.
+async fn at_once(
+    caller: &Caller,
+    activity_type: &'static str,
+    all: impl IntoIterator<Item = Value>,
+) -> Vec<Reply> {
+    let mut tasks = JoinSet::new();
+    for parameters in all {
+        let caller = caller.clone();
+        tasks.spawn(async move { caller.submit(activity_type, &parameters).await });
+    }
+    tasks.join_all().await
+}
+
+fn completed(replies: &[Reply]) -> usize {
+    replies.iter().filter(|reply| reply.status == 200).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_turned_away() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let wallets = (0..MANY).map(|number| requests::wallet(&format!("race {number}")));
+    for reply in at_once(&root, CREATE_WALLET, wallets).await {
+        reply.activity_in("COMPLETED");
+    }
+    let wallets = root.ask("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(MANY as usize));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_account_per_path() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let wallet = root.result(CREATE_WALLET, &requests::wallet("race")).await["walletId"].clone();
+    let same = (0..MANY).map(|_| json!({ "walletId": wallet, "accounts": [requests::account(1)] }));
+    let replies = at_once(&root, CREATE_ACCOUNTS, same).await;
+    assert_eq!(completed(&replies), 1);
+    for reply in replies.iter().filter(|reply| reply.status != 200) {
+        reply.refusal(409, 6, "");
+    }
+    let accounts = root.ask("list_wallet_accounts", json!({ "walletId": wallet })).await;
+    assert_eq!(accounts["accounts"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_user_per_key() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let key = Key::named("coveted");
+    let same = (0..MANY).map(|number| requests::user(&format!("race {number}"), &key));
+    assert_eq!(completed(&at_once(&root, CREATE_USERS, same).await), 1);
+    let users = root.ask("list_users", json!({})).await;
+    assert_eq!(users["users"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_quorum_stays_satisfiable() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    for round in 0..8 {
+        let key = Key::named(&format!("contested {round}"));
+        let user = requests::make_user(&root, "contested", &key).await;
+        let joined = json!({ "threshold": 1, "userIds": [daemon.root_id(0), user] });
+        let deleted = json!({ "userIds": [user] });
+        let other = root.clone();
+        let (joined, deleted) = tokio::join!(
+            root.submit(UPDATE_ROOT_QUORUM, &joined),
+            other.submit("ACTIVITY_TYPE_DELETE_USERS", &deleted),
+        );
+        assert_ne!(joined.status == 200, deleted.status == 200, "one of them wins: {joined}{deleted}");
+        let configs = root.ask("get_organization_configs", json!({})).await;
+        let members = configs["configs"]["quorum"]["userIds"].as_array().expect("members").clone();
+        let users = root.ask("list_users", json!({})).await;
+        let users: Vec<&Value> =
+            users["users"].as_array().expect("users").iter().map(|user| &user["userId"]).collect();
+        assert!(members.iter().all(|member| users.contains(&member)), "members exist: {configs:#}");
+        let alone = json!({ "threshold": 1, "userIds": [daemon.root_id(0)] });
+        root.completed(UPDATE_ROOT_QUORUM, &alone).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn votes_that_race_count_once_each() {
+    let daemon = Daemon::start(Options::quorum(5, 9)).await;
+    let pending = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("raced")).await;
+    let mut tasks = JoinSet::new();
+    for voter in 1..9 {
+        let (caller, fingerprint) = (daemon.root(voter), pending["fingerprint"].clone());
+        tasks.spawn(async move { caller.approve(&fingerprint).await.activity() });
+    }
+    let answers = tasks.join_all().await;
+    let done = |answer: &&Value| answer["status"] == "ACTIVITY_STATUS_COMPLETED";
+    assert_eq!(answers.iter().filter(done).count(), 5, "from the fifth vote on");
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(5), "no vote after the last that was needed");
+    let wallets = daemon.root(0).ask("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(1));
+}

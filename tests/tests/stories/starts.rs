@@ -1,0 +1,206 @@
+//! Starting and stopping: what each mishap is called, that it changes nothing, and that a stop is orderly.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use quorate_tests::caller::submit_path;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::installation::{self, Installation};
+use quorate_tests::keys::Key;
+use quorate_tests::requests::{self, CREATE_WALLET};
+use rustix::process::Signal;
+use serde_json::json;
+
+const KEY_FILE: &str = "file = \"root.key\"";
+
+const NO_STORE: i32 = 3;
+const NO_KEY: i32 = 4;
+const WRONG_KEY: i32 = 5;
+const IN_USE: i32 = 6;
+const ADDRESS_IN_USE: i32 = 8;
+
+#[tokio::test]
+async fn founded_and_served() {
+    let installation = Installation::new(KEY_FILE);
+    let key = Key::named("founder");
+    let organization = installation.found("founded", &key).await;
+    let bits = fs::metadata(installation.path("root.key")).expect("a key file").permissions().mode();
+    assert_eq!(bits & 0o777, 0o600);
+
+    let served = installation.serve().await;
+    let root = served.caller(&organization, key.clone());
+    assert_eq!(root.ask("whoami", json!({})).await["organizationName"], "founded");
+    let made = root.completed(CREATE_WALLET, &requests::wallet("kept")).await;
+    drop(served);
+    let served = installation.serve().await;
+    assert_eq!(served.caller(&organization, key).activity(&made["id"]).await, made);
+}
+
+#[tokio::test]
+async fn opened_by_a_passphrase() {
+    let installation = Installation::new("passphrase_file = \"passphrase\"");
+    let phrase = |text: &str| {
+        fs::write(installation.path("passphrase"), text).expect("written");
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(installation.path("passphrase"), private).expect("permitted");
+    };
+    phrase("correct horse battery staple\n");
+    let key = Key::named("founder");
+    let organization = installation.found("sealed", &key).await;
+    phrase("wrong horse battery staple\n");
+    let refused = installation.run("serve", &[]).await;
+    assert_eq!(refused.code, WRONG_KEY, "{refused:#?}");
+    phrase("correct horse battery staple\n");
+    let served = installation.serve().await;
+    served.caller(&organization, key).ask("whoami", json!({})).await;
+}
+
+#[tokio::test]
+async fn each_mishap_has_a_code_and_words() {
+    let installation = Installation::new(KEY_FILE);
+    let refused = async |code: i32, words: &str| {
+        let run = installation.run("serve", &[]).await;
+        assert_eq!(run.code, code, "{words}: {run:#?}");
+        assert!(run.complaint.contains(words), "{words}: {run:#?}");
+    };
+    refused(NO_STORE, "there is no store").await;
+    let key = Key::named("founder");
+    let organization = installation.found("mishaps", &key).await;
+
+    let (file, aside) = (installation.path("root.key"), installation.path("aside.key"));
+    fs::rename(&file, &aside).expect("moved");
+    refused(NO_KEY, "does not exist").await;
+    assert!(!file.exists(), "a missing key is not made up for an existing store");
+
+    let mut text = fs::read_to_string(&aside).expect("read");
+    let other = if text.starts_with('0') { "1" } else { "0" };
+    text.replace_range(..1, other);
+    fs::write(&file, &text).expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permitted");
+    refused(WRONG_KEY, "wrong key").await;
+
+    fs::write(&file, "not a key").expect("written");
+    refused(WRONG_KEY, "does not hold").await;
+
+    fs::rename(&aside, &file).expect("moved");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("permitted");
+    refused(WRONG_KEY, "may be read by others").await;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permitted");
+
+    let served = installation.serve().await;
+    refused(IN_USE, "in use").await;
+    let root = served.caller(&organization, key);
+    root.ask("whoami", json!({})).await;
+}
+
+#[tokio::test]
+async fn a_configuration_is_checked() {
+    let installation = Installation::new(KEY_FILE);
+    installation.configure(
+        "[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\ncolour = \"red\"\n\n[key]\nfile = 7\n",
+    );
+    let refused = installation.run("serve", &[]).await;
+    assert_ne!(refused.code, 0);
+    for words in ["colour", "6", "file", "9"] {
+        assert!(refused.complaint.contains(words), "both problems, each with key and line: {refused:#?}");
+    }
+    let missing = installation::run(&installation.path(""), &["serve", "--config", "no-such.toml"]).await;
+    assert_ne!(missing.code, 0);
+    assert!(missing.complaint.contains("no-such.toml"), "{missing:#?}");
+}
+
+#[tokio::test]
+async fn dev_serves_loopback_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let data = data.to_str().expect("UTF-8");
+    let start = async |more: &[&str]| {
+        let mut arguments = vec!["dev", "--no-demo", "--data-dir", data];
+        arguments.extend(more);
+        installation::run(folder.path(), &arguments).await
+    };
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let refused = start(&["--listen", address]).await;
+        assert_ne!(refused.code, 0, "{address}: {refused:#?}");
+        assert!(refused.complaint.contains("loopback"), "{address}: {refused:#?}");
+    }
+    for wrong in [["--users", "0"], ["--threshold", "4"], ["--threshold", "0"]] {
+        assert_ne!(start(&wrong).await.code, 0, "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_daemon_leaves_the_first_alone() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |path: &std::path::Path| path.to_str().expect("UTF-8").to_owned();
+    let (data, socket) = (text(daemon.data()), text(&folder.path().join("socket")));
+    let same_data = ["dev", "--no-demo", "--listen", "127.0.0.1:0", "--data-dir", &data, "--socket", &socket];
+    let refused = installation::run(folder.path(), &same_data).await;
+    assert_eq!(refused.code, IN_USE, "{refused:#?}");
+    assert!(refused.complaint.contains("in use"), "{refused:#?}");
+
+    let (address, own_data) = (daemon.address().to_string(), text(&folder.path().join("data")));
+    let same_port = ["dev", "--no-demo", "--listen", &address, "--data-dir", &own_data, "--socket", &socket];
+    let refused = installation::run(folder.path(), &same_port).await;
+    assert_eq!(refused.code, ADDRESS_IN_USE, "{refused:#?}");
+
+    let own_data = text(&folder.path().join("more"));
+    let living = text(&daemon.credentials().socket);
+    let same_socket =
+        ["dev", "--no-demo", "--listen", "127.0.0.1:0", "--data-dir", &own_data, "--socket", &living];
+    let refused = installation::run(folder.path(), &same_socket).await;
+    assert_eq!(refused.code, ADDRESS_IN_USE, "{refused:#?}");
+
+    daemon.root(0).ask("whoami", json!({})).await;
+    let over_socket = daemon.root(0);
+    let over_socket = quorate_tests::caller::Caller::new(
+        daemon.socket(),
+        over_socket.organization(),
+        over_socket.key().clone(),
+    );
+    over_socket.ask("whoami", json!({})).await;
+}
+
+#[tokio::test]
+async fn stops_in_order_and_goes_on() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let body = root.proposal(CREATE_WALLET, &requests::wallet("kept"));
+    let made = root.send(&submit_path(CREATE_WALLET), &body).await.activity();
+    let before = daemon.credentials().clone();
+    assert_eq!(daemon.stop(Signal::TERM).await.code(), Some(0));
+    assert!(!before.socket.exists(), "the socket is gone");
+    daemon.restart().await;
+    assert_eq!(daemon.credentials().organization_id, before.organization_id);
+    assert_eq!(daemon.root(0).activity(&made["id"]).await, made);
+    assert_eq!(daemon.stop(Signal::INT).await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn finishes_what_it_has_accepted() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let address = requests::make_wallet(&daemon.root(0), "stopped").await;
+    let mut load = quorate_tests::load::Load::prepare(&daemon).await;
+    let mut running = load.start(&daemon);
+    running.until_acknowledged(20).await;
+    assert_eq!(daemon.stop(Signal::TERM).await.code(), Some(0));
+    running.join().await;
+    daemon.restart().await;
+    load.examine(&daemon).await;
+    daemon.root(0).completed(requests::SIGN, &requests::sign(&address, "after")).await;
+}
+
+#[tokio::test]
+async fn credentials_are_private_and_demo_data_waits() {
+    let daemon = Daemon::start(Options { users: 3, threshold: 2, demo: true }).await;
+    let mode = fs::metadata(daemon.credentials_file()).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(daemon.credentials().quorum_public_key.len(), 130);
+    let root = daemon.root(0);
+    let waiting = json!({ "filterByStatus": ["ACTIVITY_STATUS_CONSENSUS_NEEDED"] });
+    let waiting = root.ask("list_activities", waiting).await;
+    assert_eq!(waiting["activities"].as_array().map(Vec::len), Some(2), "two activities to approve");
+    let wallets = root.ask("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(1));
+}

@@ -1,0 +1,191 @@
+//! `FEATURE_NAME_WEBHOOK`: the receiver sees each update, in order per activity, whatever happens to it or to
+//! the daemon, and no request ever waits for it.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::keys::Key;
+use quorate_tests::receiver::{Answer, Delivery, Receiver};
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
+use serde_json::{Value, json};
+
+const SET_FEATURE: &str = "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE";
+
+async fn hook(caller: &Caller, receiver: &Receiver) {
+    let parameters = json!({ "name": "FEATURE_NAME_WEBHOOK", "value": receiver.url("/hook") });
+    let result = caller.result(SET_FEATURE, &parameters).await;
+    assert_eq!(result["features"][0]["name"], "FEATURE_NAME_WEBHOOK", "{result:#}");
+}
+
+/// The statuses that were accepted for an activity, in the order they came. A repeated delivery, which a
+/// lost answer can cause, counts once.
+fn accepted(deliveries: &[Delivery]) -> HashMap<String, Vec<String>> {
+    let mut seen: HashMap<String, Vec<String>> = HashMap::new();
+    for delivery in deliveries.iter().filter(|delivery| delivery.answer == Answer::Status(200)) {
+        let text = |member: &str| delivery.body[member].as_str().unwrap_or_default().to_owned();
+        let statuses = seen.entry(text("id")).or_default();
+        if !statuses.contains(&text("status")) {
+            statuses.push(text("status"));
+        }
+    }
+    seen
+}
+
+fn is_told(deliveries: &[Delivery], activity: &Value, statuses: &[&str]) -> bool {
+    let told = accepted(deliveries);
+    let told = activity["id"].as_str().and_then(|id| told.get(id));
+    told.is_some_and(|told| {
+        told.iter().map(|status| status.trim_start_matches("ACTIVITY_STATUS_")).eq(statuses.iter().copied())
+    })
+}
+
+#[tokio::test]
+async fn each_update_in_order() {
+    let receiver = Receiver::start().await;
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (alice, bob) = (daemon.root(0), daemon.root(1));
+    let child_key = Key::named("hooked child");
+    let child =
+        requests::make_sub_organization(&alice, "child", &[requests::root_user("root", &child_key)], 1).await;
+    hook(&alice, &receiver).await;
+
+    let in_child = alice.on(&child).with_key(&child_key);
+    let of_the_child = in_child.completed(CREATE_WALLET, &requests::wallet("child")).await;
+    let members = [daemon.root_id(0), daemon.root_id(1)];
+    let quorum = json!({ "threshold": 2, "userIds": members });
+    alice.completed(UPDATE_ROOT_QUORUM, &quorum).await;
+    let approved = alice.waiting(CREATE_WALLET, &requests::wallet("approved")).await;
+    bob.approved(&approved["fingerprint"]).await;
+    let rejected = alice.waiting(CREATE_WALLET, &requests::wallet("rejected")).await;
+    bob.reject(&rejected["fingerprint"]).await.activity_in("COMPLETED");
+
+    let deliveries = receiver
+        .until("all updates", |deliveries| {
+            is_told(deliveries, &of_the_child, &["COMPLETED"])
+                && is_told(deliveries, &approved, &["CONSENSUS_NEEDED", "COMPLETED"])
+                && is_told(deliveries, &rejected, &["CONSENSUS_NEEDED", "REJECTED"])
+        })
+        .await;
+    for delivery in &deliveries {
+        assert_eq!(delivery.target, "/hook");
+        assert_eq!(delivery.headers["content-type"], "application/json");
+    }
+    let last = deliveries.iter().rfind(|delivery| delivery.body["id"] == approved["id"]).expect("delivered");
+    let stored = alice.activity(&approved["id"]).await;
+    for member in
+        ["status", "type", "fingerprint", "intent", "result", "organizationId", "updatedAt", "votes"]
+    {
+        assert_eq!(last.body[member], stored[member], "{member} as the API tells it");
+    }
+}
+
+#[tokio::test]
+async fn retried_until_accepted() {
+    let receiver = Receiver::start().await;
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (alice, bob) = (daemon.root(0), daemon.root(1));
+    hook(&alice, &receiver).await;
+    receiver.answer(Answer::Status(500));
+    let quorum = json!({ "threshold": 2, "userIds": [daemon.root_id(0), daemon.root_id(1)] });
+    alice.completed(UPDATE_ROOT_QUORUM, &quorum).await;
+    let activity = alice.waiting(CREATE_WALLET, &requests::wallet("retried")).await;
+    bob.approved(&activity["fingerprint"]).await;
+    receiver
+        .until("an attempt that fails", |deliveries| {
+            deliveries.iter().any(|delivery| delivery.answer == Answer::Status(500))
+        })
+        .await;
+    receiver.answer(Answer::Status(200));
+    receiver
+        .until("a second attempt", |deliveries| {
+            is_told(deliveries, &activity, &["CONSENSUS_NEEDED", "COMPLETED"])
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn not_lost_by_a_crash() {
+    let receiver = Receiver::start().await;
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    hook(&alice, &receiver).await;
+    receiver.answer(Answer::Status(503));
+    let address = requests::make_wallet(&alice, "crash").await;
+    let mut activities = Vec::new();
+    for count in 0..10 {
+        let parameters = requests::sign(&address, &format!("crash {count}"));
+        activities.push(alice.completed(SIGN, &parameters).await);
+    }
+    daemon.kill();
+    receiver.answer(Answer::Status(200));
+    daemon.restart().await;
+    receiver
+        .until("what was acknowledged before the crash", |deliveries| {
+            activities.iter().all(|activity| is_told(deliveries, activity, &["COMPLETED"]))
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_silent_receiver_blocks_nobody() {
+    let receiver = Receiver::start().await;
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    let address = requests::make_wallet(&alice, "silent").await;
+    receiver.answer(Answer::Never);
+    hook(&alice, &receiver).await;
+    alice.completed(SIGN, &requests::sign(&address, "first")).await;
+    receiver.until("a delivery that hangs", |deliveries| !deliveries.is_empty()).await;
+    // A delivery may take ten seconds: twenty requests that waited for one each would take minutes.
+    let started = Instant::now();
+    for count in 0..20 {
+        alice.completed(SIGN, &requests::sign(&address, &format!("silent {count}"))).await;
+    }
+    assert!(started.elapsed() < Duration::from_secs(30), "requests wait for the receiver");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_once_it_is_off() {
+    let (receiver, marker) = (Receiver::start().await, Receiver::start().await);
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    hook(&alice, &receiver).await;
+    let told = alice.completed(CREATE_WALLET, &requests::wallet("on")).await;
+    receiver.until("the update while on", |deliveries| is_told(deliveries, &told, &["COMPLETED"])).await;
+    let off = json!({ "name": "FEATURE_NAME_WEBHOOK" });
+    alice.completed("ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE", &off).await;
+    let untold = alice.completed(CREATE_WALLET, &requests::wallet("off")).await;
+    // The next receiver hears of something later, so the earlier would have been sent by now.
+    hook(&alice, &marker).await;
+    let later = alice.completed(CREATE_WALLET, &requests::wallet("later")).await;
+    marker
+        .until("the update of the next receiver", |deliveries| is_told(deliveries, &later, &["COMPLETED"]))
+        .await;
+    for place in [&receiver, &marker] {
+        assert!(place.deliveries().iter().all(|delivery| delivery.body["id"] != untold["id"]));
+    }
+}
+
+#[tokio::test]
+async fn bad_urls_are_refused() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    for url in [
+        "",
+        "ftp://127.0.0.1/",
+        "file:///etc/passwd",
+        "http://",
+        "http://user:password@127.0.0.1/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://10.0.0.1/",
+        "not a url",
+        &format!("http://127.0.0.1/{}", "a".repeat(10_000)),
+    ] {
+        let parameters = json!({ "name": "FEATURE_NAME_WEBHOOK", "value": url });
+        alice.submit(SET_FEATURE, &parameters).await.refusal(400, 3, "*");
+    }
+    let unknown = json!({ "name": "FEATURE_NAME_NO_SUCH" });
+    alice.submit(SET_FEATURE, &unknown).await.refusal(400, 3, "*");
+}

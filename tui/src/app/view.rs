@@ -1,0 +1,209 @@
+//! Draws the state. Cannot change it.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::{LinkState, Model, Screen};
+use crate::canvas::{Canvas, Line};
+use crate::cli::mode_word;
+use crate::keymap::{Place, bar};
+use crate::link::LinkFlaw;
+use crate::screens::{activities, approvals, organizations, overlay, review};
+use crate::text::{clean, clock, cut, duration, width, wrap};
+use crate::theme::Theme;
+
+/// The smallest terminal that screens are drawn on.
+const LEAST: (u16, u16) = (40, 12);
+
+/// Where things go.
+pub(crate) struct Areas {
+    header: Rect,
+    tabs: Rect,
+    /// The screen itself.
+    pub(crate) body: Rect,
+    foot: Rect,
+}
+
+/// Cuts the terminal into its parts.
+pub(crate) fn areas(size: (u16, u16)) -> Areas {
+    let (columns, rows) = size;
+    let part = |y: u16, height: u16| Rect { x: 0, y, width: columns, height };
+    let tabs: u16 = u16::from(rows >= 20);
+    let foot: u16 = if rows >= 30 { 3 } else { 2 };
+    let body = rows.saturating_sub(1 + tabs + foot);
+    Areas {
+        header: part(0, 1),
+        tabs: part(1, tabs),
+        body: part(1 + tabs, body),
+        foot: part(rows.saturating_sub(foot), foot),
+    }
+}
+
+/// Draws everything.
+pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
+    let size = frame.area();
+    let canvas = &mut Canvas::new(frame.buffer_mut(), theme);
+    if size.width < LEAST.0 || size.height < LEAST.1 {
+        let text = format!("quorate needs {}x{}, this is {}x{}", LEAST.0, LEAST.1, size.width, size.height);
+        let lines: Vec<Line> = wrap(&text, usize::from(size.width)).into_iter().map(Line::plain).collect();
+        for (down, line) in lines.iter().enumerate() {
+            canvas.row(size, u16::try_from(down).unwrap_or(u16::MAX), &line.text, line.style);
+        }
+        return;
+    }
+    let areas = areas((size.width, size.height));
+    header(model, canvas, areas.header);
+    tabs(model, canvas, areas.tabs);
+    let body = banner(model, canvas, areas.body);
+    match (&model.review, model.screen) {
+        (Some(_), _) => review::draw(model, canvas, body),
+        (None, Screen::Approvals) => approvals::draw(model, canvas, body),
+        (None, Screen::Organizations) => organizations::draw(model, canvas, body),
+        (None, Screen::Activities) => activities::draw(model, canvas, body),
+    }
+    overlay::draw(model, canvas, body);
+    foot(model, canvas, areas.foot);
+}
+
+/// Mode, organization and user are there at every size; the path between them is cut first.
+fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let columns = usize::from(area.width);
+    let mode = model.daemon.as_ref().map_or("?", |daemon| mode_word(daemon.mode));
+    let (name, id) = match (&model.organization, model.organization_id) {
+        (Some(organization), _) => {
+            (clean(&organization.head.organization_name), organization.head.organization_id.to_string())
+        }
+        (None, Some(id)) => (String::new(), id.to_string()),
+        (None, None) => ("no organization".to_owned(), String::new()),
+    };
+    let user = user(model);
+    let right = match &model.identity.key_name {
+        Some(key) if columns >= 100 => {
+            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.link_word())
+        }
+        _ => format!("{} | {} ", cut(&user, columns / 4), model.link_word()),
+    };
+    let short = format!("{}..{}", id.get(..4).unwrap_or_default(), id.get(32..).unwrap_or_default());
+    let named = if name.is_empty() { &short } else { &name };
+    let left = if columns >= 100 {
+        format!(" quorate | {mode} | {} {short} > {}", cut(&name, 30), path(model, true))
+    } else if columns >= 80 {
+        format!(" {mode} | {} {short} > {}", cut(&name, 20), path(model, false))
+    } else {
+        format!(" {mode} {} > {}", cut(named, columns / 4 + 3), path(model, false))
+    };
+    canvas.split(area, 0, &left, &right, Theme::selected());
+}
+
+fn user(model: &Model) -> String {
+    let named = |id: quorate_common::ids::UserId| {
+        let users =
+            model.organization.as_ref().map(|organization| organization.users.as_slice()).unwrap_or_default();
+        users
+            .iter()
+            .find(|user| user.user_id == id)
+            .map_or_else(|| id.to_string(), |user| clean(&user.user_name))
+    };
+    model.viewer.user.map_or_else(|| "read only".to_owned(), named)
+}
+
+fn path(model: &Model, whole: bool) -> String {
+    let screen = match model.screen {
+        Screen::Approvals => "Approvals",
+        Screen::Organizations => "Organizations",
+        Screen::Activities => "Activities",
+    };
+    match &model.review {
+        Some(open) if whole => format!("{screen} > {}", open.review.title),
+        Some(open) => open.review.title.clone(),
+        None => screen.to_owned(),
+    }
+}
+
+fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let mine = approvals::mine_count(&model.approvals);
+    let names = [
+        (Screen::Approvals, format!("1 Approvals {mine}")),
+        (Screen::Organizations, "2 Organizations".to_owned()),
+        (Screen::Activities, "3 Activities".to_owned()),
+    ];
+    let shown: Vec<String> = names
+        .iter()
+        .map(|(screen, name)| if *screen == model.screen { format!("[{name}]") } else { format!(" {name} ") })
+        .collect();
+    let right = match &model.daemon {
+        Some(daemon) if area.width >= 80 => format!("daemon {}, on this host ", clean(&daemon.version)),
+        _ => String::new(),
+    };
+    canvas.split(area, 0, &format!(" {}", shown.join(" ")), &right, Theme::strong());
+}
+
+/// What is wrong with the connection, above everything else. Returns what is left of the body.
+fn banner(model: &Model, canvas: &mut Canvas<'_>, body: Rect) -> Rect {
+    let text = match &model.link {
+        LinkState::Starting | LinkState::Live => return body,
+        LinkState::Refused(reason) => format!("[x] {reason}. Nothing can be done here; q quits."),
+        LinkState::Lost { flaw, since, retry } => {
+            let retry = retry.saturating_sub(model.now).div_ceil(1000);
+            let state = if flaw.is_sealed() { "SEALED" } else { "DISCONNECTED" };
+            let data = if model.approvals.loaded {
+                format!("; data as of {}, decisions are off", clock(model.heard))
+            } else {
+                String::new()
+            };
+            let help = if matches!(flaw, LinkFlaw::Down(_)) && !model.approvals.loaded {
+                "; start it with quorated serve, or try quorate dev"
+            } else {
+                ""
+            };
+            format!(
+                "[x] {state} {}, retry in {retry} s (r now): {flaw}{data}{help}",
+                duration(model.now.saturating_sub(*since))
+            )
+        }
+    };
+    let lines = wrap(&text, usize::from(body.width));
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(body.height / 2);
+    for (down, line) in lines.iter().take(usize::from(rows)).enumerate() {
+        canvas.row(body, u16::try_from(down).unwrap_or(u16::MAX), line, canvas.theme.bad());
+    }
+    crate::canvas::above(body, rows).1
+}
+
+fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let columns = usize::from(area.width);
+    let mut rows = Vec::new();
+    if area.height >= 3 {
+        rows.push(" marks: [v] checked by this console  [s] stated by the daemon, not provable here  [!] needs care  [x] failed check".to_owned());
+    }
+    rows.push(format!(" {}", model.notice));
+    let keys = if !model.overlays.is_empty() {
+        "Esc close".to_owned()
+    } else if model.decide.is_some() {
+        "Esc cancel  Tab next field".to_owned()
+    } else if model.place() == Place::Review && columns < 60 {
+        "a approve  x reject  Space next  Esc  ?".to_owned()
+    } else {
+        bar(model.place())
+    };
+    rows.push(format!(" {}", fitted(&keys, columns.saturating_sub(1))));
+    for (down, text) in rows.iter().enumerate() {
+        canvas.row(area, u16::try_from(down).unwrap_or(u16::MAX), text, Theme::plain());
+    }
+}
+
+/// As many whole keys as fit, and where the others are told.
+fn fitted(keys: &str, columns: usize) -> String {
+    if width(keys) <= columns {
+        return keys.to_owned();
+    }
+    let mut out = String::new();
+    for part in keys.split("  ") {
+        if width(&out).saturating_add(width(part)).saturating_add(12) > columns {
+            break;
+        }
+        out.push_str(part);
+        out.push_str("  ");
+    }
+    format!("{out}? all keys")
+}

@@ -1,0 +1,110 @@
+//! `quorate activity ls|get|wait`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use quorate_common::activity::Status;
+use quorate_common::console::{ActivityRow, PAGE_LIMIT};
+use serde_json::{Value, json};
+
+use super::Answer;
+use super::arguments::ActivityCommand;
+use crate::ballot::Outcome;
+use crate::failure::{Exit, Failure};
+use crate::proof::status_word;
+use crate::session::Session;
+use crate::text::{clean, date_time};
+
+/// How often a waiting activity is read again.
+const PAUSE_MILLIS: u64 = 500;
+
+pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<Answer, Failure> {
+    match command {
+        ActivityCommand::Ls { status, types, limit } => list(session, status, types, *limit).await,
+        ActivityCommand::Get { reference } => {
+            let review = session.review(reference).await?;
+            let mut data = crate::proof::json(&review);
+            if let Some(members) = data.as_object_mut() {
+                members.insert("activity".to_owned(), json!(review.activity));
+            }
+            Ok(Answer::one(data, super::review_text(&review)))
+        }
+        ActivityCommand::Wait { reference, timeout } => wait(session, reference, *timeout).await,
+    }
+}
+
+async fn list(
+    session: &Session,
+    statuses: &[String],
+    types: &[String],
+    limit: usize,
+) -> Result<Answer, Failure> {
+    session.greet().await?;
+    let id = session.organization_id().await?;
+    let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
+    let types = types.iter().map(|name| activity_type(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut rows: Vec<ActivityRow> = Vec::new();
+    let mut after = None;
+    while rows.len() < limit {
+        let wanted = limit.saturating_sub(rows.len()).min(PAGE_LIMIT);
+        let page = session.client.activities(id, &statuses, &types, after, wanted).await?;
+        rows.extend(page.activities);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let activity = &row.activity;
+        let kind = clean(activity.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
+        let when = date_time(activity.created_at.millis());
+        let _ = writeln!(text, "{when}  {:<9}  {}  {kind}", status_word(activity.status), activity.id);
+    }
+    let data: Vec<Value> = rows.iter().map(|row| json!(row)).collect();
+    Ok(Answer::list(data, if text.is_empty() { "No activities.\n".to_owned() } else { text }))
+}
+
+async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer, Failure> {
+    let decided = async {
+        loop {
+            let review = session.review(reference).await?;
+            if Outcome::of(review.activity.status) != Outcome::Waiting {
+                return Ok::<_, Failure>(review);
+            }
+            tokio::time::sleep(Duration::from_millis(PAUSE_MILLIS)).await;
+        }
+    };
+    let Ok(review) = tokio::time::timeout(Duration::from_secs(timeout), decided).await else {
+        return Err(Failure::new(Exit::Waiting, format!("still waits after {timeout} s")));
+    };
+    let review = review?;
+    let exit = match Outcome::of(review.activity.status) {
+        Outcome::Executed => Exit::Done,
+        Outcome::Rejected => Exit::Rejected,
+        Outcome::Failed => Exit::Failed,
+        Outcome::Waiting => Exit::Waiting,
+    };
+    let text = format!("{}\n", status_word(review.activity.status));
+    Ok(Answer::one(crate::proof::json(&review), text).exits(exit))
+}
+
+fn status(name: &str) -> Result<Status, Failure> {
+    let whole = if name.starts_with("ACTIVITY_STATUS_") {
+        name.to_owned()
+    } else {
+        format!("ACTIVITY_STATUS_{}", name.to_ascii_uppercase().replace('-', "_"))
+    };
+    serde_json::from_value(Value::String(whole))
+        .map_err(|_| Failure::new(Exit::Usage, format!("there is no status {}", clean(name))))
+}
+
+fn activity_type(name: &str) -> Result<String, Failure> {
+    let upper = name.to_ascii_uppercase().replace('-', "_");
+    let whole = if upper.starts_with("ACTIVITY_TYPE_") { upper } else { format!("ACTIVITY_TYPE_{upper}") };
+    if whole.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_') {
+        Ok(whole)
+    } else {
+        Err(Failure::new(Exit::Usage, "a type has letters, digits and underscores"))
+    }
+}

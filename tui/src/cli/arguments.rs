@@ -1,0 +1,209 @@
+//! Subcommands and flags. Help, completions and usage errors come from here.
+
+use clap::{CommandFactory, Parser, Subcommand};
+use quorate_common::fingerprint::Fingerprint;
+
+use super::dev::DevArguments;
+use crate::session::Context;
+
+const EXITS: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 denied, 5 waits for approval, 6 rejected, 7 verification failed, 8 unreachable, 9 sealed, 130 interrupted.";
+
+/// Review, approve and reject what waits for consensus, and look into organizations.
+#[derive(Debug, Parser)]
+#[command(name = "quorate", version, about, after_help = EXITS)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) context: Context,
+    /// Data on standard output as JSON; lists are one object per line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Without a subcommand the console opens
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What can be done without the console.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The daemon: version, mode, uptime
+    Status,
+    /// What waits for approval
+    Approvals {
+        /// What to do
+        #[command(subcommand)]
+        command: ApprovalsCommand,
+    },
+    /// What an activity does, with proof, flags and tally
+    Review {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Vote yes
+    Approve(ApproveArguments),
+    /// Vote no: one no is final
+    Reject {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Remark for the local journal
+        #[arg(long)]
+        note: Option<String>,
+    },
+    /// Activities of every state
+    Activity {
+        /// What to do
+        #[command(subcommand)]
+        command: ActivityCommand,
+    },
+    /// Organizations
+    Org {
+        /// What to do
+        #[command(subcommand)]
+        command: OrgCommand,
+    },
+    /// Own keys
+    Key {
+        /// What to do
+        #[command(subcommand)]
+        command: KeyCommand,
+    },
+    /// The local journal of decisions
+    Journal {
+        /// What to do
+        #[command(subcommand)]
+        command: JournalCommand,
+    },
+    /// A throw-away daemon with an organization to try things on
+    Dev(DevArguments),
+    /// Completions for a shell
+    Completion {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Commands on approvals.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// Lists what waits
+    Ls {
+        /// Only what waits for me
+        #[arg(long, conflicts_with = "others")]
+        mine: bool,
+        /// Only what waits for others
+        #[arg(long)]
+        others: bool,
+    },
+}
+
+/// A yes has to say what it expects.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ApproveArguments {
+    /// Activity id, fingerprint or 64 hex digits
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// Fingerprint that was reviewed
+    #[arg(long, value_name = "HASH", value_parser = fingerprint)]
+    pub(crate) expect_sha256: Fingerprint,
+    /// Type that was reviewed
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) expect_type: Option<String>,
+    /// Name of a HIGH flag that is accepted; once for each
+    #[arg(long, value_name = "FLAG")]
+    pub(crate) allow_flag: Vec<String>,
+}
+
+/// Commands on activities.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ActivityCommand {
+    /// Lists activities, newest first
+    Ls {
+        /// Only with this status, for example COMPLETED; may be repeated
+        #[arg(long)]
+        status: Vec<String>,
+        /// Only of this type; may be repeated
+        #[arg(long = "type")]
+        types: Vec<String>,
+        /// How many at most
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// One activity as the daemon records it, with the checks
+    Get {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Waits until an activity is decided
+    Wait {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Seconds to wait at most
+        #[arg(long, default_value_t = 300)]
+        timeout: u64,
+    },
+}
+
+/// Commands on organizations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrgCommand {
+    /// Lists organizations
+    Ls {
+        /// Children of this organization
+        #[arg(long, value_name = "ID")]
+        parent: Option<quorate_common::ids::OrganizationId>,
+    },
+    /// One organization: users, keys, wallets, quorum, policies
+    Get {
+        /// Which; without it the pinned one
+        id: Option<quorate_common::ids::OrganizationId>,
+    },
+}
+
+/// Commands on own keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Makes a key in an encrypted file and prints its public half
+    Add {
+        /// Name of the key
+        name: String,
+        /// Curve of the key
+        #[arg(long, default_value = "p256")]
+        curve: CurveArgument,
+    },
+    /// Lists keys
+    Ls,
+}
+
+/// Commands on the journal.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum JournalCommand {
+    /// Checks the hash chain
+    Verify,
+}
+
+/// A curve by name.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum CurveArgument {
+    /// NIST P-256
+    P256,
+    /// secp256k1
+    Secp256k1,
+    /// Ed25519
+    Ed25519,
+}
+
+/// Completions as text.
+pub(super) fn completion(shell: clap_complete::Shell) -> String {
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "quorate", &mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    let bare = text.strip_prefix("sha256:").unwrap_or(text);
+    let digits: String = bare.chars().filter(|letter| *letter != ' ').collect();
+    format!("sha256:{}", digits.to_ascii_lowercase()).parse().map_err(|_| "expected 64 hex digits".to_owned())
+}

@@ -1,0 +1,187 @@
+//! `quorate approve` and `quorate reject`.
+
+use quorate_common::activity::Activity;
+use quorate_common::ids::OrganizationId;
+use serde_json::json;
+
+use super::Answer;
+use super::arguments::ApproveArguments;
+use crate::ballot::{self, Ballot, Choice, Outcome};
+use crate::clock::now_millis;
+use crate::failure::{Exit, Failure};
+use crate::kinds::Scene;
+use crate::link;
+use crate::proof::{Review, json};
+use crate::session::{Session, note_down, verdict};
+use crate::text::{clean, clock};
+
+/// Votes yes, if what is there is what the caller expects.
+pub(super) async fn approve(session: &Session, wanted: &ApproveArguments) -> Result<Answer, Failure> {
+    let review = session.review(&wanted.reference).await?;
+    expected(&review, wanted)?;
+    if let Some(vote) = review.own_vote() {
+        let text =
+            format!("You already voted {}. {}\n", clock(vote.cast), outlook(&review.activity, &review));
+        let outcome = Outcome::of(review.activity.status);
+        return Ok(answer(&review, Choice::Approve, outcome, "already voted", text));
+    }
+    if let Some(refusal) = review.approve_refusal() {
+        return Err(closed(&review, &refusal));
+    }
+    cast(session, &review, Choice::Approve, None).await
+}
+
+/// Votes no. A failed check does not stand in the way.
+pub(super) async fn reject(
+    session: &Session,
+    reference: &str,
+    note: Option<&str>,
+) -> Result<Answer, Failure> {
+    let review = session.review(reference).await?;
+    if let Some(refusal) = review.reject_refusal() {
+        return Err(closed(&review, &refusal));
+    }
+    cast(session, &review, Choice::Reject, note).await
+}
+
+fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
+    let differs = |message: String| Failure::new(Exit::Verification, message).with(json(review));
+    let Some(proposal) = &review.proposal else {
+        return Err(differs(
+            "no vote carries bytes that hash to the fingerprint; nothing was sent".to_owned(),
+        ));
+    };
+    if proposal.fingerprint != wanted.expect_sha256 {
+        return Err(differs(format!(
+            "the fingerprint is {}, expected was {}; nothing was sent",
+            proposal.fingerprint, wanted.expect_sha256
+        )));
+    }
+    if let Some(kind) = wanted.expect_type.as_ref().filter(|kind| **kind != proposal.activity_type) {
+        return Err(differs(format!(
+            "the type is {}, expected was {}; nothing was sent",
+            clean(&proposal.activity_type),
+            clean(kind)
+        )));
+    }
+    if review.blocked() {
+        let failed: Vec<String> = review
+            .checks
+            .iter()
+            .filter(|check| check.mark == crate::proof::Mark::Failed)
+            .map(|check| format!("{} {}", check.id, check.text))
+            .collect();
+        return Err(differs(format!("a check failed: {}; nothing was sent", failed.join("; "))));
+    }
+    let unnamed: Vec<&str> = review
+        .high_flags()
+        .map(|flag| flag.name)
+        .filter(|name| !wanted.allow_flag.iter().any(|allowed| allowed == name))
+        .collect();
+    if !unnamed.is_empty() && review.approve_refusal().is_none() {
+        let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
+        return Err(differs(format!(
+            "HIGH flags are not accepted by name; nothing was sent. After reading them: {}",
+            hint.join(" ")
+        )));
+    }
+    Ok(())
+}
+
+fn closed(review: &Review, refusal: &str) -> Failure {
+    let exit = match Outcome::of(review.activity.status) {
+        Outcome::Rejected => Exit::Rejected,
+        Outcome::Executed | Outcome::Failed => Exit::Failed,
+        Outcome::Waiting if review.viewer.user.is_none() => Exit::Usage,
+        Outcome::Waiting => Exit::Denied,
+    };
+    Failure::new(exit, format!("{refusal}; nothing was sent")).with(json(review))
+}
+
+async fn cast(
+    session: &Session,
+    review: &Review,
+    choice: Choice,
+    note: Option<&str>,
+) -> Result<Answer, Failure> {
+    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is chosen"))?;
+    // A rejection must reach what the daemon shows, even when no bytes prove it.
+    let fingerprint =
+        review.proposal.as_ref().map_or(review.activity.fingerprint, |proposal| proposal.fingerprint);
+    let organization: OrganizationId = review.activity.organization_id;
+    let stamper = session.stamper()?;
+    let ballot = Ballot::new(choice, organization, fingerprint, now_millis());
+    let stamp = stamper
+        .stamp(ballot.message.as_bytes())
+        .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
+    let answered = link::submit(&session.client, &ballot, &stamp).await?;
+    let (target, outcome) = verdict(&session.client, &ballot, answered, organization).await?;
+    note_down(&session.folders, review, &ballot, outcome.word(), note)?;
+    if !ballot::is_recorded(&target, &ballot, user, &stamp) {
+        let message = "sent, but the daemon's record does not hold this vote with this signature";
+        return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
+    }
+    let text = format!("Vote recorded. {}\n", outlook(&target, review));
+    Ok(answer(review, choice, outcome, "recorded", text).with_result(&target))
+}
+
+fn answer(review: &Review, choice: Choice, outcome: Outcome, vote: &str, text: String) -> Answer {
+    let exit = match (choice, outcome) {
+        (Choice::Reject, Outcome::Rejected) | (Choice::Approve, Outcome::Executed) => Exit::Done,
+        (_, Outcome::Waiting) => Exit::Waiting,
+        (Choice::Approve, Outcome::Rejected) => Exit::Rejected,
+        (_, Outcome::Failed) | (Choice::Reject, Outcome::Executed) => Exit::Failed,
+    };
+    let data = json!({
+        "activityId": review.activity.id,
+        "fingerprint": review.proposal.as_ref().map(|proposal| proposal.fingerprint),
+        "choice": choice.word(),
+        "vote": vote,
+        "outcome": outcome.word(),
+        "status": review.activity.status,
+        "sentence": review.sentence,
+    });
+    Answer::one(data, text).exits(exit)
+}
+
+impl Answer {
+    fn with_result(mut self, target: &Activity) -> Self {
+        if let Some(members) = self.data.first_mut().and_then(serde_json::Value::as_object_mut) {
+            members.insert("status".to_owned(), json!(target.status));
+            members.insert("result".to_owned(), target.result.clone());
+            members.insert("failure".to_owned(), json!(target.failure));
+        }
+        self
+    }
+}
+
+/// What became of it, or who must still agree.
+pub(crate) fn outlook(target: &Activity, review: &Review) -> String {
+    match Outcome::of(target.status) {
+        Outcome::Executed => "It was executed.".to_owned(),
+        Outcome::Failed => {
+            let reason = target
+                .failure
+                .as_ref()
+                .map_or_else(String::new, |fault| format!(": {}", clean(&fault.message)));
+            format!("It was executed and FAILED{reason}.")
+        }
+        Outcome::Rejected => "It is rejected.".to_owned(),
+        Outcome::Waiting => {
+            let scene = Scene { organization: &review.organization, asker: None };
+            let voted =
+                |user: &&quorate_common::ids::UserId| !target.votes.iter().any(|vote| vote.user_id == **user);
+            let left: Vec<String> = review
+                .tally
+                .open_to
+                .iter()
+                .filter(voted)
+                .map(|user| scene.user_short(&user.to_string()))
+                .collect();
+            format!(
+                "It waits for others: {}.",
+                if left.is_empty() { "nobody known".to_owned() } else { left.join(", ") }
+            )
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `quorate review REF`.
+
+use super::Answer;
+use crate::failure::{Exit, Failure};
+use crate::kinds::Scene;
+use crate::proof::{Review, json, status_word};
+use crate::session::Session;
+use crate::text::{clock, date_time, duration, grouped};
+
+pub(super) async fn run(session: &Session, reference: &str) -> Result<Answer, Failure> {
+    let review = session.review(reference).await?;
+    let answer = Answer::one(json(&review), text(&review));
+    Ok(if review.blocked() { answer.exits(Exit::Verification) } else { answer })
+}
+
+/// The review as plain lines, without boxes or escape sequences.
+pub(crate) fn text(review: &Review) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    line(format!("{} RISK  {}  ({})", review.risk.word(), review.title, status_word(review.activity.status)));
+    line(review.sentence.clone());
+    line(format!("\ntype      {}", crate::text::clean(&review.activity.activity_type)));
+    line(format!("id        {}", review.activity.id));
+    line(format!("asked by  {}", review.asker));
+    line(format!("asked at  {}", date_time(review.activity.created_at.millis())));
+    line(format!("needs     {}", needs(review)));
+    for vote in &review.votes {
+        let said = if vote.selection == quorate_common::activity::Selection::Approved { "yes" } else { "no" };
+        let state = vote
+            .flaw
+            .clone()
+            .unwrap_or_else(|| if vote.lapsed { "lapsed".to_owned() } else { "[v]".to_owned() });
+        line(format!("vote      {said} {} {} {state}", vote.name, clock(vote.cast)));
+    }
+    for change in &review.changes {
+        line(format!(
+            "change    {}: {} [s] -> {} [v]  {}",
+            change.label, change.now, change.after, change.note
+        ));
+    }
+    for field in review.fields.iter().chain(&review.facts) {
+        line(format!("field     {} = {}", field.name, field.value));
+    }
+    for flag in &review.flags {
+        line(format!("flag      [!] {:<4} {} ({})", flag.level.word(), flag.text, flag.name));
+    }
+    for check in &review.checks {
+        line(format!("check     {} {:<3} {}", check.mark.sign(), check.id, check.text));
+    }
+    if let Some(proposal) = &review.proposal {
+        line(format!("sha256    {}", grouped(&proposal.fingerprint.hex())));
+    }
+    if review.blocked() {
+        line("\nBLOCKED: a check failed; this cannot be approved here. Rejecting is possible.".to_owned());
+    }
+    out
+}
+
+/// Who has agreed, how many must, and what the viewer's vote would do.
+pub(crate) fn needs(review: &Review) -> String {
+    let tally = &review.tally;
+    let scene = Scene { organization: &review.organization, asker: None };
+    let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
+    let rule = match tally.rule {
+        None => return format!("nothing any more: {}", status_word(review.activity.status)),
+        Some(quorate_common::console::WaitingRule::RootQuorum) => format!(
+            "root quorum, {} of {}",
+            tally.needed,
+            review.organization.head.root_quorum.user_ids.len()
+        ),
+        Some(quorate_common::console::WaitingRule::Policy) => {
+            format!("a policy, or {} root users", tally.needed)
+        }
+    };
+    let lapse = tally.lapses_at.map_or_else(String::new, |at| {
+        format!("; votes lapse in {}", duration(at.saturating_sub(review.taken_at)))
+    });
+    let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
+    format!("{rule}; has {}; still open to: {open}{lapse}", tally.has())
+}

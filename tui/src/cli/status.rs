@@ -1,0 +1,38 @@
+//! `quorate status`.
+
+use serde_json::json;
+
+use super::Answer;
+use crate::clock::now_millis;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::text::{clean, date_time, duration};
+
+pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
+    let status = session.greet().await?;
+    let mut data = serde_json::to_value(&status).unwrap_or_default();
+    if let Some(members) = data.as_object_mut() {
+        members.insert("socket".to_owned(), json!(session.client.socket()));
+        members.insert("clockApartMillis".to_owned(), json!(status.now_millis.abs_diff(now_millis())));
+    }
+    let started = status.started_at.millis();
+    let text = format!(
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\n",
+        mode_word(status.mode),
+        clean(&status.version),
+        status.protocol,
+        date_time(started),
+        duration(now_millis().saturating_sub(started)),
+        clean(&session.client.socket().display().to_string()),
+        status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
+    );
+    Ok(Answer::one(data, text))
+}
+
+/// The word that stands on every screen.
+pub(crate) const fn mode_word(mode: quorate_common::console::Mode) -> &'static str {
+    match mode {
+        quorate_common::console::Mode::Dev => "DEV",
+        quorate_common::console::Mode::Production => "PROD",
+    }
+}

@@ -1,0 +1,282 @@
+//! Exit codes and data of commands, against a made-up daemon behind a real socket.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use clap::Parser;
+use quorate_common::activity::Status;
+use quorate_common::console::ReviewRecord;
+use quorate_common::wire::Timestamp;
+use serde_json::json;
+
+use super::*;
+use crate::clock::now_millis;
+use crate::fake::{Fake, Manner};
+use crate::testing::{NOW, Stage, lowering, tagging};
+
+/// The record as if it were made just now.
+fn fresh(record: &ReviewRecord) -> ReviewRecord {
+    let stage = Stage::new(record.organization.users.len(), record.organization.head.root_quorum.threshold);
+    let activity = &record.row.activity;
+    let message = activity.votes[0].message.replace(&(NOW - 600_000).to_string(), &now_millis().to_string());
+    let mut record = stage.propose_bytes(1, &message, &activity.activity_type, activity.intent.clone());
+    record.row.activity.created_at = Timestamp::of_millis(now_millis());
+    record.row.activity.votes[0].created_at = Timestamp::of_millis(now_millis());
+    record
+}
+
+async fn run_with(words: &[String], folders: &Folders) -> (Exit, Vec<Value>) {
+    let all = std::iter::once("quorate").chain(words.iter().map(String::as_str));
+    let Ok(arguments) = Arguments::try_parse_from(all) else { return (Exit::Usage, Vec::new()) };
+    match run(&arguments, arguments.command.as_ref().unwrap(), folders).await {
+        Ok(answer) => (answer.exit, answer.data),
+        Err(failure) => (failure.exit, vec![failure.json()]),
+    }
+}
+
+/// Runs words as a user of a made-up daemon.
+async fn at(fake: &Fake, user: &str, words: &[&str]) -> (Exit, Vec<Value>) {
+    let mut all = vec![
+        "--credentials".to_owned(),
+        fake.credentials().display().to_string(),
+        "--user".to_owned(),
+        user.to_owned(),
+    ];
+    all.extend(words.iter().map(|word| (*word).to_owned()));
+    run_with(&all, &fake.folders()).await
+}
+
+fn runtime(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(test);
+}
+
+fn names(record: &ReviewRecord) -> (String, String) {
+    (record.row.activity.id.to_string(), record.row.activity.fingerprint.hex())
+}
+
+#[test]
+fn approves_what_was_reviewed() {
+    runtime(async {
+        let (_, record) = tagging();
+        let record = fresh(&record);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let (exit, data) = at(&fake, "mira", &["review", &hash, "--json"]).await;
+        assert_eq!((exit, &data[0]["blocked"], &data[0]["risk"]), (Exit::Done, &json!(false), &json!("LOW")));
+        assert_eq!(data[0]["votes"]["needed"], json!(2));
+        let (exit, data) = at(&fake, "mira", &["approvals", "ls", "--mine"]).await;
+        assert_eq!((exit, data.len(), &data[0]["mine"]), (Exit::Done, 1, &json!(true)));
+        assert_eq!(at(&fake, "mira", &["approvals", "ls", "--others"]).await.1.len(), 0);
+        let (exit, data) = at(
+            &fake,
+            "mira",
+            &["approve", &id, "--expect-sha256", &hash, "--expect-type", "ACTIVITY_TYPE_CREATE_USER_TAG"],
+        )
+        .await;
+        assert_eq!(
+            (exit, &data[0]["vote"], &data[0]["outcome"]),
+            (Exit::Done, &json!("recorded"), &json!("executed")),
+            "{data:?}"
+        );
+        let sent = fake.votes.lock().unwrap().clone();
+        assert_eq!(sent.len(), 1);
+        assert!(sent[0].contains(&format!("\"fingerprint\":\"sha256:{hash}\"")));
+        assert_eq!(at(&fake, "ana", &["activity", "wait", &id]).await.0, Exit::Done);
+        assert_eq!(at(&fake, "ana", &["approve", &id, "--expect-sha256", &hash]).await.0, Exit::Failed);
+    });
+}
+
+#[test]
+fn says_what_it_waits_for_and_votes_once() {
+    runtime(async {
+        let (_, record) = lowering();
+        let record = fresh(&record);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let flagged = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "quorum-lowered"];
+        let (exit, data) = at(&fake, "mira", &flagged).await;
+        assert_eq!((exit, &data[0]["outcome"]), (Exit::Waiting, &json!("waiting")), "{data:?}");
+        let (exit, data) = at(&fake, "mira", &flagged).await;
+        assert_eq!((exit, &data[0]["vote"]), (Exit::Waiting, &json!("already voted")));
+        assert_eq!(fake.votes.lock().unwrap().len(), 1);
+        assert_eq!(at(&fake, "mira", &["activity", "wait", &id, "--timeout", "0"]).await.0, Exit::Waiting);
+        assert_eq!(at(&fake, "kenji", &["reject", &id, "--note", "no"]).await.0, Exit::Done);
+        assert_eq!(at(&fake, "mira", &["activity", "wait", &id]).await.0, Exit::Rejected);
+        assert_eq!(
+            at(&fake, "sam", &["approve", &id, "--expect-sha256", &hash, "--allow-flag", "quorum-lowered"])
+                .await
+                .0,
+            Exit::Rejected
+        );
+    });
+}
+
+#[test]
+fn refuses_what_was_not_expected() {
+    runtime(async {
+        let (_, record) = lowering();
+        let record = fresh(&record);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let refused = async |words: &[&str], exit: Exit| {
+            assert_eq!(at(&fake, "mira", words).await.0, exit, "{words:?}");
+        };
+        refused(&["approve", &id], Exit::Usage).await;
+        refused(&["approve", &id, "--expect-sha256", "xyz"], Exit::Usage).await;
+        refused(
+            &["approve", &id, "--expect-sha256", &"0".repeat(64), "--allow-flag", "quorum-lowered"],
+            Exit::Verification,
+        )
+        .await;
+        refused(&["approve", &id, "--expect-sha256", &hash], Exit::Verification).await;
+        refused(
+            &[
+                "approve",
+                &id,
+                "--expect-sha256",
+                &hash,
+                "--expect-type",
+                "X",
+                "--allow-flag",
+                "quorum-lowered",
+            ],
+            Exit::Verification,
+        )
+        .await;
+        refused(&["approve", "nonsense", "--expect-sha256", &hash], Exit::Usage).await;
+        refused(&["review", "00000000-0000-7000-8000-000000000001"], Exit::NotFound).await;
+        refused(&["activity", "ls", "--status", "nonsense"], Exit::Usage).await;
+        refused(&["nonsense"], Exit::Usage).await;
+        assert_eq!(at(&fake, "nobody", &["status"]).await.0, Exit::NotFound);
+        assert!(fake.votes.lock().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_lying_daemon_is_blocked() {
+    runtime(async {
+        let (_, record) = tagging();
+        let mut record = fresh(&record);
+        record.row.activity.intent =
+            json!({"createUserTagIntent": {"userTagName": "harmless", "userIds": []}});
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let (exit, data) = at(&fake, "mira", &["review", &id]).await;
+        assert_eq!((exit, &data[0]["blocked"]), (Exit::Verification, &json!(true)));
+        assert_eq!(
+            at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0,
+            Exit::Verification
+        );
+        assert!(fake.votes.lock().unwrap().is_empty());
+        assert_eq!(at(&fake, "mira", &["reject", &id]).await.0, Exit::Done);
+    });
+}
+
+#[test]
+fn a_lost_answer_leads_to_the_same_bytes() {
+    runtime(async {
+        let (_, record) = tagging();
+        let record = fresh(&record);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Lossy);
+        assert_eq!(at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
+        let sent = fake.votes.lock().unwrap().clone();
+        assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
+        assert_eq!(fake.record.lock().unwrap().row.activity.votes.len(), 2);
+    });
+}
+
+#[test]
+fn receipts_are_checked() {
+    runtime(async {
+        for (manner, expected) in [(Manner::Forgetful, Exit::Verification), (Manner::Failing, Exit::Failed)] {
+            let (_, record) = tagging();
+            let record = fresh(&record);
+            let (id, hash) = names(&record);
+            let fake = Fake::start(record, manner);
+            assert_eq!(at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0, expected);
+        }
+    });
+}
+
+#[test]
+fn tells_daemons_apart() {
+    runtime(async {
+        for (manner, expected) in [
+            (Manner::Sealed, Exit::Sealed),
+            (Manner::Foreign, Exit::Failed),
+            (Manner::Production, Exit::Denied),
+            (Manner::Honest, Exit::Done),
+        ] {
+            let fake = Fake::start(tagging().1, manner);
+            assert_eq!(at(&fake, "mira", &["status"]).await.0, expected);
+        }
+        let fake = Fake::start(tagging().1, Manner::Honest);
+        let socket = format!("{}.none", fake.socket().display());
+        assert_eq!(
+            run_with(&["--socket".to_owned(), socket, "status".to_owned()], &fake.folders()).await.0,
+            Exit::Unreachable
+        );
+        let file = fake.credentials();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        let words = ["--credentials".to_owned(), file.display().to_string(), "status".to_owned()];
+        assert_eq!(run_with(&words, &fake.folders()).await.0, Exit::Denied);
+    });
+}
+
+#[test]
+fn lists_and_shows() {
+    runtime(async {
+        let (_, mut record) = tagging();
+        record.row.activity.status = Status::Completed;
+        let fake = Fake::start(record, Manner::Honest);
+        for words in [
+            &["org", "ls"][..],
+            &["org", "get"],
+            &["activity", "ls", "--limit", "5"],
+            &["completion", "bash"],
+        ] {
+            let (exit, data) = at(&fake, "mira", words).await;
+            assert_eq!((exit, data.len()), (Exit::Done, 1), "{words:?}");
+        }
+        let id = fake.record.lock().unwrap().row.activity.id.to_string();
+        let (exit, data) = at(&fake, "mira", &["activity", "get", &id]).await;
+        assert_eq!((exit, &data[0]["activity"]["id"]), (Exit::Done, &json!(id)));
+    });
+}
+
+#[test]
+fn a_key_file_votes_too() {
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+    runtime(async {
+        let mut record = fresh(&tagging().1);
+        let place = Fake::start(tagging().1, Manner::Honest);
+        let folders = place.folders();
+        let phrase = |text: &str| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            std::io::Seek::rewind(&mut file).unwrap();
+            file
+        };
+        let run_as = async |file: &std::fs::File, words: &[&str]| {
+            let mut all = vec!["--passphrase-fd".to_owned(), file.as_raw_fd().to_string()];
+            all.extend(words.iter().map(|word| (*word).to_owned()));
+            run_with(&all, &folders).await
+        };
+        let (exit, data) =
+            run_as(&phrase("correct horse\n"), &["key", "add", "laptop", "--curve", "ed25519"]).await;
+        assert_eq!(exit, Exit::Done, "{data:?}");
+        let public = data[0]["publicKey"].as_str().unwrap().to_owned();
+        assert_eq!(run_as(&phrase("short"), &["key", "add", "other"]).await.0, Exit::Usage);
+        public.clone_into(&mut record.organization.users[0].api_keys[0].credential.public_key);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let socket = fake.socket().display().to_string();
+        let words = ["--socket", &socket, "--key", "laptop", "approve", &id, "--expect-sha256", &hash];
+        assert_eq!(run_as(&phrase("wrong horse"), &words).await.0, Exit::Denied);
+        let (exit, data) = run_as(&phrase("correct horse"), &words).await;
+        assert_eq!(exit, Exit::Done, "{data:?}");
+        assert_eq!(run_as(&phrase(""), &["key", "ls"]).await.1.len(), 1);
+        assert_eq!(run_as(&phrase(""), &["journal", "verify"]).await.1[0]["entries"], json!(1));
+    });
+}

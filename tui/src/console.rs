@@ -1,0 +1,141 @@
+//! The loop between terminal, state and daemon: the only room that performs effects.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_common::stamp::Stamp;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::app::{Effect, JournalLine, Model, Msg, update, view};
+use crate::ballot::Ballot;
+use crate::clock::now_millis;
+use crate::failure::Failure;
+use crate::journal::{self, Entry};
+use crate::link::{self, Order};
+use crate::place;
+use crate::roster::Roster;
+use crate::session::Session;
+use crate::signals;
+use crate::term::{Input, Screen};
+use crate::theme::Theme;
+
+/// How often time is looked at.
+const TICK: Duration = Duration::from_millis(200);
+/// The least time between two drawings.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// Runs the console until it is left.
+pub(crate) async fn run(session: Session) -> Result<(), Failure> {
+    let roster = Roster::load(&session.folders.roster())?;
+    let session = Arc::new(session);
+    let mut screen = Screen::take()?;
+    let size = screen.terminal.size()?;
+    let mut model = Model::new(session.identity(), roster, (size.width, size.height), now_millis());
+    let (answers_in, mut answers) = unbounded_channel();
+    let (results_in, mut results) = unbounded_channel();
+    let orders = link::start(session.client.clone(), answers_in);
+    let theme = Theme::new(has_colour());
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut drawn = None;
+    let ended = signals::ended();
+    tokio::pin!(ended);
+    loop {
+        let due = drawn.map_or_else(Instant::now, |at: Instant| at + FRAME);
+        if model.dirty && Instant::now() >= due {
+            screen.terminal.draw(|frame| view(&model, theme, frame))?;
+            model.dirty = false;
+            drawn = Some(Instant::now());
+        }
+        let msg = tokio::select! {
+            input = screen.next() => match input {
+                Some(Input::Key(key)) => Msg::Key(key, now_millis()),
+                Some(Input::Paste(text)) => Msg::Paste(text),
+                Some(Input::Resize(columns, rows)) => Msg::Resize(columns, rows),
+                None => return Ok(()),
+            },
+            Some(answer) = answers.recv() => Msg::Link(answer),
+            Some(result) = results.recv() => result,
+            _ = tick.tick() => Msg::Tick(now_millis()),
+            () = tokio::time::sleep_until(due), if model.dirty => continue,
+            () = &mut ended => return Ok(()),
+        };
+        model.now = model.now.max(now_millis());
+        for effect in update(&mut model, msg) {
+            if !perform(effect, &session, &orders, &results_in) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Does what the state asks for. Returns whether the console goes on.
+fn perform(
+    effect: Effect,
+    session: &Arc<Session>,
+    orders: &UnboundedSender<Order>,
+    results: &UnboundedSender<Msg>,
+) -> bool {
+    match effect {
+        Effect::Quit => return false,
+        Effect::Order(order) => {
+            // The worker lives as long as this sender.
+            let _ = orders.send(order);
+        }
+        Effect::Sign { passphrase, message } => {
+            let (session, results) = (Arc::clone(session), results.clone());
+            // Opening a key file takes a while on purpose.
+            tokio::task::spawn_blocking(move || {
+                let _ = results.send(Msg::Signed(sign(&session, &passphrase, &message)));
+            });
+        }
+        Effect::SaveRoster(roster) => {
+            let path = session.folders.roster();
+            let mut roster = *roster;
+            let saved = Roster::load(&path).and_then(|stored| {
+                roster.merge(stored);
+                roster.save(&path)
+            });
+            trouble(saved, "the roster could not be saved", results);
+        }
+        Effect::Journal(decision) => {
+            let (line, ballot) = *decision;
+            trouble(note_down(&session.folders, line, &ballot), "the journal could not be written", results);
+        }
+    }
+    true
+}
+
+fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {
+    let stamper = session.unlock(passphrase).map_err(|failure| failure.message)?;
+    stamper.stamp(message.as_bytes()).map_err(|_| "the key cannot sign".to_owned())
+}
+
+fn note_down(folders: &place::Folders, line: JournalLine, ballot: &Ballot) -> Result<(), place::PlaceFlaw> {
+    let entry = Entry {
+        previous: String::new(),
+        at_millis: now_millis(),
+        organization_id: line.organization,
+        activity_id: line.activity,
+        fingerprint: ballot.fingerprint.to_string(),
+        sentence: line.sentence,
+        choice: ballot.choice.word().to_owned(),
+        outcome: line.outcome.to_owned(),
+        organization_version: line.version,
+        note: line.note,
+    };
+    journal::append(&folders.journal(), entry)
+}
+
+fn trouble(result: Result<(), place::PlaceFlaw>, what: &str, results: &UnboundedSender<Msg>) {
+    if let Err(flaw) = result {
+        let _ = results.send(Msg::Trouble(format!("[!] {what}: {flaw}")));
+    }
+}
+
+/// Colours unless `NO_COLOR` says otherwise or the terminal has none (no-color.org).
+fn has_colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}

@@ -1,0 +1,199 @@
+//! A made-up daemon behind a real socket, for tests: answers the console routes from one record, and takes
+//! votes like the real one.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use quorate_common::activity::{Selection, Status};
+use quorate_common::console::{ActivityPage, DaemonStatus, Mode, OrganizationPage, PROTOCOL, ReviewRecord};
+use quorate_common::fault::{Code, Fault};
+use quorate_common::stamp::{HEADER, Stamp};
+use quorate_common::wire::Timestamp;
+use serde_json::{Value, json};
+
+use crate::clock::now_millis;
+use crate::place::Folders;
+use crate::testing::Stage;
+
+/// What the daemon does besides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// As the real one.
+    Honest,
+    /// Speaks another protocol.
+    Foreign,
+    /// Serves for real.
+    Production,
+    /// Is sealed.
+    Sealed,
+    /// Loses the first answer to a vote.
+    Lossy,
+    /// Says yes and records nothing.
+    Forgetful,
+    /// Fails when it executes.
+    Failing,
+}
+
+/// A running daemon.
+pub(crate) struct Fake {
+    folder: tempfile::TempDir,
+    /// The record that is served.
+    pub(crate) record: Arc<Mutex<ReviewRecord>>,
+    /// Bodies of the votes that came in.
+    pub(crate) votes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Fake {
+    /// Serves a record.
+    pub(crate) fn start(record: ReviewRecord, manner: Manner) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = tokio::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        let record = Arc::new(Mutex::new(record));
+        let votes = Arc::new(Mutex::new(Vec::new()));
+        let (shared, cast) = (Arc::clone(&record), Arc::clone(&votes));
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (record, votes) = (Arc::clone(&shared), Arc::clone(&cast));
+                tokio::spawn(async move {
+                    let service = service_fn(move |request| {
+                        answer(request, Arc::clone(&record), Arc::clone(&votes), manner)
+                    });
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Self { folder, record, votes }
+    }
+
+    /// Folders of a user, empty at first.
+    pub(crate) fn folders(&self) -> Folders {
+        Folders { config: self.folder.path().join("config"), state: self.folder.path().join("state") }
+    }
+
+    /// The socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    /// A credentials file with the keys of all users.
+    pub(crate) fn credentials(&self) -> PathBuf {
+        let path = self.folder.path().join("credentials.json");
+        let users: Vec<Value> = (0..5u8)
+            .map(|index| {
+                let at = usize::from(index);
+                let name = ["mira", "jo", "ana", "kenji", "sam"][at];
+                json!({"userId": Stage::user(at), "userName": name,
+                    "publicKey": Stage::stamper(at).public_key(), "privateKey": const_hex::encode([index + 1; 32])})
+            })
+            .collect();
+        let file = json!({"baseUrl": "http://127.0.0.1:1", "socket": self.socket(), "organizationId": Stage::id(), "rootUsers": users});
+        crate::place::write_private(Path::new(&path), file.to_string().as_bytes()).unwrap();
+        path
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    record: Arc<Mutex<ReviewRecord>>,
+    votes: Arc<Mutex<Vec<String>>>,
+    manner: Manner,
+) -> Result<Response<Full<Bytes>>, std::io::Error> {
+    let path = request.uri().path().to_owned();
+    let stamp = request.headers().get(HEADER).map(|value| value.to_str().unwrap().to_owned());
+    let body = request.into_body().collect().await.map_err(std::io::Error::other)?.to_bytes();
+    if manner == Manner::Sealed {
+        return Ok(fault(&Fault::new(Code::Unavailable, "the daemon is sealed")));
+    }
+    if path.starts_with("/public/v1/submit/") {
+        let message = String::from_utf8(body.to_vec()).unwrap();
+        let stamp = Stamp::read(&stamp.unwrap()).unwrap();
+        let known = votes.lock().unwrap().contains(&message);
+        votes.lock().unwrap().push(message.clone());
+        if !known && manner != Manner::Forgetful {
+            take(&mut record.lock().unwrap(), &message, &stamp, manner);
+        }
+        if manner == Manner::Lossy && !known {
+            return Err(std::io::Error::other("lost"));
+        }
+        let activity = json!(record.lock().unwrap().row.activity);
+        return Ok(ok(&json!({"activity": activity})));
+    }
+    let record = record.lock().unwrap().clone();
+    let id = Stage::id();
+    Ok(match path.strip_prefix("/console/v1/").unwrap_or_default() {
+        "status" => ok(&json!(DaemonStatus {
+            protocol: if manner == Manner::Foreign { PROTOCOL + 1 } else { PROTOCOL },
+            version: "0.1.0".to_owned(),
+            mode: if manner == Manner::Production { Mode::Production } else { Mode::Dev },
+            started_at: Timestamp::of_millis(now_millis()),
+            now_millis: now_millis(),
+            process_id: 1,
+            base_url: None,
+            quorum_public_key: String::new(),
+        })),
+        "organizations" => {
+            ok(&json!(OrganizationPage { organizations: vec![record.organization.head], next: None }))
+        }
+        path if path == format!("organizations/{id}") => ok(&json!(record.organization)),
+        path if path == format!("organizations/{id}/activities") => {
+            ok(&json!(ActivityPage { activities: vec![record.row], next: None }))
+        }
+        path => {
+            let wanted = path.rsplit('/').next().unwrap_or_default();
+            let known = [record.row.activity.id.to_string(), record.row.activity.fingerprint.to_string()];
+            if known.contains(&wanted.to_owned()) {
+                ok(&json!(record))
+            } else {
+                fault(&Fault::new(Code::NotFound, "no such activity"))
+            }
+        }
+    })
+}
+
+/// Counts the vote, and executes or rejects.
+fn take(record: &mut ReviewRecord, message: &str, stamp: &Stamp, manner: Manner) {
+    let organization = record.organization.clone();
+    let holds = |user: &&quorate_common::wire::User| {
+        user.api_keys.iter().any(|key| key.credential.public_key == stamp.public_key)
+    };
+    let user = organization.users.iter().find(holds).unwrap().user_id;
+    let voter = (0..organization.users.len()).find(|index| Stage::user(*index) == user).unwrap();
+    let no = message.contains("REJECT");
+    let selection = if no { Selection::Rejected } else { Selection::Approved };
+    let vote = Stage::vote(record.row.activity.id, voter, selection, message, stamp, now_millis());
+    let activity = &mut record.row.activity;
+    activity.votes.push(vote);
+    let needed = usize::try_from(organization.head.root_quorum.threshold).unwrap();
+    if no {
+        activity.status = Status::Rejected;
+    } else if activity.votes.len() >= needed {
+        activity.status = if manner == Manner::Failing { Status::Failed } else { Status::Completed };
+    }
+    match (&mut record.row.waiting, activity.status) {
+        (Some(waiting), Status::ConsensusNeeded) => {
+            waiting.counted.push(user);
+            waiting.open_to.retain(|open| *open != user);
+        }
+        (waiting, _) => *waiting = None,
+    }
+}
+
+fn ok(value: &Value) -> Response<Full<Bytes>> {
+    Response::new(Full::new(Bytes::from(value.to_string())))
+}
+
+fn fault(fault: &Fault) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(fault.body())));
+    *response.status_mut() = StatusCode::from_u16(fault.code.http_status()).unwrap();
+    response
+}

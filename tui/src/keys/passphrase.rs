@@ -1,0 +1,75 @@
+//! Asks for a passphrase on the terminal without echo, or reads one line of a descriptor for scripts.
+//! Never reads arguments or the environment.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+/// Longest passphrase, in bytes.
+const LENGTH_LIMIT: u64 = 1024;
+
+/// Where a passphrase comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The terminal, or the first line of standard input when that is no terminal.
+    Ask,
+    /// The first line of this open descriptor.
+    Descriptor(u32),
+}
+
+/// One passphrase. `prompt` is shown on the terminal only.
+pub(crate) fn read(source: Source, prompt: &str) -> std::io::Result<Zeroizing<String>> {
+    match source {
+        Source::Descriptor(number) => line(&mut BufReader::new(File::open(format!("/dev/fd/{number}"))?)),
+        Source::Ask if std::io::stdin().is_terminal() => ask(prompt),
+        Source::Ask => line(&mut std::io::stdin().lock()),
+    }
+}
+
+/// Whether a person types, so that a new passphrase is asked for twice.
+pub(crate) fn is_typed(source: Source) -> bool {
+    source == Source::Ask && std::io::stdin().is_terminal()
+}
+
+fn line(reader: &mut impl BufRead) -> std::io::Result<Zeroizing<String>> {
+    let mut text = Zeroizing::new(String::new());
+    reader.by_ref().take(LENGTH_LIMIT).read_line(&mut text)?;
+    while text.ends_with(['\n', '\r']) {
+        text.pop();
+    }
+    Ok(text)
+}
+
+fn ask(prompt: &str) -> std::io::Result<Zeroizing<String>> {
+    let terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let _quiet = Quiet::start(&terminal)?;
+    (&terminal).write_all(prompt.as_bytes())?;
+    let text = line(&mut BufReader::new(&terminal));
+    (&terminal).write_all(b"\n")?;
+    text
+}
+
+/// Echo is off as long as this lives.
+struct Quiet<'a> {
+    terminal: &'a File,
+    before: rustix::termios::Termios,
+}
+
+impl<'a> Quiet<'a> {
+    fn start(terminal: &'a File) -> std::io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut silent = before.clone();
+        silent.local_modes &= !(LocalModes::ECHO | LocalModes::ECHONL);
+        // Flush: what was typed before the prompt is not meant for it.
+        tcsetattr(terminal, OptionalActions::Flush, &silent)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
+    }
+}

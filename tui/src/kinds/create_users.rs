@@ -1,0 +1,141 @@
+//! Adds users with their first credentials.
+
+use std::fmt::Write as _;
+
+use super::scene::{count, listed};
+use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use crate::text::{clean, quoted};
+
+pub(super) struct CreateUsers;
+
+impl Kind for CreateUsers {
+    fn versions(&self) -> &'static [Version] {
+        &[
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_USERS",
+                intent: "createUsersIntent",
+                shape: "users[]:User1",
+            },
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_USERS_V2",
+                intent: "createUsersIntentV2",
+                shape: "users[]:User2",
+            },
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_USERS_V3",
+                intent: "createUsersIntentV3",
+                shape: "users[]:User3",
+            },
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_USERS_V4",
+                intent: "createUsersIntentV4",
+                shape: "users[]:User4",
+            },
+        ]
+    }
+
+    fn title(&self) -> &'static str {
+        "Create users"
+    }
+
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+        added(&parameters.list("users")?, scene)
+    }
+}
+
+/// The story of adding these users; they may lack any credential but API keys.
+pub(super) fn added(users: &[Reader<'_>], scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
+    let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
+    let mut story = Story::new(listed(names), String::new());
+    for user in users {
+        let name = user.text("userName")?;
+        let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
+        if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
+            story.flag(
+                Level::Med,
+                "same-name",
+                format!("there is a user named {} already: {}", quoted(name), known.user_id),
+            );
+        }
+        let tags = user.texts("userTags")?;
+        if !tags.is_empty() {
+            let told = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            let _ = write!(sentence, " {} is tagged {told}.", quoted(name));
+            story.flag(
+                Level::Med,
+                "joins-tag",
+                format!("{} can do at once whatever policies give to {told}", quoted(name)),
+            );
+        }
+        registered_keys(user, scene, &mut story)?;
+    }
+    story.change(
+        "users",
+        scene.organization.users.len().to_string(),
+        scene.organization.users.len().saturating_add(users.len()).to_string(),
+        "",
+    );
+    story.sentence = sentence;
+    Ok(story)
+}
+
+/// Credentials of a new user in words.
+pub(super) fn credentials(user: &Reader<'_>) -> Result<String, Undecodable> {
+    let mut parts = Vec::new();
+    for key in user.list("apiKeys")? {
+        parts.push(api_key(&key)?);
+    }
+    for passkey in user.list("authenticators")? {
+        parts.push(format!("a passkey {}", quoted(passkey.text("authenticatorName")?)));
+    }
+    for provider in user.list("oauthProviders")? {
+        parts.push(format!("sign-in through {}", quoted(provider.text("providerName")?)));
+    }
+    if let Some(email) = user.maybe_text("userEmail")? {
+        parts.push(format!("the address {}", clean(email)));
+    }
+    if let Some(phone) = user.maybe_text("userPhoneNumber")? {
+        parts.push(format!("the number {}", clean(phone)));
+    }
+    Ok(if parts.is_empty() { "no credential".to_owned() } else { parts.join(", ") })
+}
+
+/// An API key in words, with its whole public key.
+pub(super) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable> {
+    let name = quoted(key.text("apiKeyName")?);
+    let public = clean(key.text("publicKey")?);
+    let curve = key
+        .maybe_text("curveType")?
+        .map_or_else(|| "P256".to_owned(), |curve| clean(curve.trim_start_matches("API_KEY_CURVE_")));
+    let life = match key.number("expirationSeconds")? {
+        0 => "without expiry".to_owned(),
+        seconds => format!("for {}", crate::text::duration(seconds.saturating_mul(1000))),
+    };
+    Ok(format!("an API key {name} ({curve} {public}, {life})"))
+}
+
+/// Flags keys that some user has already.
+pub(super) fn registered_keys(
+    user: &Reader<'_>,
+    scene: &Scene<'_>,
+    story: &mut Story,
+) -> Result<(), Undecodable> {
+    for key in user.list("apiKeys")? {
+        let public = key.text("publicKey")?;
+        let holder = scene.organization.users.iter().find(|known| {
+            known
+                .api_keys
+                .iter()
+                .any(|registered| registered.credential.public_key.eq_ignore_ascii_case(public))
+        });
+        if let Some(holder) = holder {
+            story.flag(
+                Level::Med,
+                "key-in-use",
+                format!("the key {} already belongs to {}", clean(public), quoted(&holder.user_name)),
+            );
+        }
+    }
+    Ok(())
+}

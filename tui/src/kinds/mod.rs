@@ -1,0 +1,137 @@
+//! What each kind of activity does, told from the bytes that the asker signed. A kind is one file and two
+//! lines here. Nothing in this room sees the daemon's rendering, a clock, a file or the network.
+
+use serde_json::Value;
+
+mod approve_activity;
+mod create_api_keys;
+mod create_api_only_users;
+mod create_policy;
+mod create_private_keys;
+mod create_sub_organization;
+mod create_user_tag;
+mod create_users;
+mod create_wallet;
+mod create_wallet_accounts;
+mod delete_api_keys;
+mod delete_users;
+mod reader;
+mod reject_activity;
+mod remove_organization_feature;
+mod scene;
+mod set_organization_feature;
+mod shape;
+mod sign_raw_payload;
+mod sign_raw_payloads;
+mod story;
+mod update_root_quorum;
+
+pub(crate) use reader::{Reader, Undecodable};
+pub(crate) use scene::Scene;
+pub(crate) use shape::leaves;
+pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
+
+/// All kinds that this console decodes, sorted.
+static KINDS: [&dyn Kind; 18] = [
+    &approve_activity::ApproveActivity,
+    &create_api_keys::CreateApiKeys,
+    &create_api_only_users::CreateApiOnlyUsers,
+    &create_policy::CreatePolicy,
+    &create_private_keys::CreatePrivateKeys,
+    &create_sub_organization::CreateSubOrganization,
+    &create_user_tag::CreateUserTag,
+    &create_users::CreateUsers,
+    &create_wallet::CreateWallet,
+    &create_wallet_accounts::CreateWalletAccounts,
+    &delete_api_keys::DeleteApiKeys,
+    &delete_users::DeleteUsers,
+    &reject_activity::RejectActivity,
+    &remove_organization_feature::RemoveOrganizationFeature,
+    &set_organization_feature::SetOrganizationFeature,
+    &sign_raw_payload::SignRawPayload,
+    &sign_raw_payloads::SignRawPayloads,
+    &update_root_quorum::UpdateRootQuorum,
+];
+
+/// One kind of activity in all its versions.
+pub(crate) trait Kind: Sync {
+    /// The versions: type, member of `intent`, and shape of the parameters.
+    fn versions(&self) -> &'static [Version];
+
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// What the parameters do to the organization. Fails when a needed member is absent or of a wrong type.
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable>;
+}
+
+/// One version of a kind.
+pub(crate) struct Version {
+    /// `ACTIVITY_TYPE_*`.
+    pub(crate) activity_type: &'static str,
+    /// Member of `intent`.
+    pub(crate) intent: &'static str,
+    /// Members of the parameters, see [`shape`].
+    pub(crate) shape: &'static str,
+}
+
+/// A kind and the version that a type names.
+pub(crate) fn of_type(activity_type: &str) -> Option<(&'static dyn Kind, &'static Version)> {
+    KINDS.iter().find_map(|kind| {
+        let version = kind.versions().iter().find(|version| version.activity_type == activity_type)?;
+        Some((*kind, version))
+    })
+}
+
+/// What is known about parameters of any type.
+pub(crate) struct Decoded {
+    /// What people call the kind.
+    pub(crate) title: String,
+    /// Member of `intent`, for a known type.
+    pub(crate) intent: Option<&'static str>,
+    /// What it does.
+    pub(crate) story: Story,
+    /// Every leaf of the parameters.
+    pub(crate) fields: Vec<Field>,
+    /// Paths that no version of the type has.
+    pub(crate) leftover: Vec<String>,
+    /// Why the parameters could not be told, if so.
+    pub(crate) undecoded: Option<String>,
+}
+
+/// Tells what parameters do. Never fails: what cannot be told is marked as undecoded and shown in full.
+pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>) -> Decoded {
+    let fields = leaves(parameters);
+    let Some((kind, version)) = of_type(activity_type) else {
+        let reason = format!("this console does not know the type {}", crate::text::clean(activity_type));
+        return undecoded(None, fields, reason);
+    };
+    let leftover = shape::leftover(parameters, version.shape);
+    match kind.describe(&Reader::new(parameters), scene) {
+        Ok(story) => {
+            let title = kind.title().to_owned();
+            Decoded { title, intent: Some(version.intent), story, fields, leftover, undecoded: None }
+        }
+        Err(flaw) => undecoded(Some(version.intent), fields, flaw.to_string()),
+    }
+}
+
+fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -> Decoded {
+    let mut story = Story::new(
+        "UNDECODED",
+        format!("UNDECODED: {reason}. What it would do is not known; the bytes are shown in full below."),
+    );
+    story.flag(Level::High, "undecoded", format!("cannot be told: {reason}"));
+    story.danger("the word UNDECODED", "UNDECODED");
+    Decoded {
+        title: "UNDECODED".to_owned(),
+        intent,
+        story,
+        fields,
+        leftover: Vec::new(),
+        undecoded: Some(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests;

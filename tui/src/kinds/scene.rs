@@ -1,0 +1,89 @@
+//! The organization as the daemon describes it, to put names beside ids. Names from here are stated, not
+//! proven; ids always stand beside them.
+
+use quorate_common::console::OrganizationDetail;
+use quorate_common::ids::UserId;
+use quorate_common::wire::User;
+
+use crate::text::quoted;
+
+/// What a kind may look at beside the signed parameters.
+pub(crate) struct Scene<'a> {
+    /// The organization acted upon, now.
+    pub(crate) organization: &'a OrganizationDetail,
+    /// Who asked.
+    pub(crate) asker: Option<UserId>,
+}
+
+impl<'a> Scene<'a> {
+    /// The user with this id.
+    pub(crate) fn user(&self, id: &str) -> Option<&'a User> {
+        self.organization.users.iter().find(|user| user.user_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a user.
+    pub(crate) fn user_named(&self, id: &str) -> String {
+        named(self.user(id).map(|user| user.user_name.as_str()), id)
+    }
+
+    /// Only the name, for lists.
+    pub(crate) fn user_short(&self, id: &str) -> String {
+        self.user(id).map_or_else(|| crate::text::clean(id), |user| crate::text::clean(&user.user_name))
+    }
+
+    /// Whether the user is in the root quorum.
+    pub(crate) fn is_root(&self, id: &str) -> bool {
+        self.organization
+            .head
+            .root_quorum
+            .user_ids
+            .iter()
+            .any(|member| member.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a tag.
+    pub(crate) fn tag_named(&self, id: &str) -> String {
+        let found = self.organization.tags.iter().find(|tag| tag.tag_id.to_string().eq_ignore_ascii_case(id));
+        named(found.map(|tag| tag.tag_name.as_str()), id)
+    }
+
+    /// Name and whole id of a wallet.
+    pub(crate) fn wallet_named(&self, id: &str) -> String {
+        let found = self
+            .organization
+            .wallets
+            .iter()
+            .find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id));
+        named(found.map(|wallet| wallet.wallet_name.as_str()), id)
+    }
+
+    /// A private key by id, or an address or wallet account that is shown as it stands.
+    pub(crate) fn signer_named(&self, id: &str) -> String {
+        let keys = &self.organization.private_keys;
+        let by_id = keys.iter().find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id));
+        let by_address = || keys.iter().find(|key| key.addresses.iter().any(|address| address.address == id));
+        match by_id.or_else(by_address) {
+            Some(key) => format!("private key {}", named(Some(&key.private_key_name), id)),
+            None => format!("the key of {}", crate::text::clean(id)),
+        }
+    }
+}
+
+fn named(name: Option<&str>, id: &str) -> String {
+    let id = crate::text::clean(id);
+    match name {
+        Some(name) => format!("{} ({id})", quoted(name)),
+        None => format!("{id} (not known here)"),
+    }
+}
+
+/// `1 user`, `2 users`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The parts with commas between them, or `none`.
+pub(crate) fn listed<I: IntoIterator<Item = String>>(parts: I) -> String {
+    let parts: Vec<String> = parts.into_iter().collect();
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,166 @@
+//! Which members the parameters of a type may have, written as text: blank-separated names, `[]` for
+//! lists, `:Shape` for objects. Finds leftovers: members that would be signed but mean nothing here.
+
+use serde_json::Value;
+
+use super::Field;
+use crate::text::clean;
+
+/// Objects that occur in several types.
+const SHAPES: [(&str, &str); 26] = [
+    ("ApiKey1", "apiKeyName publicKey expirationSeconds"),
+    ("ApiKey2", "apiKeyName publicKey curveType expirationSeconds"),
+    ("Authenticator1", "authenticatorName userId challenge attestation:Credential"),
+    (
+        "Credential",
+        "id type rawId authenticatorAttachment response:Response clientExtensionResults:Extensions",
+    ),
+    ("Response", "clientDataJson attestationObject transports[] authenticatorAttachment"),
+    ("Extensions", "appid appidExclude credProps:Properties"),
+    ("Properties", "rk"),
+    ("Authenticator2", "authenticatorName challenge attestation:Attestation"),
+    ("Attestation", "credentialId clientDataJson attestationObject transports[]"),
+    ("Provider1", "providerName oidcToken"),
+    ("Provider2", "providerName oidcToken oidcClaims:Claims"),
+    ("Claims", "iss sub aud"),
+    ("Account", "curve pathFormat path addressFormat name"),
+    ("Wallet", "walletName accounts[]:Account mnemonicLength"),
+    ("PrivateKey", "privateKeyName curve privateKeyTags[] addressFormats[]"),
+    ("Root1", "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2"),
+    (
+        "Root2",
+        "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
+    ),
+    (
+        "Root3",
+        "userName userEmail apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
+    ),
+    (
+        "Root4",
+        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
+    ),
+    (
+        "Root5",
+        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider2",
+    ),
+    ("User1", "userName userEmail accessType apiKeys[]:ApiKey1 authenticators[]:Authenticator1 userTags[]"),
+    ("User2", "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2 userTags[]"),
+    (
+        "User3",
+        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1 userTags[]",
+    ),
+    (
+        "User4",
+        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider2 userTags[]",
+    ),
+    ("ApiOnlyUser", "userName userEmail userTags[] apiKeys[]:ApiKey1"),
+    ("Signature", "publicKey scheme message signature"),
+];
+
+/// A member that clients add to any body and that no service like this one acts on.
+pub(crate) const APP_PROOFS: &str = "generateAppProofs";
+
+/// Paths within the value that the shape does not have, and members that are of another form.
+pub(crate) fn leftover(value: &Value, shape: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    object(value, shape, "", &mut out);
+    out.retain(|path| path != APP_PROOFS);
+    out
+}
+
+/// Every leaf of the value with its path. Empty lists and objects are leaves too.
+pub(crate) fn leaves(value: &Value) -> Vec<Field> {
+    let mut out = Vec::new();
+    walk(value, String::new(), &mut out);
+    out
+}
+
+fn object(value: &Value, shape: &str, path: &str, out: &mut Vec<String>) {
+    let Some(members) = value.as_object() else {
+        out.push(path.to_owned());
+        return;
+    };
+    for (name, inner) in members {
+        let place = if path.is_empty() { clean(name) } else { format!("{path}.{}", clean(name)) };
+        let Some((listed, inside)) = member(shape, name) else {
+            out.push(place);
+            continue;
+        };
+        match (listed, inner) {
+            (true, Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    element(item, inside, &format!("{place}[{index}]"), out);
+                }
+            }
+            (true, _) => out.push(place),
+            (false, inner) => element(inner, inside, &place, out),
+        }
+    }
+}
+
+fn element(value: &Value, inside: Option<&str>, place: &str, out: &mut Vec<String>) {
+    match inside {
+        Some(name) => {
+            let shape = SHAPES.iter().find(|(known, _)| *known == name).map_or("", |(_, shape)| *shape);
+            object(value, shape, place, out);
+        }
+        None if value.is_object() || value.is_array() => out.push(place.to_owned()),
+        None => {}
+    }
+}
+
+/// Whether a member is a list, and which shape it has.
+fn member<'s>(shape: &'s str, wanted: &str) -> Option<(bool, Option<&'s str>)> {
+    shape.split(' ').find_map(|part| {
+        let (name, inside) = part.split_once(':').map_or((part, None), |(name, inside)| (name, Some(inside)));
+        let bare = name.strip_suffix("[]");
+        (bare.unwrap_or(name) == wanted).then_some((bare.is_some(), inside))
+    })
+}
+
+fn walk(value: &Value, path: String, out: &mut Vec<Field>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (name, inner) in members {
+                let place = if path.is_empty() { clean(name) } else { format!("{path}.{}", clean(name)) };
+                walk(inner, place, out);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                walk(item, format!("{path}[{index}]"), out);
+            }
+        }
+        Value::Object(_) if path.is_empty() => {}
+        Value::String(text) => out.push(Field { name: path, value: clean(text) }),
+        other => out.push(Field { name: path, value: other.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn finds_what_is_left_over() {
+        let check = |value: Value, expected: &[&str]| {
+            assert_eq!(leftover(&value, "userId apiKeys[]:ApiKey1 tags[]"), expected, "{value}");
+        };
+        check(json!({"userId": "a", "apiKeys": [{"apiKeyName": "k"}], "tags": ["x"]}), &[]);
+        check(json!({"generateAppProofs": true}), &[]);
+        check(json!({"userId": "a", "admin": true}), &["admin"]);
+        check(json!({"apiKeys": [{"apiKeyName": "k", "curveType": "c"}]}), &["apiKeys[0].curveType"]);
+        check(json!({"userId": {"x": 1}}), &["userId"]);
+        check(json!({"tags": "x"}), &["tags"]);
+        check(json!({"tags": [[1]]}), &["tags[0]"]);
+    }
+
+    #[test]
+    fn lists_every_leaf() {
+        let fields = leaves(&json!({"a": 1, "b": {"c": ["x", {"d": []}]}, "e\u{202e}": "f"}));
+        let lines: Vec<String> =
+            fields.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
+        assert_eq!(lines, ["a=1", "b.c[0]=x", "b.c[1].d=[]", "e<U+202E>=f"]);
+    }
+}

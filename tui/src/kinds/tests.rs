@@ -1,0 +1,328 @@
+//! Each kind in each version: its sentence at 120 and 80 columns, its flags, its fields. The texts in
+//! `snapshots/` are read by people in review.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::Stage;
+use crate::text::wrap;
+
+/// Writes down what people would read.
+fn told(activity_type: &str, parameters: &Value, asker: usize) -> String {
+    let stage = Stage::new(3, 2);
+    let organization = stage.organization();
+    let scene = Scene { organization: &organization, asker: Some(Stage::user(asker)) };
+    let decoded = decode(activity_type, parameters, &scene);
+    let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.story.brief);
+    for columns in [120, 80] {
+        let _ = writeln!(out, "-- {columns} columns");
+        for line in wrap(&decoded.story.sentence, columns) {
+            assert!(crate::text::width(&line) <= columns);
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    for change in &decoded.story.changes {
+        let _ = writeln!(out, "change {}: {} -> {} {}", change.label, change.now, change.after, change.note);
+    }
+    for flag in &decoded.story.flags {
+        let _ = writeln!(out, "flag {} {}: {}", flag.level.word(), flag.name, flag.text);
+    }
+    if let Some(danger) = &decoded.story.danger {
+        let _ = writeln!(out, "type {}: {}", danger.prompt, danger.answer);
+    }
+    for field in decoded.fields.iter().chain(&decoded.story.facts) {
+        let _ = writeln!(out, "field {} = {}", field.name, field.value);
+    }
+    assert!(decoded.leftover.is_empty(), "{:?}", decoded.leftover);
+    out
+}
+
+fn check(name: &str, rows: &[(&str, Value)]) {
+    let whole: Vec<String> = rows
+        .iter()
+        .map(|(version, parameters)| told(&format!("ACTIVITY_TYPE_{version}"), parameters, 0))
+        .collect();
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!(name, whole.join("\n"));
+    });
+    for (version, _) in rows {
+        assert!(of_type(&format!("ACTIVITY_TYPE_{version}")).is_some());
+    }
+}
+
+fn key(curve: bool) -> Value {
+    let mut key = json!({"apiKeyName": "ci", "publicKey": "02".repeat(33), "expirationSeconds": "86400"});
+    if curve {
+        key["curveType"] = json!("API_KEY_CURVE_P256");
+    }
+    key
+}
+
+fn passkey() -> Value {
+    json!({"authenticatorName": "yubi-5c", "challenge": "c", "attestation": {"credentialId": "i", "clientDataJson": "d", "attestationObject": "o", "transports": ["AUTHENTICATOR_TRANSPORT_USB"]}})
+}
+
+fn account() -> Value {
+    json!({"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0", "addressFormat": "ADDRESS_FORMAT_ETHEREUM"})
+}
+
+fn private_key() -> Value {
+    json!({"privateKeyName": "k1", "curve": "CURVE_ED25519", "privateKeyTags": [], "addressFormats": ["ADDRESS_FORMAT_SOLANA"]})
+}
+
+const TAG: &str = "7f7f7f7f-7f7f-7f7f-7f7f-7f7f7f7f7f7f";
+
+#[test]
+fn create_users() {
+    let provider = json!({"providerName": "google", "oidcToken": "t"});
+    check(
+        "create_users",
+        &[
+            (
+                "CREATE_USERS",
+                json!({"users": [{"userName": "lee", "accessType": "ACCESS_TYPE_ALL", "apiKeys": [key(false)], "authenticators": [], "userTags": []}]}),
+            ),
+            (
+                "CREATE_USERS_V2",
+                json!({"users": [{"userName": "lee", "userEmail": "lee@acme.example", "apiKeys": [], "authenticators": [passkey()], "userTags": [TAG]}]}),
+            ),
+            (
+                "CREATE_USERS_V3",
+                json!({"users": [{"userName": "mira", "userPhoneNumber": "+4915112345678", "apiKeys": [key(true)], "authenticators": [], "oauthProviders": [provider], "userTags": []}]}),
+            ),
+            (
+                "CREATE_USERS_V4",
+                json!({"users": [{"userName": "a", "apiKeys": [], "authenticators": [], "oauthProviders": [{"providerName": "own", "oidcClaims": {"iss": "i", "sub": "s", "aud": "a"}}], "userTags": []}, {"userName": "b"}]}),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn create_api_only_users() {
+    check(
+        "create_api_only_users",
+        &[(
+            "CREATE_API_ONLY_USERS",
+            json!({"apiOnlyUsers": [{"userName": "bot", "userTags": [TAG], "apiKeys": [key(false)]}]}),
+        )],
+    );
+}
+
+#[test]
+fn delete_users() {
+    check(
+        "delete_users",
+        &[("DELETE_USERS", json!({"userIds": [Stage::user(2), "00000000-0000-4000-8000-000000000009"]}))],
+    );
+}
+
+#[test]
+fn create_api_keys() {
+    check(
+        "create_api_keys",
+        &[
+            ("CREATE_API_KEYS", json!({"userId": Stage::user(1), "apiKeys": [key(false)]})),
+            ("CREATE_API_KEYS_V2", json!({"userId": Stage::user(0), "apiKeys": [key(true)]})),
+            (
+                "CREATE_API_KEYS_V2",
+                json!({"userId": "00000000-0000-4000-8000-000000000009", "apiKeys": [key(true)]}),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn delete_api_keys() {
+    let known = Stage::new(3, 2).organization().users[1].api_keys[0].api_key_id;
+    check("delete_api_keys", &[("DELETE_API_KEYS", json!({"userId": Stage::user(1), "apiKeyIds": [known]}))]);
+}
+
+#[test]
+fn wallets_and_keys() {
+    check(
+        "create_wallet",
+        &[
+            (
+                "CREATE_WALLET",
+                json!({"walletName": "treasury-hot", "accounts": [account()], "mnemonicLength": 24}),
+            ),
+            ("CREATE_WALLET", json!({"walletName": "new", "accounts": []})),
+        ],
+    );
+    let mut named = account();
+    named["name"] = json!("payouts");
+    check(
+        "create_wallet_accounts",
+        &[(
+            "CREATE_WALLET_ACCOUNTS",
+            json!({"walletId": "51515151-5151-5151-5151-515151515151", "accounts": [account(), named], "persist": true}),
+        )],
+    );
+    let mut tagged = private_key();
+    tagged["privateKeyTags"] = json!([TAG]);
+    check(
+        "create_private_keys",
+        &[
+            ("CREATE_PRIVATE_KEYS", json!({"privateKeys": [private_key()]})),
+            ("CREATE_PRIVATE_KEYS_V2", json!({"privateKeys": [tagged]})),
+        ],
+    );
+}
+
+#[test]
+fn sign_raw_payload() {
+    let text = |payload: &str, encoding: &str, hash: &str| json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "payload": payload, "encoding": format!("PAYLOAD_ENCODING_{encoding}"), "hashFunction": format!("HASH_FUNCTION_{hash}")});
+    let mut first = text("hello", "TEXT_UTF8", "SHA256");
+    first.as_object_mut().unwrap().remove("signWith");
+    first["privateKeyId"] = json!("77777777-7777-7777-7777-777777777777");
+    check(
+        "sign_raw_payload",
+        &[
+            ("SIGN_RAW_PAYLOAD", first),
+            ("SIGN_RAW_PAYLOAD_V2", text("a\u{202e}b", "TEXT_UTF8", "KECCAK256")),
+            ("SIGN_RAW_PAYLOAD_V2", text("68656c6c6f", "HEXADECIMAL", "NOT_APPLICABLE")),
+            ("SIGN_RAW_PAYLOAD_V2", text(&"ab".repeat(32), "HEXADECIMAL", "NO_OP")),
+            ("SIGN_RAW_PAYLOAD_V2", text("{}", "EIP712", "NO_OP")),
+        ],
+    );
+    let mut several = text("", "HEXADECIMAL", "SHA256");
+    several.as_object_mut().unwrap().remove("payload");
+    several["payloads"] = json!(["00", "0011"]);
+    check("sign_raw_payloads", &[("SIGN_RAW_PAYLOADS", several)]);
+}
+
+#[test]
+fn update_root_quorum() {
+    let [mira, jo, ana] = [0, 1, 2].map(|index| Stage::user(index).to_string());
+    check(
+        "update_root_quorum",
+        &[
+            ("UPDATE_ROOT_QUORUM", json!({"threshold": 1, "userIds": [mira, jo, ana]})),
+            (
+                "UPDATE_ROOT_QUORUM",
+                json!({"threshold": 2, "userIds": [mira, jo, "00000000-0000-4000-8000-000000000009"]}),
+            ),
+            ("UPDATE_ROOT_QUORUM", json!({"threshold": 3, "userIds": [ana, jo, mira]})),
+        ],
+    );
+}
+
+#[test]
+fn create_sub_organization() {
+    let user =
+        |curve: bool| json!({"userName": "root", "apiKeys": [key(curve)], "authenticators": [passkey()]});
+    let base = |curve: bool| json!({"subOrganizationName": "customer 1", "rootUsers": [user(curve)], "rootQuorumThreshold": 1});
+    let with = |curve: bool, more: &[(&str, Value)]| {
+        let mut value = base(curve);
+        for (name, inner) in more {
+            value[*name] = inner.clone();
+        }
+        value
+    };
+    let wallet = json!({"walletName": "first", "accounts": [account()]});
+    let off = |name: &'static str| (name, json!(true));
+    check(
+        "create_sub_organization",
+        &[
+            ("CREATE_SUB_ORGANIZATION", json!({"name": "customer 1", "rootAuthenticator": passkey()})),
+            ("CREATE_SUB_ORGANIZATION_V2", base(false)),
+            ("CREATE_SUB_ORGANIZATION_V3", with(false, &[("privateKeys", json!([private_key()]))])),
+            (
+                "CREATE_SUB_ORGANIZATION_V4",
+                with(false, &[("wallet", wallet.clone()), off("disableEmailRecovery")]),
+            ),
+            ("CREATE_SUB_ORGANIZATION_V5", with(false, &[off("disableEmailAuth")])),
+            ("CREATE_SUB_ORGANIZATION_V6", with(true, &[("rootUsers", json!([user(true), user(true)]))])),
+            (
+                "CREATE_SUB_ORGANIZATION_V7",
+                with(
+                    true,
+                    &[
+                        ("wallet", wallet),
+                        off("disableEmailRecovery"),
+                        off("disableEmailAuth"),
+                        off("disableSmsAuth"),
+                        off("disableOtpEmailAuth"),
+                    ],
+                ),
+            ),
+            ("CREATE_SUB_ORGANIZATION_V8", base(true)),
+        ],
+    );
+}
+
+#[test]
+fn features() {
+    check(
+        "set_organization_feature",
+        &[
+            ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_EMAIL_AUTH"})),
+            (
+                "SET_ORGANIZATION_FEATURE",
+                json!({"name": "FEATURE_NAME_WEBHOOK", "value": "https://hooks.acme.example/quorate?x=1"}),
+            ),
+            (
+                "SET_ORGANIZATION_FEATURE",
+                json!({"name": "FEATURE_NAME_WEBAUTHN_ORIGINS", "value": "https://acme.example"}),
+            ),
+            ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_SWAP_CONFIG", "value": ""})),
+        ],
+    );
+    check(
+        "remove_organization_feature",
+        &[
+            ("REMOVE_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_WEBHOOK"})),
+            ("REMOVE_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_SMS_AUTH"})),
+        ],
+    );
+}
+
+#[test]
+fn create_policy() {
+    let policy = |effect: &str, condition: &str, consensus: &str| json!({"policyName": "p", "effect": effect, "condition": condition, "consensus": consensus, "notes": ""});
+    check(
+        "create_policy",
+        &[
+            (
+                "CREATE_POLICY_V3",
+                policy("EFFECT_ALLOW", "activity.action == 'SIGN'", "approvers.count() >= 2"),
+            ),
+            ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "", "approvers.count() >= 2")),
+            ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "activity.action == 'SIGN'", " ")),
+            ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "nonsense ==", "approvers.count() >= 2")),
+            ("CREATE_POLICY_V3", policy("EFFECT_DENY", "", "")),
+            ("CREATE_POLICY_V3", policy("EFFECT_OTHER", "", "")),
+        ],
+    );
+}
+
+#[test]
+fn tags_and_votes() {
+    check(
+        "create_user_tag",
+        &[
+            ("CREATE_USER_TAG", json!({"userTagName": "auditors", "userIds": []})),
+            ("CREATE_USER_TAG", json!({"userTagName": "finance", "userIds": [Stage::user(0)]})),
+        ],
+    );
+    let fingerprint = json!({"fingerprint": format!("sha256:{}", "ab".repeat(32))});
+    check("votes", &[("APPROVE_ACTIVITY", fingerprint.clone()), ("REJECT_ACTIVITY", fingerprint)]);
+}
+
+#[test]
+fn the_table_is_sound() {
+    let mut seen = std::collections::BTreeSet::new();
+    for kind in KINDS {
+        assert!(!kind.title().is_empty());
+        for version in kind.versions() {
+            assert!(seen.insert(version.activity_type), "{} stands twice", version.activity_type);
+            assert!(version.activity_type.starts_with("ACTIVITY_TYPE_"));
+            // Every shape that is named exists: an unknown one would call all of its members leftovers.
+            assert!(!version.shape.contains("::"));
+        }
+    }
+}

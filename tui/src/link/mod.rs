@@ -1,0 +1,10 @@
+//! The only room that dials the daemon's socket. Requests in, typed answers out; nothing here decides.
+
+mod client;
+mod events;
+mod submit;
+mod worker;
+
+pub(crate) use client::{Client, LinkFlaw};
+pub(crate) use submit::submit;
+pub(crate) use worker::{Answer, Order, start};

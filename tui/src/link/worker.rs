@@ -1,0 +1,242 @@
+//! Turns orders into requests and answers, and follows the change feed. Reconnects by itself; the screens
+//! only hear that data is old.
+
+use std::time::Duration;
+
+use quorate_common::activity::Activity;
+use quorate_common::console::{
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationPage,
+    PAGE_LIMIT, ReviewRecord,
+};
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::stamp::Stamp;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::events::{Feed, Sign};
+use super::{Client, LinkFlaw, submit};
+use crate::ballot::Ballot;
+
+/// How often the daemon is asked for a sign of life while the feed is silent.
+const PULSE_SECONDS: u64 = 3;
+/// First and longest pause between attempts to reconnect.
+const RETRY_FIRST_SECONDS: u64 = 1;
+const RETRY_LAST_SECONDS: u64 = 15;
+
+/// What the screens ask for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Order {
+    /// The organization and what waits in it.
+    Approvals(OrganizationId),
+    /// One activity for a review.
+    Record(OrganizationId, String),
+    /// The same activity once more, right before a vote.
+    Preflight(OrganizationId, String),
+    /// A page of all activities.
+    Activities(OrganizationId, Option<ActivityId>),
+    /// A page of organizations.
+    Organizations(Option<OrganizationId>, Option<OrganizationId>),
+    /// Another organization.
+    Organization(OrganizationId),
+    /// A page of accounts.
+    Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
+    /// A vote.
+    Cast(OrganizationId, Box<(Ballot, Stamp)>),
+    /// Reconnect now.
+    Retry,
+}
+
+/// What the screens hear.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// The feed is open; who the daemon is.
+    Connected(DaemonStatus),
+    /// The daemon lives.
+    Alive,
+    /// Something changed.
+    Changed(Change),
+    /// No connection, and when the next attempt is made, in seconds.
+    Lost(LinkFlaw, u64),
+    /// For [`Order::Approvals`]; says whether there is more than is shown.
+    Approvals(Box<OrganizationDetail>, Vec<ActivityRow>, bool),
+    /// For [`Order::Record`].
+    Record(Box<ReviewRecord>),
+    /// For [`Order::Preflight`].
+    Preflight(Result<Box<ReviewRecord>, LinkFlaw>),
+    /// For [`Order::Activities`]; holds the cursor asked with.
+    Activities(Option<ActivityId>, ActivityPage),
+    /// For [`Order::Organizations`]; holds the parent and cursor asked with.
+    Organizations(Option<OrganizationId>, Option<OrganizationId>, OrganizationPage),
+    /// For [`Order::Organization`].
+    Organization(Box<OrganizationDetail>),
+    /// For [`Order::Accounts`]; holds the cursor asked with.
+    Accounts(WalletId, Option<WalletAccountId>, AccountPage),
+    /// For [`Order::Cast`]: the target as it is afterwards.
+    Cast(Result<Box<Activity>, LinkFlaw>),
+    /// An order failed; what was asked, in words.
+    Failed(&'static str, LinkFlaw),
+}
+
+/// Starts the worker. Orders go in, answers come out until the returned sender is dropped.
+pub(crate) fn start(client: Client, answers: UnboundedSender<Answer>) -> UnboundedSender<Order> {
+    let (orders, inbox) = unbounded_channel();
+    let (retry, retries) = unbounded_channel();
+    tokio::spawn(follow(client.clone(), answers.clone(), retries));
+    tokio::spawn(serve(client, answers, inbox, retry));
+    orders
+}
+
+async fn serve(
+    client: Client,
+    answers: UnboundedSender<Answer>,
+    mut inbox: UnboundedReceiver<Order>,
+    retry: UnboundedSender<()>,
+) {
+    while let Some(order) = inbox.recv().await {
+        if order == Order::Retry {
+            let _ = retry.send(());
+            continue;
+        }
+        let (client, answers) = (client.clone(), answers.clone());
+        tokio::spawn(async move {
+            let answer = fulfil(&client, order).await;
+            // The console may be gone by now.
+            let _ = answers.send(answer);
+        });
+    }
+}
+
+async fn fulfil(client: &Client, order: Order) -> Answer {
+    match order {
+        Order::Approvals(id) => answered("approvals", approvals(client, id).await),
+        Order::Record(id, reference) => answered(
+            "the activity",
+            client.record(id, &reference).await.map(|record| Answer::Record(Box::new(record))),
+        ),
+        Order::Preflight(id, reference) => {
+            Answer::Preflight(client.record(id, &reference).await.map(Box::new))
+        }
+        Order::Activities(id, after) => answered(
+            "activities",
+            client
+                .activities(id, &[], &[], after, PAGE_LIMIT)
+                .await
+                .map(|page| Answer::Activities(after, page)),
+        ),
+        Order::Organizations(parent, after) => answered(
+            "organizations",
+            client.organizations(parent, after).await.map(|page| Answer::Organizations(parent, after, page)),
+        ),
+        Order::Organization(id) => answered(
+            "the organization",
+            client.organization(id).await.map(|detail| Answer::Organization(Box::new(detail))),
+        ),
+        Order::Accounts(id, wallet, after) => answered(
+            "accounts",
+            client.accounts(id, wallet, after).await.map(|page| Answer::Accounts(wallet, after, page)),
+        ),
+        Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
+        Order::Retry => Answer::Alive,
+    }
+}
+
+fn answered(what: &'static str, result: Result<Answer, LinkFlaw>) -> Answer {
+    result.unwrap_or_else(|flaw| Answer::Failed(what, flaw))
+}
+
+async fn approvals(client: &Client, id: OrganizationId) -> Result<Answer, LinkFlaw> {
+    let organization = client.organization(id).await?;
+    let (rows, more) = client.waiting(id).await?;
+    Ok(Answer::Approvals(Box::new(organization), rows, more))
+}
+
+async fn cast(
+    client: &Client,
+    id: OrganizationId,
+    ballot: &Ballot,
+    stamp: &Stamp,
+) -> Result<Activity, LinkFlaw> {
+    let answered = submit(client, ballot, stamp).await?;
+    match ballot.choice {
+        crate::ballot::Choice::Approve => Ok(answered),
+        crate::ballot::Choice::Reject => {
+            Ok(client.record(id, &ballot.fingerprint.to_string()).await?.row.activity)
+        }
+    }
+}
+
+/// Follows the feed for ever, resuming behind the last event.
+async fn follow(client: Client, answers: UnboundedSender<Answer>, mut retries: UnboundedReceiver<()>) {
+    let mut token = None;
+    let mut pause = RETRY_FIRST_SECONDS;
+    loop {
+        let connected = connect(&client, &answers, &mut token).await;
+        let flaw = match connected {
+            Ok(flaw) => {
+                pause = RETRY_FIRST_SECONDS;
+                flaw
+            }
+            Err(flaw) => flaw,
+        };
+        if answers.send(Answer::Lost(flaw, pause)).is_err() {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(pause)) => {}
+            more = retries.recv() => if more.is_none() { return },
+        }
+        pause = pause.saturating_mul(2).min(RETRY_LAST_SECONDS);
+    }
+}
+
+/// One connection. `Ok` holds why it ended after it had worked.
+async fn connect(
+    client: &Client,
+    answers: &UnboundedSender<Answer>,
+    token: &mut Option<String>,
+) -> Result<LinkFlaw, LinkFlaw> {
+    let status = client.status().await?;
+    let path = token.as_ref().map_or_else(
+        || "/console/v1/events".to_owned(),
+        |token| format!("/console/v1/events?after={}", escaped(token)),
+    );
+    let mut feed = Feed::new(client.open(&path).await?);
+    // What happened before the feed opened is read by whoever hears this.
+    let _ = answers.send(Answer::Connected(status));
+    let mut pulse = tokio::time::interval(Duration::from_secs(PULSE_SECONDS));
+    loop {
+        let signs = tokio::select! {
+            signs = feed.next() => signs,
+            _ = pulse.tick() => client.status().await.map(|_| vec![Sign::Alive]),
+        };
+        let signs = match signs {
+            Ok(signs) => signs,
+            Err(flaw) => return Ok(flaw),
+        };
+        for sign in signs {
+            let answer = match sign {
+                Sign::Alive => Answer::Alive,
+                Sign::Event(event) => {
+                    *token = Some(event.token);
+                    Answer::Changed(event.change)
+                }
+            };
+            if answers.send(answer).is_err() {
+                return Ok(LinkFlaw::Lost("the console ended".to_owned()));
+            }
+        }
+    }
+}
+
+/// The token within a query: whatever is not plain is percent-encoded (RFC 3986 §2.1).
+fn escaped(token: &str) -> String {
+    token
+        .bytes()
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
+}

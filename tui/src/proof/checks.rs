@@ -1,0 +1,298 @@
+//! The checks K1 to K11. Each says what it looked at; one that fails says both sides.
+
+use quorate_common::activity::Status;
+use quorate_common::console::WaitingRule;
+
+use super::compare::{differences, size};
+use super::{Check, Evidence, Mark, Proposal, Tally, VoteProof};
+use crate::kinds::{Decoded, Scene};
+use crate::text::{ago, clean, date_time, duration};
+
+/// How far a stamp may lie behind and ahead of its recording.
+const BEHIND_MILLIS: u64 = 60 * 60 * 1000;
+const AHEAD_MILLIS: u64 = 5 * 60 * 1000;
+
+pub(super) fn run(
+    evidence: &Evidence<'_>,
+    proposal: Option<&Proposal>,
+    decoded: &Decoded,
+    votes: &[VoteProof],
+    tally: &Tally,
+) -> Vec<Check> {
+    let mut checks = vec![fingerprint(evidence, proposal)];
+    if let Some(proposal) = proposal {
+        checks.push(organization(evidence, proposal));
+        checks.push(fields(proposal, decoded));
+        checks.push(intent(evidence, proposal, decoded));
+        checks.push(asker(votes));
+        checks.push(roster(evidence, proposal));
+    }
+    checks.push(chain(votes));
+    checks.push(recount(evidence, tally));
+    if let Some(proposal) = proposal {
+        checks.push(times(evidence, proposal, tally));
+    }
+    checks.push(check(
+        "K11",
+        Mark::Care,
+        "this console runs on the daemon's host: these checks are not independent of it",
+    ));
+    checks
+}
+
+fn check(id: &'static str, mark: Mark, text: impl Into<String>) -> Check {
+    Check { id, mark, text: text.into() }
+}
+
+fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Check {
+    let activity = &evidence.record.row.activity;
+    let Some(proposal) = proposal else {
+        return check(
+            "K1",
+            Mark::Failed,
+            format!(
+                "no vote's bytes hash to the daemon's fingerprint {}: nothing shown can be tied to what was signed",
+                activity.fingerprint.hex()
+            ),
+        );
+    };
+    if let Some(reference) = evidence.reference {
+        let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
+        let named = bare.eq_ignore_ascii_case(&proposal.fingerprint.hex())
+            || reference.eq_ignore_ascii_case(&activity.id.to_string());
+        if !named {
+            return check(
+                "K1",
+                Mark::Failed,
+                format!(
+                    "asked for {}, the daemon answered with {} ({})",
+                    clean(reference),
+                    activity.id,
+                    proposal.fingerprint.hex()
+                ),
+            );
+        }
+    }
+    check("K1", Mark::Verified, "sha256 of the proposal bytes = fingerprint")
+}
+
+fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
+    let head = &evidence.record.organization.head;
+    let signed = clean(&proposal.organization);
+    let stated = evidence.record.row.activity.organization_id;
+    let is = |id: String| proposal.organization.eq_ignore_ascii_case(&id);
+    if !is(stated.to_string()) || !is(head.organization_id.to_string()) {
+        return check(
+            "K2",
+            Mark::Failed,
+            format!(
+                "signed for organization {signed}, the daemon shows {stated} in {}",
+                head.organization_id
+            ),
+        );
+    }
+    match evidence.viewer.organization {
+        None => check(
+            "K2",
+            Mark::Stated,
+            format!("organization id {signed} is signed; no organization is pinned"),
+        ),
+        Some(pinned) if is(pinned.to_string()) => {
+            check("K2", Mark::Verified, "organization id is the pinned one")
+        }
+        Some(pinned) if head.parent_organization_id == Some(pinned) => check(
+            "K2",
+            Mark::Care,
+            format!("organization {signed} is a child of the pinned one, by the daemon's word"),
+        ),
+        Some(pinned) => {
+            check("K2", Mark::Failed, format!("signed for organization {signed}, pinned is {pinned}"))
+        }
+    }
+}
+
+fn fields(proposal: &Proposal, decoded: &Decoded) -> Check {
+    if let Some(reason) = &decoded.undecoded {
+        return check("K3", Mark::Care, format!("UNDECODED: {reason}"));
+    }
+    let extra = proposal.extra.iter().any(|field| !field.name.ends_with("generateAppProofs"));
+    if extra || !decoded.leftover.is_empty() {
+        let mut names = decoded.leftover.clone();
+        names.extend(proposal.extra.iter().map(|field| field.name.clone()));
+        return check("K3", Mark::Care, format!("UNDECODED: left over in the bytes: {}", names.join(", ")));
+    }
+    check(
+        "K3",
+        Mark::Verified,
+        format!("type is known and all {} fields of the bytes are shown", decoded.fields.len()),
+    )
+}
+
+fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Check {
+    let activity = &evidence.record.row.activity;
+    if activity.activity_type != proposal.activity_type {
+        return check(
+            "K4",
+            Mark::Failed,
+            format!(
+                "signed type is {}, the daemon says {}",
+                clean(&proposal.activity_type),
+                clean(&activity.activity_type)
+            ),
+        );
+    }
+    let members = activity.intent.as_object();
+    let only = members.filter(|members| members.len() == 1).and_then(|members| members.iter().next());
+    let Some((name, stated)) = only else {
+        return check("K4", Mark::Failed, "the daemon's intent does not have exactly one member");
+    };
+    if decoded.intent.is_some_and(|expected| expected != name) {
+        return check(
+            "K4",
+            Mark::Failed,
+            format!(
+                "the daemon's intent is {}, the type calls for {}",
+                clean(name),
+                decoded.intent.unwrap_or_default()
+            ),
+        );
+    }
+    let found = differences(&proposal.parameters, stated, &decoded.leftover);
+    let Some(first) = found.first() else {
+        let all = size(&proposal.parameters);
+        return check("K4", Mark::Verified, format!("daemon's intent = the bytes ({all} of {all} fields)"));
+    };
+    let more =
+        if found.len() > 1 { format!(" and {} more", found.len().saturating_sub(1)) } else { String::new() };
+    check(
+        "K4",
+        Mark::Failed,
+        format!("{}: signed {}, the daemon says {}{more}", first.path, first.signed, first.stated),
+    )
+}
+
+fn asker(votes: &[VoteProof]) -> Check {
+    match votes.iter().find(|vote| vote.proposes) {
+        Some(vote) if vote.signed => check("K5", Mark::Verified, "asker's signature over the bytes"),
+        _ => check("K5", Mark::Failed, "asker's signature does not fit the bytes"),
+    }
+}
+
+fn roster(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
+    let organization = &evidence.record.organization;
+    let id = organization.head.organization_id;
+    let scene = Scene { organization, asker: None };
+    if scene.user(&proposal.asker.to_string()).is_none() {
+        return check(
+            "K6",
+            Mark::Care,
+            "the asker is not a user of this organization, so the key is not in the roster",
+        );
+    }
+    let Some(seen) = evidence.roster.first_seen(id, proposal.asker, &proposal.public_key) else {
+        return check("K6", Mark::Care, "asker's key is not among the keys of that user now");
+    };
+    let age = ago(seen, evidence.now);
+    if evidence.roster.is_new(id, proposal.asker, &proposal.public_key, evidence.now) {
+        check("K6", Mark::Care, format!("asker's key entered my roster only {age}"))
+    } else if evidence.roster.is_first_contact(id, evidence.now) {
+        check("K6", Mark::Stated, "asker's key was pinned at first contact with this organization, today")
+    } else {
+        check("K6", Mark::Verified, format!("asker's key is in my roster since {}", date_time(seen)))
+    }
+}
+
+fn chain(votes: &[VoteProof]) -> Check {
+    let signed = votes.iter().filter(|vote| vote.signed).count();
+    let bad: Vec<String> = votes
+        .iter()
+        .filter_map(|vote| vote.flaw.as_ref().map(|flaw| format!("{}: {flaw}", vote.name)))
+        .collect();
+    if !bad.is_empty() {
+        return check("K7", Mark::Care, format!("votes not counted: {}", bad.join("; ")));
+    }
+    let lapsed = votes.iter().filter(|vote| vote.lapsed).count();
+    if lapsed > 0 {
+        return check(
+            "K7",
+            Mark::Care,
+            format!("{lapsed} of {} votes lapsed after 24 h and do not count", votes.len()),
+        );
+    }
+    check("K7", Mark::Verified, format!("votes: {signed} of {} signatures, distinct users", votes.len()))
+}
+
+fn recount(evidence: &Evidence<'_>, tally: &Tally) -> Check {
+    if evidence.record.row.activity.status != Status::ConsensusNeeded {
+        return check(
+            "K8",
+            Mark::Stated,
+            format!(
+                "it does not wait any more; verified approvals of root users: {} of {}",
+                tally.root.len(),
+                tally.needed
+            ),
+        );
+    }
+    if !tally.overclaimed.is_empty() {
+        let organization = &evidence.record.organization;
+        let scene = Scene { organization, asker: None };
+        let names: Vec<String> =
+            tally.overclaimed.iter().map(|user| scene.user_named(&user.to_string())).collect();
+        return check(
+            "K8",
+            Mark::Failed,
+            format!("the daemon counts votes that do not verify here: {}", names.join(", ")),
+        );
+    }
+    match tally.rule {
+        None => check("K8", Mark::Care, "the daemon does not say what it waits for"),
+        Some(WaitingRule::RootQuorum) if tally.stated_needed.is_some_and(|needed| needed < tally.needed) => {
+            let stated = tally.stated_needed.unwrap_or_default();
+            check(
+                "K8",
+                Mark::Failed,
+                format!("the daemon asks for {stated} approvals, the quorum for {}", tally.needed),
+            )
+        }
+        Some(WaitingRule::RootQuorum) => check(
+            "K8",
+            Mark::Verified,
+            format!("tally recomputed here: {} of {}", tally.root.len(), tally.needed),
+        ),
+        Some(WaitingRule::Policy) => check(
+            "K8",
+            Mark::Stated,
+            format!(
+                "{} verified approvals; that a policy asks for more is the daemon's word",
+                tally.counted.len()
+            ),
+        ),
+    }
+}
+
+fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally) -> Check {
+    let created = evidence.record.row.activity.created_at.millis();
+    let Some(stamped) = proposal.stamped else {
+        return check("K9", Mark::Care, "the signed bytes carry no time");
+    };
+    if stamped > created.saturating_add(AHEAD_MILLIS) || stamped.saturating_add(BEHIND_MILLIS) < created {
+        return check(
+            "K9",
+            Mark::Care,
+            format!("stamped {}, recorded {}: too far apart", date_time(stamped), date_time(created)),
+        );
+    }
+    if created > evidence.now.saturating_add(AHEAD_MILLIS) {
+        return check(
+            "K9",
+            Mark::Care,
+            format!("recorded {}: this clock and the daemon's differ", ago(created, evidence.now)),
+        );
+    }
+    if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
+        return check("K9", Mark::Care, "all votes lapsed; it stays open");
+    }
+    let apart = duration(created.abs_diff(stamped));
+    check("K9", Mark::Verified, format!("times fit: stamped within {apart} of being recorded"))
+}

@@ -1,0 +1,347 @@
+//! What the console can prove about an activity by itself, from the bytes that people signed. Shared by
+//! screens and command line. Reads no clock, file or network; believes nothing that it marks `[v]`.
+
+use quorate_common::activity::{Activity, Status};
+use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{OrganizationId, UserId};
+use serde_json::Value;
+
+use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
+use crate::roster::Roster;
+use crate::text::{clean, quoted};
+
+mod checks;
+mod compare;
+mod flags;
+mod report;
+mod tally;
+mod votes;
+
+pub(crate) use report::json;
+pub(crate) use tally::Tally;
+pub(crate) use votes::VoteProof;
+
+/// How sure the console is of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Checked here.
+    Verified,
+    /// Said by the daemon, not provable here.
+    Stated,
+    /// Needs care.
+    Care,
+    /// Checked here and wrong: nothing may be approved.
+    Failed,
+}
+
+impl Mark {
+    /// The mark on screen.
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Verified => "[v]",
+            Self::Stated => "[s]",
+            Self::Care => "[!]",
+            Self::Failed => "[x]",
+        }
+    }
+}
+
+/// One thing that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check {
+    /// `K1` to `K11`.
+    pub(crate) id: &'static str,
+    /// How it came out.
+    pub(crate) mark: Mark,
+    /// In words, cleaned.
+    pub(crate) text: String,
+}
+
+/// Who looks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Viewer {
+    /// The organization that this console is pinned to.
+    pub(crate) organization: Option<OrganizationId>,
+    /// The user who would vote.
+    pub(crate) user: Option<UserId>,
+}
+
+/// Everything that a review is made from.
+pub(crate) struct Evidence<'a> {
+    /// The daemon's record.
+    pub(crate) record: &'a ReviewRecord,
+    /// Other activities of the organization that wait, as far as they are known.
+    pub(crate) siblings: &'a [ActivityRow],
+    /// Keys seen before.
+    pub(crate) roster: &'a Roster,
+    /// Who looks.
+    pub(crate) viewer: &'a Viewer,
+    /// Milliseconds since 1970.
+    pub(crate) now: u64,
+    /// How the caller named the activity: id or fingerprint.
+    pub(crate) reference: Option<&'a str>,
+}
+
+/// The signed proposal, read by the console itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Proposal {
+    /// The exact bytes.
+    pub(crate) message: String,
+    /// SHA-256 of them, computed here.
+    pub(crate) fingerprint: Fingerprint,
+    /// `type` as signed.
+    pub(crate) activity_type: String,
+    /// `organizationId` as signed.
+    pub(crate) organization: String,
+    /// `timestampMs` as signed.
+    pub(crate) stamped: Option<u64>,
+    /// `parameters` as signed; an empty object if absent.
+    pub(crate) parameters: Value,
+    /// Members of the envelope beside the four known ones.
+    pub(crate) extra: Vec<Field>,
+    /// Who signed it.
+    pub(crate) asker: UserId,
+    /// With which key.
+    pub(crate) public_key: String,
+}
+
+/// What has to be typed to approve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Challenge {
+    /// `y`, and a button that is not the default.
+    Yes,
+    /// The last four digits of the fingerprint.
+    LastFour(String),
+    /// The dangerous value.
+    Value(Danger),
+}
+
+/// A finished review.
+#[derive(Debug, Clone)]
+pub(crate) struct Review {
+    /// The activity as the daemon records it.
+    pub(crate) activity: Activity,
+    /// The organization as it was when the review was made.
+    pub(crate) organization: OrganizationDetail,
+    /// The proposal, unless nothing can be tied to the fingerprint.
+    pub(crate) proposal: Option<Proposal>,
+    /// What people call the kind.
+    pub(crate) title: String,
+    /// A few words for lists.
+    pub(crate) brief: String,
+    /// What happens, in sentences.
+    pub(crate) sentence: String,
+    /// Every leaf of the signed parameters.
+    pub(crate) fields: Vec<Field>,
+    /// Facts computed here.
+    pub(crate) facts: Vec<Field>,
+    /// Comparison with the current state.
+    pub(crate) changes: Vec<Change>,
+    /// Signed members that mean nothing here.
+    pub(crate) leftover: Vec<String>,
+    /// Reasons to look twice, worst first.
+    pub(crate) flags: Vec<Flag>,
+    /// The checks.
+    pub(crate) checks: Vec<Check>,
+    /// The votes and what is wrong with them.
+    pub(crate) votes: Vec<VoteProof>,
+    /// Who has agreed and who is left.
+    pub(crate) tally: Tally,
+    /// Who asked, in words.
+    pub(crate) asker: String,
+    /// Worst level of the flags.
+    pub(crate) risk: Level,
+    /// Who looks.
+    pub(crate) viewer: Viewer,
+    /// When the review was made.
+    pub(crate) taken_at: u64,
+}
+
+impl Review {
+    /// Examines a record.
+    pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
+        let record = evidence.record;
+        let activity = &record.row.activity;
+        let organization = &record.organization;
+        let proposal = proposal(activity);
+        let scene = Scene { organization, asker: proposal.as_ref().map(|proposal| proposal.asker) };
+        let decoded = decoded(activity, proposal.as_ref(), &scene);
+        let votes = votes::examine(evidence, proposal.as_ref());
+        let tally = tally::count(evidence, &votes);
+        let checks = checks::run(evidence, proposal.as_ref(), &decoded, &votes, &tally);
+        let flags = flags::collect(evidence, proposal.as_ref(), &decoded, &votes);
+        let risk = flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
+        let mut fields = decoded.fields;
+        if let Some(proposal) = &proposal {
+            fields.extend(proposal.extra.iter().cloned());
+        }
+        Self {
+            asker: asker(proposal.as_ref(), &scene),
+            title: decoded.title,
+            brief: decoded.story.brief,
+            sentence: decoded.story.sentence,
+            fields,
+            facts: decoded.story.facts,
+            changes: decoded.story.changes,
+            leftover: decoded.leftover,
+            flags,
+            checks,
+            votes,
+            tally,
+            risk,
+            proposal,
+            activity: activity.clone(),
+            organization: organization.clone(),
+            viewer: evidence.viewer.clone(),
+            taken_at: evidence.now,
+        }
+        .with_danger(decoded.story.danger)
+    }
+
+    /// Whether a check failed, so that nothing may be approved.
+    pub(crate) fn blocked(&self) -> bool {
+        self.checks.iter().any(|check| check.mark == Mark::Failed)
+    }
+
+    /// The flags that scripts must name.
+    pub(crate) fn high_flags(&self) -> impl Iterator<Item = &Flag> {
+        self.flags.iter().filter(|flag| flag.level == Level::High)
+    }
+
+    /// What has to be typed to approve.
+    pub(crate) fn challenge(&self) -> Challenge {
+        let digits = self.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
+        let last =
+            |count: usize| digits.get(digits.len().saturating_sub(count)..).unwrap_or_default().to_owned();
+        match self.risk {
+            Level::Low => Challenge::Yes,
+            Level::Med => Challenge::LastFour(last(4)),
+            Level::High => Challenge::Value(self.tally.danger.clone().unwrap_or_else(|| Danger {
+                prompt: "the LAST EIGHT of the fingerprint".to_owned(),
+                answer: last(8),
+            })),
+        }
+    }
+
+    /// Why the viewer cannot approve, if so.
+    pub(crate) fn approve_refusal(&self) -> Option<String> {
+        if self.blocked() {
+            return Some("a check failed: see the lines marked [x]".to_owned());
+        }
+        if let Some(refusal) = self.closed() {
+            return Some(refusal);
+        }
+        let user = self.viewer.user?;
+        if let Some(vote) = self.own_vote() {
+            return Some(format!("already voted {}", crate::text::clock(vote.cast)));
+        }
+        if !self.tally.open_to.contains(&user) {
+            return Some("your approval would not help: the rule does not ask for you".to_owned());
+        }
+        None
+    }
+
+    /// Why the viewer cannot reject, if so.
+    pub(crate) fn reject_refusal(&self) -> Option<String> {
+        self.closed()
+    }
+
+    /// The viewer's live approval, if there is one.
+    pub(crate) fn own_vote(&self) -> Option<&VoteProof> {
+        let user = self.viewer.user?;
+        self.votes.iter().find(|vote| vote.user == user && vote.counts())
+    }
+
+    fn closed(&self) -> Option<String> {
+        if self.activity.status != Status::ConsensusNeeded {
+            return Some(format!("it does not wait any more: {}", status_word(self.activity.status)));
+        }
+        if self.viewer.user.is_none() {
+            return Some("no user and key are chosen: see quorate key add and config.toml".to_owned());
+        }
+        None
+    }
+
+    fn with_danger(mut self, danger: Option<Danger>) -> Self {
+        self.tally.danger = danger;
+        self
+    }
+}
+
+/// A status as people say it.
+pub(crate) const fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Created => "created",
+        Status::Pending => "running",
+        Status::Completed => "executed",
+        Status::Failed => "failed",
+        Status::ConsensusNeeded => "waiting",
+        Status::Rejected => "rejected",
+        Status::AuthenticatorsNeeded => "waiting for a second factor",
+    }
+}
+
+/// The vote whose message hashes to the fingerprint is the proposal, whatever the daemon calls it.
+fn proposal(activity: &Activity) -> Option<Proposal> {
+    let vote = activity
+        .votes
+        .iter()
+        .find(|vote| Fingerprint::of(vote.message.as_bytes()) == activity.fingerprint)?;
+    let envelope = quorate_common::json::parse(vote.message.as_bytes()).ok();
+    let member = |name: &str| envelope.as_ref().and_then(|envelope| envelope.get(name));
+    let text = |name: &str| member(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let stamped =
+        member("timestampMs").and_then(|value| value.as_u64().or_else(|| value.as_str()?.parse().ok()));
+    Some(Proposal {
+        message: vote.message.clone(),
+        fingerprint: Fingerprint::of(vote.message.as_bytes()),
+        activity_type: text("type"),
+        organization: text("organizationId"),
+        stamped,
+        parameters: member("parameters").cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        extra: envelope.as_ref().map(extra).unwrap_or_default(),
+        asker: vote.user_id,
+        public_key: vote.public_key.clone(),
+    })
+}
+
+fn extra(envelope: &Value) -> Vec<Field> {
+    let mut rest = envelope.clone();
+    if let Some(members) = rest.as_object_mut() {
+        for known in ["type", "timestampMs", "organizationId", "parameters"] {
+            members.remove(known);
+        }
+    }
+    let mut fields = kinds::leaves(&rest);
+    for field in &mut fields {
+        field.name = format!("(envelope) {}", field.name);
+    }
+    fields
+}
+
+fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) -> Decoded {
+    if let Some(proposal) = proposal {
+        return kinds::decode(&proposal.activity_type, &proposal.parameters, scene);
+    }
+    let mut decoded = kinds::decode("", &Value::Object(serde_json::Map::new()), scene);
+    let reason = "no vote carries bytes that hash to the fingerprint".to_owned();
+    decoded.story.sentence = format!(
+        "UNDECODED: {reason}. The daemon calls it {}; nothing here proves that.",
+        clean(&activity.activity_type)
+    );
+    decoded.undecoded = Some(reason);
+    decoded
+}
+
+fn asker(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
+    let Some(proposal) = proposal else { return "not known".to_owned() };
+    let id = proposal.asker.to_string();
+    match scene.user(&id) {
+        Some(user) => format!("{} ({id})", quoted(&user.user_name)),
+        None => format!("{id} (not a user of this organization)"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

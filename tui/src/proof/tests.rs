@@ -1,0 +1,371 @@
+//! Every check with an example that passes and one that fails.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use quorate_common::activity::{Selection, Status};
+use quorate_common::console::ReviewRecord;
+use quorate_common::wire::Timestamp;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{NOW, Stage, lowering, tagging};
+
+fn mark(review: &Review, id: &str) -> Mark {
+    review.checks.iter().find(|check| check.id == id).unwrap_or_else(|| unreachable!("{id} is missing")).mark
+}
+
+/// Changes an honest record and tells how one check comes out.
+fn check(id: &str, expected: Mark, change: impl Fn(&mut ReviewRecord)) {
+    let (stage, mut record) = lowering();
+    change(&mut record);
+    let review = stage.review(&record, 0);
+    let found = review.checks.iter().find(|check| check.id == id);
+    assert_eq!(found.map(|check| check.mark), Some(expected), "{id}: {found:?}");
+    assert_eq!(review.blocked(), review.checks.iter().any(|check| check.mark == Mark::Failed));
+}
+
+#[test]
+fn an_honest_record_passes() {
+    let (stage, mut record) = lowering();
+    stage.approve(&mut record, 2);
+    let review = stage.review(&record, 0);
+    for id in ["K1", "K2", "K3", "K4", "K5", "K6", "K7", "K8", "K9"] {
+        assert_eq!(mark(&review, id), Mark::Verified, "{id}");
+    }
+    assert_eq!(mark(&review, "K11"), Mark::Care);
+    assert!(!review.blocked());
+    assert_eq!((review.tally.has(), review.tally.needed, review.tally.short_by()), (2, 3, 1));
+    assert_eq!(review.approve_refusal(), None);
+    assert_eq!(review.risk, Level::High);
+    assert_eq!(
+        review.challenge(),
+        Challenge::Value(Danger { prompt: "the NEW THRESHOLD".to_owned(), answer: "1".to_owned() })
+    );
+}
+
+#[test]
+fn bytes_must_hash_to_the_fingerprint() {
+    check("K1", Mark::Failed, |record| record.row.activity.fingerprint = Fingerprint::of(b"other"));
+    check("K1", Mark::Failed, |record| record.row.activity.votes[0].message.push(' '));
+    check("K1", Mark::Failed, |record| record.row.activity.votes.clear());
+}
+
+#[test]
+fn the_answer_must_be_what_was_asked_for() {
+    let (stage, record) = lowering();
+    let mut roster = Roster::default();
+    roster.see(&stage.organization(), NOW);
+    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
+    let review = |reference: &str| {
+        Review::of(&Evidence {
+            record: &record,
+            siblings: &[],
+            roster: &roster,
+            viewer: &viewer,
+            now: NOW,
+            reference: Some(reference),
+        })
+    };
+    assert_eq!(mark(&review(&record.row.activity.id.to_string()), "K1"), Mark::Verified);
+    assert_eq!(mark(&review(&record.row.activity.fingerprint.to_string()), "K1"), Mark::Verified);
+    assert_eq!(mark(&review(&Fingerprint::of(b"other").to_string()), "K1"), Mark::Failed);
+}
+
+#[test]
+fn the_organization_must_be_the_pinned_one() {
+    let other = OrganizationId::from_bytes([1; 16]);
+    check("K2", Mark::Failed, |record| record.row.activity.organization_id = other);
+    check("K2", Mark::Failed, |record| record.organization.head.organization_id = other);
+    let (_, record) = lowering();
+    let roster = Roster::default();
+    let with = |organization: Option<OrganizationId>, record: &ReviewRecord| {
+        let viewer = Viewer { organization, user: None };
+        mark(
+            &Review::of(&Evidence {
+                record,
+                siblings: &[],
+                roster: &roster,
+                viewer: &viewer,
+                now: NOW,
+                reference: None,
+            }),
+            "K2",
+        )
+    };
+    assert_eq!(with(None, &record), Mark::Stated);
+    assert_eq!(with(Some(other), &record), Mark::Failed);
+    let mut child = record.clone();
+    child.organization.head.parent_organization_id = Some(other);
+    assert_eq!(with(Some(other), &child), Mark::Care);
+}
+
+#[test]
+fn leftovers_and_unknown_types_are_undecoded() {
+    let stage = Stage::new(3, 2);
+    let undecoded = |activity_type: &str, intent: &str, parameters: Value, flag: &str| {
+        let record = stage.propose(1, activity_type, intent, &parameters);
+        let review = stage.review(&record, 0);
+        assert_eq!(mark(&review, "K3"), Mark::Care, "{activity_type}");
+        assert_eq!(review.risk, Level::High);
+        assert!(review.high_flags().any(|found| found.name == flag), "{:?}", review.flags);
+        assert!(!review.fields.is_empty());
+    };
+    undecoded("ACTIVITY_TYPE_NEW_THING", "newThingIntent", json!({"amount": "7"}), "undecoded");
+    undecoded("ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", json!({"userTagName": 5}), "undecoded");
+    undecoded(
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        "createUserTagIntent",
+        json!({"userTagName": "a", "admin": true}),
+        "leftover-fields",
+    );
+    let body = json!({"type": "ACTIVITY_TYPE_CREATE_USER_TAG", "timestampMs": "1795252440000", "organizationId": Stage::id(),
+        "parameters": {"userTagName": "a"}, "generateAppProofs": true});
+    let record = stage.propose_bytes(
+        1,
+        &body.to_string(),
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        json!({"createUserTagIntent": {"userTagName": "a", "userIds": []}}),
+    );
+    let review = stage.review(&record, 0);
+    assert_eq!((mark(&review, "K3"), review.risk), (Mark::Verified, Level::Low));
+    assert!(review.fields.iter().any(|field| field.name.contains("generateAppProofs")));
+    let body = body.to_string().replace("generateAppProofs", "something");
+    let record = stage.propose_bytes(
+        1,
+        &body,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        json!({"createUserTagIntent": {"userTagName": "a"}}),
+    );
+    assert_eq!(stage.review(&record, 0).risk, Level::High);
+}
+
+#[test]
+fn the_daemons_intent_must_be_the_bytes() {
+    check("K4", Mark::Failed, |record| {
+        record.row.activity.intent["updateRootQuorumIntent"]["threshold"] = json!(3);
+    });
+    check("K4", Mark::Failed, |record| {
+        record.row.activity.activity_type = "ACTIVITY_TYPE_CREATE_USER_TAG".to_owned();
+    });
+    check("K4", Mark::Failed, |record| record.row.activity.intent = json!({}));
+    check("K4", Mark::Failed, |record| {
+        let inner = record.row.activity.intent["updateRootQuorumIntent"].clone();
+        record.row.activity.intent = json!({"createUserTagIntent": inner});
+    });
+    check("K4", Mark::Verified, |record| {
+        record.row.activity.intent["updateRootQuorumIntent"]["note"] = json!("");
+    });
+}
+
+#[test]
+fn the_intent_of_one_with_the_fingerprint_of_another_is_blocked() {
+    let (stage, dangerous) = lowering();
+    let (_, harmless) = tagging();
+    let mut mixed = dangerous.clone();
+    mixed.row.activity.intent = harmless.row.activity.intent.clone();
+    mixed.row.activity.activity_type = harmless.row.activity.activity_type.clone();
+    assert!(stage.review(&mixed, 0).blocked());
+    let mut mixed = harmless.clone();
+    mixed.row.activity.fingerprint = dangerous.row.activity.fingerprint;
+    assert!(stage.review(&mixed, 0).blocked());
+    let mut mixed = harmless;
+    mixed.row.activity.votes = dangerous.row.activity.votes;
+    assert!(stage.review(&mixed, 0).blocked());
+}
+
+#[test]
+fn the_asker_must_have_signed() {
+    check("K5", Mark::Failed, |record| {
+        let vote = &mut record.row.activity.votes[0];
+        vote.signature = Stage::stamper(1).stamp(b"else").unwrap().signature;
+    });
+    check("K5", Mark::Failed, |record| {
+        record.row.activity.votes[0].public_key = Stage::stamper(2).public_key().to_owned();
+    });
+    check("K5", Mark::Failed, |record| {
+        record.row.activity.votes[0].scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
+    });
+}
+
+#[test]
+fn a_new_key_of_the_asker_is_loud() {
+    let (stage, record) = lowering();
+    let organization = stage.organization();
+    let mut before = organization.clone();
+    before.users[1].api_keys.clear();
+    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
+    let review = |first: u64, second: u64| {
+        let mut roster = Roster::default();
+        roster.see(&before, first);
+        roster.see(&organization, second);
+        Review::of(&Evidence {
+            record: &record,
+            siblings: &[],
+            roster: &roster,
+            viewer: &viewer,
+            now: NOW,
+            reference: None,
+        })
+    };
+    let day = 86_400_000;
+    let young = review(NOW - 9 * day, NOW - 3_600_000);
+    assert_eq!(mark(&young, "K6"), Mark::Care);
+    assert!(young.high_flags().any(|flag| flag.name == "asker-key-new"));
+    let old = review(NOW - 9 * day, NOW - 2 * day);
+    assert_eq!(mark(&old, "K6"), Mark::Verified);
+    assert!(!old.flags.iter().any(|flag| flag.name == "asker-key-new"));
+}
+
+#[test]
+fn votes_that_do_not_verify_do_not_count() {
+    let spoil = |change: &dyn Fn(&mut quorate_common::activity::Vote)| {
+        let (stage, mut record) = lowering();
+        stage.approve(&mut record, 2);
+        change(&mut record.row.activity.votes[1]);
+        let review = stage.review(&record, 0);
+        assert_eq!(mark(&review, "K7"), Mark::Care);
+        assert_eq!(review.tally.has(), 1);
+        // The daemon still counts it, which is a claim that fails.
+        assert_eq!(mark(&review, "K8"), Mark::Failed);
+        assert!(review.blocked());
+    };
+    spoil(&|vote| vote.message = vote.message.replace("1795252740000", "1795252740001"));
+    spoil(&|vote| vote.signature.replace_range(20..22, "00"));
+    spoil(&|vote| vote.public_key = Stage::stamper(3).public_key().to_owned());
+    spoil(&|vote| {
+        let ballot = crate::ballot::Ballot::new(
+            crate::ballot::Choice::Approve,
+            Stage::id(),
+            Fingerprint::of(b"other"),
+            NOW,
+        );
+        vote.signature = Stage::stamper(2).stamp(ballot.message.as_bytes()).unwrap().signature;
+        vote.message = ballot.message;
+    });
+    spoil(&|vote| {
+        let message = vote.message.replace("APPROVE", "REJECT");
+        vote.signature = Stage::stamper(2).stamp(message.as_bytes()).unwrap().signature;
+        vote.message = message;
+    });
+    // Signed well, by a key that is not this user's.
+    spoil(&|vote| {
+        let stamp = Stage::stamper(9).stamp(vote.message.as_bytes()).unwrap();
+        (vote.public_key, vote.signature) = (stamp.public_key, stamp.signature);
+    });
+}
+
+#[test]
+fn one_user_counts_once() {
+    let (stage, mut record) = lowering();
+    stage.approve(&mut record, 2);
+    stage.approve(&mut record, 2);
+    let review = stage.review(&record, 0);
+    assert_eq!(review.tally.has(), 2);
+    assert_eq!(mark(&review, "K7"), Mark::Care);
+    assert!(review.votes[2].flaw.as_ref().unwrap().contains("counted once"));
+}
+
+#[test]
+fn the_daemon_may_not_claim_more() {
+    check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().counted.push(Stage::user(4)));
+    check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().needed = 1);
+    check("K8", Mark::Verified, |record| record.row.waiting.as_mut().unwrap().counted.clear());
+    check("K8", Mark::Care, |record| record.row.waiting = None);
+    check("K8", Mark::Stated, |record| {
+        record.row.waiting.as_mut().unwrap().rule = quorate_common::console::WaitingRule::Policy;
+    });
+}
+
+#[test]
+fn times_must_fit_and_votes_lapse() {
+    check("K9", Mark::Care, |record| {
+        record.row.activity.created_at = Timestamp::of_millis(NOW - 5 * 3_600_000);
+    });
+    let (stage, mut record) = lowering();
+    let cast = Timestamp::of_millis(NOW - 25 * 3_600_000);
+    record.row.activity.created_at = cast.clone();
+    record.row.activity.votes[0].created_at = cast;
+    record.row.waiting.as_mut().unwrap().counted.clear();
+    let review = stage.review(&record, 0);
+    assert_eq!(review.tally.has(), 0);
+    assert_eq!(mark(&review, "K7"), Mark::Care);
+}
+
+#[test]
+fn a_key_that_is_off_says_why() {
+    let (stage, mut record) = lowering();
+    assert!(stage.review(&record, 1).approve_refusal().unwrap().contains("already voted"));
+    record.row.waiting.as_mut().unwrap().open_to = vec![Stage::user(2)];
+    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("does not ask"));
+    assert_eq!(stage.review(&record, 0).reject_refusal(), None);
+    record.row.activity.status = Status::Rejected;
+    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("rejected"));
+    assert!(stage.review(&record, 0).reject_refusal().is_some());
+}
+
+#[test]
+fn rejecting_votes_never_count_as_approvals() {
+    let (stage, mut record) = lowering();
+    let ballot = crate::ballot::Ballot::new(
+        crate::ballot::Choice::Reject,
+        Stage::id(),
+        record.row.activity.fingerprint,
+        NOW - 1000,
+    );
+    let stamp = Stage::stamper(3).stamp(ballot.message.as_bytes()).unwrap();
+    let id = record.row.activity.id;
+    record.row.activity.votes.push(Stage::vote(
+        id,
+        3,
+        Selection::Rejected,
+        &ballot.message,
+        &stamp,
+        NOW - 1000,
+    ));
+    let review = stage.review(&record, 0);
+    assert_eq!((review.tally.has(), mark(&review, "K7")), (1, Mark::Verified));
+}
+
+#[test]
+fn text_of_others_is_flagged_and_cleaned() {
+    let stage = Stage::new(3, 2);
+    let record = stage.propose(
+        1,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        "createUserTagIntent",
+        &json!({"userTagName": "a\u{202e}b\u{1b}[31m \u{430}dmin"}),
+    );
+    let review = stage.review(&record, 0);
+    assert!(review.flags.iter().any(|flag| flag.name == "hidden-characters"));
+    assert!(review.flags.iter().any(|flag| flag.name == "mixed-script"));
+    assert!(review.sentence.contains("a<U+202E>b<U+001B>[31m"));
+    let all = json(&review)["sentence"].to_string() + &crate::cli::review_text(&review);
+    assert!(!all.contains('\u{202e}') && !all.contains('\u{1b}'));
+}
+
+#[test]
+fn several_that_wait_for_the_same_are_flagged() {
+    let (stage, record) = lowering();
+    let rival = stage.propose(
+        2,
+        "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
+        "updateRootQuorumIntent",
+        &json!({"threshold": 2, "userIds": []}),
+    );
+    let mut roster = Roster::default();
+    roster.see(&record.organization, NOW - 2 * 86_400_000);
+    let viewer = Viewer::default();
+    let siblings = [record.row.clone(), rival.row];
+    let flags = |siblings: &[ActivityRow]| {
+        Review::of(&Evidence {
+            record: &record,
+            siblings,
+            roster: &roster,
+            viewer: &viewer,
+            now: NOW,
+            reference: None,
+        })
+        .flags
+    };
+    assert!(flags(&siblings).iter().any(|flag| flag.name == "several-pending"));
+    assert!(!flags(&siblings[..1]).iter().any(|flag| flag.name == "several-pending"));
+}

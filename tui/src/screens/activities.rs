@@ -1,0 +1,153 @@
+//! Every activity of the organization, newest first, read page by page.
+
+use quorate_common::console::{ActivityPage, ActivityRow, ReviewRecord};
+use quorate_common::ids::ActivityId;
+use ratatui::layout::Rect;
+
+use super::{Filter, moved, review};
+use crate::app::{Effect, Model};
+use crate::canvas::{Canvas, Line};
+use crate::keymap::Action;
+use crate::kinds::{Scene, of_type};
+use crate::link::Order;
+use crate::proof::status_word;
+use crate::text::{clean, date_time, pad};
+use crate::theme::Theme;
+
+/// The list.
+#[derive(Default)]
+pub(crate) struct State {
+    rows: Vec<ActivityRow>,
+    next: Option<ActivityId>,
+    selected: Option<ActivityId>,
+    /// Words that rows must have.
+    pub(crate) filter: Filter,
+    loaded: bool,
+}
+
+/// Takes a page; the first one replaces what it overlaps with and keeps what was read behind it.
+pub(crate) fn take(state: &mut State, after: Option<ActivityId>, page: ActivityPage) {
+    if after.is_none() {
+        let oldest = page.activities.last().map(|row| row.activity.id);
+        let overlaps = oldest.is_some_and(|oldest| state.rows.iter().any(|row| row.activity.id == oldest));
+        let behind = if overlaps {
+            state.rows.drain(..).skip_while(|row| Some(row.activity.id) != oldest).skip(1).collect()
+        } else {
+            Vec::new()
+        };
+        if !overlaps {
+            state.next = page.next;
+        }
+        state.rows = page.activities;
+        state.rows.extend::<Vec<ActivityRow>>(behind);
+    } else if state.next == after {
+        state.rows.extend(page.activities);
+        state.next = page.next;
+    }
+    state.loaded = true;
+}
+
+/// Keys of this screen.
+pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    let page = usize::from(model.size.1.saturating_sub(8));
+    let rows = visible(model);
+    let selected = position(model, &rows);
+    if wanted == Action::Open {
+        let chosen = rows.get(selected).map(|row| (*row).clone());
+        let (Some(row), Some(organization)) = (chosen, model.organization.clone()) else { return Vec::new() };
+        let review = model.examine(&ReviewRecord { row, organization }, &[], None);
+        model.review = Some(review::State::new(review));
+        return review::reread(model);
+    }
+    let target = moved(selected, rows.len(), page, wanted);
+    let id = rows.get(target).map(|row| row.activity.id);
+    let at_end = target.saturating_add(1) >= rows.len();
+    model.activities.selected = id.or(model.activities.selected);
+    match (at_end, model.activities.next, model.organization_id) {
+        (true, Some(next), Some(organization)) => {
+            vec![Effect::Order(Order::Activities(organization, Some(next)))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn visible(model: &Model) -> Vec<&ActivityRow> {
+    if model.activities.filter.text().is_empty() {
+        return model.activities.rows.iter().collect();
+    }
+    let admitted = |row: &&ActivityRow| {
+        let activity = &row.activity;
+        model.activities.filter.admits(&format!(
+            "{} {} {} {} {}",
+            title(row),
+            activity.activity_type,
+            status_word(activity.status),
+            asker(model, row),
+            activity.id
+        ))
+    };
+    model.activities.rows.iter().filter(admitted).collect()
+}
+
+fn position(model: &Model, rows: &[&ActivityRow]) -> usize {
+    rows.iter().position(|row| Some(row.activity.id) == model.activities.selected).unwrap_or(0)
+}
+
+fn title(row: &ActivityRow) -> String {
+    let kind = &row.activity.activity_type;
+    of_type(kind)
+        .map_or_else(|| clean(kind.trim_start_matches("ACTIVITY_TYPE_")), |(kind, _)| kind.title().to_owned())
+}
+
+fn asker(model: &Model, row: &ActivityRow) -> String {
+    let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
+    match &model.organization {
+        Some(organization) => Scene { organization, asker: None }.user_short(&vote.user_id.to_string()),
+        None => vote.user_id.to_string(),
+    }
+}
+
+/// Draws the screen.
+pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let rows = visible(model);
+    let state = &model.activities;
+    let more = if state.next.is_some() { ", more further down" } else { "" };
+    let title_text = format!("Activities: {}{more}; times in UTC", state.rows.len());
+    let inner = canvas.framed(area, &title_text, &state.filter.told(rows.len(), state.rows.len()));
+    if rows.is_empty() {
+        let text = match (state.loaded, state.rows.is_empty()) {
+            (false, _) => "Loading activities.",
+            (true, true) => "No activities yet.",
+            (true, false) => "Nothing matches; Esc clears the filter.",
+        };
+        canvas.lines(inner, &[Line::plain(text)], 0);
+        return;
+    }
+    let selected = position(model, &rows);
+    let wide = inner.width >= 76;
+    let columns = usize::from(inner.width);
+    canvas.rows(inner, rows.len(), if wide { 1 } else { 2 }, selected, |index| {
+        let Some(row) = rows.get(index) else { return Vec::new() };
+        let style = if index == selected { Theme::selected() } else { Theme::plain() };
+        let texts = texts(model, row, if index == selected { "> " } else { "  " }, columns);
+        texts.into_iter().map(|text| Line::styled(text, style)).collect()
+    });
+}
+
+/// One activity: a row where there is room, else two.
+fn texts(model: &Model, row: &ActivityRow, marker: &str, columns: usize) -> Vec<String> {
+    let activity = &row.activity;
+    let when = date_time(activity.created_at.millis());
+    let when = when.trim_end_matches(" UTC");
+    let state = pad(status_word(activity.status), 9);
+    let (title, asker) = (title(row), asker(model, row));
+    if columns >= 110 {
+        let votes = pad(&format!("{} votes", activity.votes.len()), 8);
+        let (title, asker) = (pad(&title, 24), pad(&asker, 12));
+        return vec![format!("{marker}{when}  {state} {title} {asker} {votes} {}", activity.id)];
+    }
+    if columns >= 76 {
+        return vec![format!("{marker}{when}  {state} {} {asker}", pad(&title, 24))];
+    }
+    vec![format!("{marker}{state} {title}"), format!("  {when} {asker}")]
+}

@@ -1,0 +1,122 @@
+//! One screen, one file: its state, what keys do in it, and how it is drawn.
+
+pub(crate) mod activities;
+pub(crate) mod approvals;
+pub(crate) mod decide;
+pub(crate) mod organizations;
+pub(crate) mod overlay;
+pub(crate) mod review;
+
+use tui_input::{Input, InputRequest};
+
+use crate::keymap::Key;
+use crate::text::clean;
+
+/// Longest text that fields take, in characters.
+const FIELD_LIMIT: usize = 256;
+
+/// The words that a list is filtered by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    input: Input,
+    /// Whether keys go into the field.
+    pub(crate) typing: bool,
+}
+
+impl Filter {
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        self.input.value()
+    }
+
+    /// Empties it.
+    pub(crate) fn clear(&mut self) {
+        self.input.reset();
+        self.typing = false;
+    }
+
+    /// Takes a key.
+    pub(crate) fn press(&mut self, key: Key) {
+        match key {
+            Key::Enter => self.typing = false,
+            Key::Esc => self.clear(),
+            key => edit(&mut self.input, key),
+        }
+    }
+
+    /// Takes pasted text as far as it stands on one line.
+    pub(crate) fn paste(&mut self, text: &str) {
+        insert(&mut self.input, text);
+    }
+
+    /// Whether a row with this text is shown: each word must occur; one behind `!` must not.
+    pub(crate) fn admits(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.text().to_lowercase().split_whitespace().all(|word| match word.strip_prefix('!') {
+            Some(unwanted) => unwanted.is_empty() || !text.contains(unwanted),
+            None => text.contains(word),
+        })
+    }
+
+    /// What stands about it in the frame of a list.
+    pub(crate) fn told(&self, shown: usize, all: usize) -> String {
+        if self.text().is_empty() && !self.typing {
+            return String::new();
+        }
+        let cursor = if self.typing { "_" } else { "" };
+        format!("/{}{cursor}  {shown} of {all}, Esc clears", clean(self.text()))
+    }
+}
+
+/// Edits a field by a key.
+pub(crate) fn edit(input: &mut Input, key: Key) {
+    let request = match key {
+        Key::Char(letter) if input.value().chars().count() < FIELD_LIMIT => InputRequest::InsertChar(letter),
+        Key::Backspace => InputRequest::DeletePrevChar,
+        Key::Left => InputRequest::GoToPrevChar,
+        Key::Right => InputRequest::GoToNextChar,
+        Key::Home => InputRequest::GoToStart,
+        Key::End => InputRequest::GoToEnd,
+        Key::Ctrl('u') => InputRequest::DeleteLine,
+        _ => return,
+    };
+    input.handle(request);
+}
+
+/// Puts text into a field, up to its first line break.
+pub(crate) fn insert(input: &mut Input, text: &str) {
+    for letter in text.chars().take_while(|letter| !matches!(letter, '\n' | '\r')).take(FIELD_LIMIT) {
+        edit(input, Key::Char(letter));
+    }
+}
+
+/// Moves a selection by an action; `page` is the height of the list.
+pub(crate) fn moved(selected: usize, count: usize, page: usize, wanted: crate::keymap::Action) -> usize {
+    use crate::keymap::Action;
+    let last = count.saturating_sub(1);
+    match wanted {
+        Action::Up => selected.saturating_sub(1),
+        Action::Down => selected.saturating_add(1).min(last),
+        Action::PageUp => selected.saturating_sub(page.max(1)),
+        Action::PageDown | Action::NextSection => selected.saturating_add(page.max(1)).min(last),
+        Action::Top => 0,
+        Action::Bottom => last,
+        _ => selected.min(last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_by_words() {
+        let mut filter = Filter::default();
+        insert(&mut filter.input, "root !sam\nignored");
+        assert_eq!(filter.text(), "root !sam");
+        assert!(filter.admits("Change ROOT quorum"));
+        assert!(!filter.admits("root sam"));
+        assert!(!filter.admits("other"));
+        assert_eq!(filter.told(1, 3), "/root !sam  1 of 3, Esc clears");
+    }
+}

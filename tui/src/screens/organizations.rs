@@ -1,0 +1,304 @@
+//! Organizations: who is in them, with which credentials, keys, wallets and rules. Reads only.
+
+use quorate_common::console::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
+use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
+use quorate_common::wire::WalletAccount;
+use ratatui::layout::Rect;
+
+use super::{Filter, moved};
+use crate::app::{Effect, Model};
+use crate::canvas::{Canvas, Line, above, beside, scrolled};
+use crate::keymap::Action;
+use crate::link::Order;
+use crate::text::wrap;
+use crate::theme::Theme;
+
+mod contents;
+
+use contents::Item;
+
+/// The kinds of things in an organization, in the order of the tabs.
+pub(super) const SECTIONS: [&str; 6] = ["Users", "Wallets", "Keys", "Quorum", "Policies", "Tags"];
+
+/// The tree and what is open.
+#[derive(Default)]
+pub(crate) struct State {
+    heads: Vec<OrganizationHead>,
+    next: Vec<(Option<OrganizationId>, OrganizationId)>,
+    tree_selected: Option<OrganizationId>,
+    in_tree: bool,
+    /// The organization shown.
+    pub(crate) detail: Option<OrganizationDetail>,
+    section: usize,
+    selected: usize,
+    accounts: Vec<WalletAccount>,
+    accounts_of: Option<WalletId>,
+    accounts_next: Option<WalletAccountId>,
+    /// Words that rows must have.
+    pub(crate) filter: Filter,
+}
+
+/// Takes a page of organizations: top-level ones, or children, which stand behind their parent.
+pub(crate) fn take(
+    state: &mut State,
+    parent: Option<OrganizationId>,
+    after: Option<OrganizationId>,
+    page: OrganizationPage,
+) {
+    state.next.retain(|(of, at)| !(*of == parent && Some(*at) == after));
+    let known = state.heads.iter().filter(|head| head.parent_organization_id == parent).count();
+    // A first page that is read again does not hide that later ones were read.
+    let read_on = after.is_none() && known > page.organizations.len();
+    for head in page.organizations {
+        match state.heads.iter_mut().find(|known| known.organization_id == head.organization_id) {
+            Some(known) => *known = head,
+            None => state.heads.push(head),
+        }
+    }
+    state.heads = arranged(std::mem::take(&mut state.heads));
+    if let Some(next) = page.next.filter(|next| !read_on && !state.next.contains(&(parent, *next))) {
+        state.next.push((parent, next));
+    }
+}
+
+/// Children stand behind their parent, whatever came first.
+fn arranged(heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
+    let known: Vec<OrganizationId> = heads.iter().map(|head| head.organization_id).collect();
+    let is_top =
+        |head: &OrganizationHead| head.parent_organization_id.is_none_or(|parent| !known.contains(&parent));
+    let (tops, children): (Vec<_>, Vec<_>) = heads.into_iter().partition(is_top);
+    let mut out = Vec::new();
+    for top in tops {
+        let id = top.organization_id;
+        out.push(top);
+        out.extend(children.iter().filter(|child| child.parent_organization_id == Some(id)).cloned());
+    }
+    out
+}
+
+/// Shows an organization.
+pub(crate) fn show(state: &mut State, detail: OrganizationDetail) {
+    let same =
+        state.detail.as_ref().is_some_and(|shown| shown.head.organization_id == detail.head.organization_id);
+    if !same {
+        (state.selected, state.accounts, state.accounts_of, state.accounts_next) =
+            (0, Vec::new(), None, None);
+    }
+    state.detail = Some(detail);
+}
+
+/// Takes a page of accounts of a wallet.
+pub(crate) fn take_accounts(
+    state: &mut State,
+    wallet: WalletId,
+    after: Option<WalletAccountId>,
+    page: AccountPage,
+) {
+    if after.is_none() || state.accounts_of != Some(wallet) {
+        state.accounts.clear();
+        state.accounts_of = Some(wallet);
+    }
+    state.accounts.extend(page.accounts);
+    state.accounts_next = page.next;
+}
+
+/// Keys of this screen.
+pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    let page = usize::from(model.size.1.saturating_sub(8)) / 2;
+    let items = items(&model.organizations);
+    let state = &mut model.organizations;
+    match wanted {
+        Action::NextPane => state.in_tree = !state.in_tree,
+        Action::Left | Action::Right => {
+            let step = if wanted == Action::Right { 1 } else { SECTIONS.len().saturating_sub(1) };
+            state.section = state.section.saturating_add(step) % SECTIONS.len();
+            state.selected = 0;
+        }
+        Action::Open if state.in_tree => {
+            let Some(head) = state.heads.get(tree_at(state)) else { return Vec::new() };
+            let id = head.organization_id;
+            state.in_tree = false;
+            return vec![
+                Effect::Order(Order::Organization(id)),
+                Effect::Order(Order::Organizations(Some(id), None)),
+            ];
+        }
+        Action::Open => {
+            let (Some(detail), Some(Item { wallet: Some(wallet), .. })) =
+                (&state.detail, items.get(state.selected))
+            else {
+                return Vec::new();
+            };
+            let after = if state.accounts_of == Some(*wallet) { state.accounts_next } else { None };
+            return vec![Effect::Order(Order::Accounts(detail.head.organization_id, *wallet, after))];
+        }
+        wanted if state.in_tree => {
+            let at = moved(tree_at(state), state.heads.len(), page, wanted);
+            state.tree_selected = state.heads.get(at).map(|head| head.organization_id);
+            let at_end = at.saturating_add(1) >= state.heads.len();
+            if let Some((parent, after)) = state.next.first().filter(|_| at_end) {
+                return vec![Effect::Order(Order::Organizations(*parent, Some(*after)))];
+            }
+        }
+        wanted => state.selected = moved(state.selected, items.len(), page, wanted),
+    }
+    Vec::new()
+}
+
+fn tree_at(state: &State) -> usize {
+    state.heads.iter().position(|head| Some(head.organization_id) == state.tree_selected).unwrap_or(0)
+}
+
+fn items(state: &State) -> Vec<Item> {
+    let Some(detail) = &state.detail else { return Vec::new() };
+    let mut items = contents::items(
+        detail,
+        state.section,
+        &state.accounts,
+        state.accounts_of,
+        state.accounts_next.is_some(),
+    );
+    items.retain(|item| state.filter.admits(&format!("{} {}", item.row, item.detail.join(" "))));
+    items
+}
+
+/// Draws the screen.
+pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let state = &model.organizations;
+    let wide = area.width >= 110;
+    let (upper, lower) =
+        above(area, if area.height >= 16 { area.height.saturating_mul(3) / 5 } else { area.height });
+    if wide {
+        let (left, right) = beside(upper, 38);
+        tree(model, canvas, left);
+        contents_pane(state, canvas, right);
+    } else if state.in_tree {
+        tree(model, canvas, upper);
+    } else {
+        contents_pane(state, canvas, upper);
+    }
+    if lower.height > 2 {
+        detail(state, canvas, lower);
+    }
+}
+
+fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let state = &model.organizations;
+    let at = tree_at(state);
+    let more = if state.next.is_empty() { "" } else { "+" };
+    let inner = canvas.framed(
+        area,
+        &format!("Organizations {}{more}", state.heads.len()),
+        if state.in_tree { "here" } else { "Tab" },
+    );
+    let mut lines: Vec<Line> = Vec::new();
+    for (index, head) in state.heads.iter().enumerate() {
+        let marker = if state.in_tree && index == at { ">" } else { " " };
+        let open =
+            state.detail.as_ref().is_some_and(|detail| detail.head.organization_id == head.organization_id);
+        let style = if state.in_tree && index == at { Theme::selected() } else { Theme::plain() };
+        let indent = if head.parent_organization_id.is_some() { "  " } else { "" };
+        let quorum = format!("root {}/{}", head.root_quorum.threshold, head.root_quorum.user_ids.len());
+        let name_room = usize::from(inner.width).saturating_sub(quorum.len() + 4 + indent.len());
+        let name = crate::text::pad(&crate::text::clean(&head.organization_name), name_room);
+        lines.push(Line::styled(
+            format!("{marker}{}{indent} {name} {quorum}", if open { "*" } else { " " }),
+            style,
+        ));
+    }
+    if !state.next.is_empty() {
+        lines.push(Line::styled("   more: move to the end", canvas.theme.faint()));
+    }
+    if lines.is_empty() {
+        lines.push(Line::plain("Loading organizations."));
+    }
+    let height = usize::from(inner.height);
+    let from = if lines.len() > height { scrolled(at, height) } else { 0 };
+    canvas.lines(inner, &lines, from);
+}
+
+fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
+    let Some(detail) = &state.detail else {
+        let inner = canvas.framed(area, "Organization", "");
+        canvas.lines(inner, &[Line::plain("Loading the organization.")], 0);
+        return;
+    };
+    let items = items(state);
+    let tabs: Vec<String> = SECTIONS
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let told = format!("{name} {}", contents::count(detail, index));
+            if index == state.section { format!("[{told}]") } else { told }
+        })
+        .collect();
+    let name = crate::text::cut(&crate::text::clean(&detail.head.organization_name), 30);
+    let all = contents::count(detail, state.section);
+    let inner = canvas.framed(
+        area,
+        &format!("{name} {}", detail.head.organization_id),
+        &state.filter.told(items.len(), all),
+    );
+    let mut lines: Vec<Line> = wrap(&tabs.join(" | "), usize::from(inner.width))
+        .into_iter()
+        .map(|text| Line::styled(text, Theme::strong()))
+        .collect();
+    let head_rows = lines.len();
+    if items.is_empty() {
+        let text = if all == 0 { "none" } else { "nothing matches; Esc clears the filter" };
+        lines.push(Line::plain(format!("  {text}")));
+    }
+    for (index, item) in items.iter().enumerate() {
+        let at = index == state.selected && !state.in_tree;
+        let style = if at { Theme::selected() } else { canvas.theme.of_mark(&item.row) };
+        lines.push(Line::styled(format!("{} {}", if at { ">" } else { " " }, item.row), style));
+    }
+    let height = usize::from(inner.height);
+    let from =
+        if lines.len() > height { scrolled(state.selected.saturating_add(head_rows), height) } else { 0 };
+    canvas.lines(inner, &lines, from.min(lines.len().saturating_sub(height)));
+}
+
+fn detail(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
+    let items = items(state);
+    let Some(item) = items.get(state.selected) else {
+        canvas.framed(area, "", "");
+        return;
+    };
+    let inner = canvas.framed(area, &item.title, "Enter opens accounts of a wallet");
+    let lines: Vec<Line> =
+        item.detail.iter().flat_map(|text| wrap(text, usize::from(inner.width))).map(Line::plain).collect();
+    canvas.lines(inner, &lines, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use super::*;
+    use crate::testing::Stage;
+
+    #[test]
+    fn children_stand_behind_their_parent() {
+        let parent = Stage::new(2, 1).organization().head;
+        let child = |byte: u8| OrganizationHead {
+            organization_id: OrganizationId::from_bytes([byte; 16]),
+            parent_organization_id: Some(parent.organization_id),
+            ..parent.clone()
+        };
+        let mut state = State::default();
+        let page = |heads: Vec<OrganizationHead>| OrganizationPage { organizations: heads, next: None };
+        take(&mut state, Some(parent.organization_id), None, page(vec![child(1), child(2)]));
+        take(&mut state, None, None, page(vec![parent.clone()]));
+        take(&mut state, Some(parent.organization_id), None, page(vec![child(2), child(3)]));
+        let ids: Vec<OrganizationId> = state.heads.iter().map(|head| head.organization_id).collect();
+        assert_eq!(
+            ids,
+            [
+                parent.organization_id,
+                child(1).organization_id,
+                child(2).organization_id,
+                child(3).organization_id
+            ]
+        );
+    }
+}

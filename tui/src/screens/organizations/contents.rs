@@ -1,0 +1,252 @@
+//! The rows of an organization: one line each, and details below.
+
+use quorate_common::console::OrganizationDetail;
+use quorate_common::ids::WalletId;
+use quorate_common::wire::{ApiKey, User, WalletAccount};
+
+use crate::kinds::Scene;
+use crate::text::{clean, date_time, pad, quoted};
+
+/// A row with its details.
+pub(super) struct Item {
+    /// One line, cleaned.
+    pub(super) row: String,
+    /// Title of the details.
+    pub(super) title: String,
+    /// Lines of the details, cleaned, ids and keys whole.
+    pub(super) detail: Vec<String>,
+    /// The wallet, if it is one.
+    pub(super) wallet: Option<WalletId>,
+}
+
+impl Item {
+    fn new(title: &str, row: String, detail: Vec<String>) -> Self {
+        Self { row, title: clean(title), detail, wallet: None }
+    }
+}
+
+/// How many things of a kind there are.
+pub(super) fn count(detail: &OrganizationDetail, section: usize) -> usize {
+    match section {
+        0 => detail.users.len(),
+        1 => detail.wallets.len(),
+        2 => detail.private_keys.len(),
+        3 => detail.head.root_quorum.user_ids.len().saturating_add(detail.features.len()),
+        4 => detail.policies.len(),
+        _ => detail.tags.len(),
+    }
+}
+
+/// The rows of a kind.
+pub(super) fn items(
+    detail: &OrganizationDetail,
+    section: usize,
+    accounts: &[WalletAccount],
+    of: Option<WalletId>,
+    more: bool,
+) -> Vec<Item> {
+    match section {
+        0 => detail.users.iter().map(|one| user(detail, one)).collect(),
+        1 => wallets(detail, accounts, of, more),
+        2 => private_keys(detail),
+        3 => quorum(detail),
+        4 => policies(detail),
+        _ => tags(detail),
+    }
+}
+
+fn user(detail: &OrganizationDetail, user: &User) -> Item {
+    let role = if detail.head.root_quorum.user_ids.contains(&user.user_id) { "root" } else { "-" };
+    let mut held = Vec::new();
+    for (number, noun) in [
+        (user.authenticators.len(), "passkey"),
+        (user.api_keys.len(), "API key"),
+        (user.oauth_providers.len(), "OAuth"),
+    ] {
+        if number > 0 {
+            held.push(format!("{number} {noun}"));
+        }
+    }
+    let held = if held.is_empty() { "none [!]".to_owned() } else { held.join(", ") };
+    let row = format!("{} {} {}", pad(&clean(&user.user_name), 18), pad(role, 5), held);
+    let mut lines =
+        vec![format!("user      {}  created {}", user.user_id, date_time(user.created_at.millis()))];
+    let text = |value: &Option<String>| value.as_deref().map_or_else(|| "none".to_owned(), clean);
+    lines.push(format!("e-mail    {}   phone {}", text(&user.user_email), text(&user.user_phone_number)));
+    lines.extend(user.api_keys.iter().map(api_key));
+    for passkey in &user.authenticators {
+        lines.push(format!(
+            "passkey   {} {}  {}",
+            quoted(&passkey.authenticator_name),
+            passkey.authenticator_id,
+            clean(&passkey.credential_id)
+        ));
+    }
+    for provider in &user.oauth_providers {
+        lines.push(format!(
+            "OAuth     {} {} {}",
+            quoted(&provider.provider_name),
+            clean(&provider.issuer),
+            clean(&provider.subject)
+        ));
+    }
+    for tag in &user.user_tags {
+        lines.push(format!(
+            "tag       {}",
+            Scene { organization: detail, asker: None }.tag_named(&tag.to_string())
+        ));
+    }
+    Item::new(&user.user_name, row, lines)
+}
+
+fn api_key(key: &ApiKey) -> String {
+    let created = key.created_at.millis();
+    let life = match key.expiration_seconds.as_deref().map(str::parse::<u64>) {
+        None => "no expiry".to_owned(),
+        Some(Ok(seconds)) => {
+            format!("expires {}", date_time(created.saturating_add(seconds.saturating_mul(1000))))
+        }
+        Some(Err(_)) => "expiry unreadable".to_owned(),
+    };
+    let curve = clean(key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_"));
+    format!(
+        "API key   {} {curve} {}  {life}, added {}  {}",
+        quoted(&key.api_key_name),
+        clean(&key.credential.public_key),
+        date_time(created),
+        key.api_key_id
+    )
+}
+
+fn wallets(
+    detail: &OrganizationDetail,
+    accounts: &[WalletAccount],
+    of: Option<WalletId>,
+    more: bool,
+) -> Vec<Item> {
+    let item = |wallet: &quorate_common::wire::Wallet| {
+        let mut lines = vec![format!(
+            "wallet    {}  created {}",
+            wallet.wallet_id,
+            date_time(wallet.created_at.millis())
+        )];
+        lines.push(format!("exported  {}   imported {}", wallet.exported, wallet.imported));
+        if of == Some(wallet.wallet_id) {
+            for account in accounts {
+                let name =
+                    account.name.as_deref().map_or_else(String::new, |name| format!(" {}", quoted(name)));
+                lines.push(format!(
+                    "account   {}{name}  {} {}",
+                    clean(&account.address),
+                    clean(&account.path),
+                    clean(account.address_format.trim_start_matches("ADDRESS_FORMAT_"))
+                ));
+            }
+            lines.push(if more {
+                "          Enter reads more accounts".to_owned()
+            } else {
+                format!("          {} accounts, complete", accounts.len())
+            });
+        } else {
+            lines.push("          Enter reads its accounts".to_owned());
+        }
+        let exported = if wallet.exported { "exported [!]" } else { "never exported" };
+        let row = format!("{} {} {exported}", pad(&clean(&wallet.wallet_name), 24), wallet.wallet_id);
+        Item { wallet: Some(wallet.wallet_id), ..Item::new(&wallet.wallet_name, row, lines) }
+    };
+    detail.wallets.iter().map(item).collect()
+}
+
+fn private_keys(detail: &OrganizationDetail) -> Vec<Item> {
+    let item = |key: &quorate_common::wire::PrivateKey| {
+        let mut lines = vec![
+            format!("key       {}  created {}", key.private_key_id, date_time(key.created_at.millis())),
+            format!("public    {}", clean(&key.public_key)),
+            format!("exported  {}   imported {}", key.exported, key.imported),
+        ];
+        lines.extend(
+            key.addresses
+                .iter()
+                .map(|address| format!("address   {} {}", clean(&address.address), clean(&address.format))),
+        );
+        let exported = if key.exported { "exported [!]" } else { "never exported" };
+        let row = format!(
+            "{} {} {exported}",
+            pad(&clean(&key.private_key_name), 24),
+            pad(&clean(key.curve.trim_start_matches("CURVE_")), 10)
+        );
+        Item::new(&key.private_key_name, row, lines)
+    };
+    detail.private_keys.iter().map(item).collect()
+}
+
+fn quorum(detail: &OrganizationDetail) -> Vec<Item> {
+    let quorum = &detail.head.root_quorum;
+    let rule = format!(
+        "{} of {} must agree, version {} of the organization",
+        quorum.threshold,
+        quorum.user_ids.len(),
+        detail.head.version
+    );
+    let care = if usize::try_from(quorum.threshold).is_ok_and(|threshold| threshold >= quorum.user_ids.len())
+    {
+        "[!] all must agree: one lost credential locks the organization out"
+    } else {
+        ""
+    };
+    let scene = Scene { organization: detail, asker: None };
+    let member = |id: &quorate_common::ids::UserId| {
+        Item::new(
+            "Root quorum",
+            format!("root      {}", scene.user_named(&id.to_string())),
+            vec![rule.clone(), care.to_owned()],
+        )
+    };
+    let mut items: Vec<Item> = quorum.user_ids.iter().map(member).collect();
+    for feature in &detail.features {
+        let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
+        items.push(Item::new("Feature", format!("feature   {} {value}", clean(&feature.name)), vec![value]));
+    }
+    items
+}
+
+fn policies(detail: &OrganizationDetail) -> Vec<Item> {
+    let or_none = |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
+    let item = |policy: &quorate_common::wire::Policy| {
+        let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
+        let lines = vec![
+            format!("policy    {}  changed {}", policy.policy_id, date_time(policy.updated_at.millis())),
+            format!("condition {}", or_none(&policy.condition, "none: any activity")),
+            format!("consensus {}", or_none(&policy.consensus, "none: anybody alone")),
+            format!("notes     {}", or_none(&policy.notes, "none")),
+        ];
+        Item::new(&policy.policy_name, format!("{} {}", pad(&effect, 6), clean(&policy.policy_name)), lines)
+    };
+    detail.policies.iter().map(item).collect()
+}
+
+fn tags(detail: &OrganizationDetail) -> Vec<Item> {
+    let item = |tag: &quorate_common::wire::Tag| {
+        let kind = clean(tag.tag_type.trim_start_matches("TAG_TYPE_"));
+        let users: Vec<String> = detail
+            .users
+            .iter()
+            .filter(|user| user.user_tags.contains(&tag.tag_id))
+            .map(|user| clean(&user.user_name))
+            .collect();
+        let keys: Vec<String> = detail
+            .private_keys
+            .iter()
+            .filter(|key| key.private_key_tags.contains(&tag.tag_id))
+            .map(|key| clean(&key.private_key_name))
+            .collect();
+        let held: Vec<String> = users.into_iter().chain(keys).collect();
+        let on = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
+        Item::new(
+            &tag.tag_name,
+            format!("{} {} on {on}", pad(&clean(&tag.tag_name), 24), pad(&kind, 12)),
+            vec![format!("tag       {}", tag.tag_id), format!("on        {on}")],
+        )
+    };
+    detail.tags.iter().map(item).collect()
+}

@@ -1,0 +1,297 @@
+//! What lies over a screen: key list, palette, signed bytes, proof in full, comparison of fingerprints.
+
+use ratatui::layout::Rect;
+use tui_input::Input;
+
+use super::{edit, insert, moved};
+use crate::app::Model;
+use crate::canvas::{Canvas, Line};
+use crate::keymap::{Action, Command, Key, Place, action, commands};
+use crate::proof::Review;
+use crate::text::{clean, date_time, grouped, wrap};
+use crate::theme::Theme;
+
+/// A layer over the screen.
+pub(crate) enum Overlay {
+    /// Text to read.
+    Text {
+        /// Title of the frame.
+        title: String,
+        /// Paragraphs, cleaned.
+        paragraphs: Vec<String>,
+        /// First row shown.
+        scroll: usize,
+    },
+    /// The keys that work here.
+    Keys {
+        /// Where.
+        place: Place,
+        /// Words to search.
+        search: Input,
+        /// First row shown.
+        scroll: usize,
+    },
+    /// Commands by name.
+    Palette {
+        /// Where.
+        place: Place,
+        /// Words to search.
+        search: Input,
+        /// Which one is marked.
+        selected: usize,
+    },
+    /// Comparison of the fingerprint.
+    Compare {
+        /// The console's own, 64 hex digits.
+        own: String,
+        /// What was typed or pasted.
+        input: Input,
+    },
+}
+
+impl Overlay {
+    /// The keys that work in a place.
+    pub(crate) fn keys(place: Place) -> Self {
+        Self::Keys { place, search: Input::default(), scroll: 0 }
+    }
+
+    /// The commands of a place.
+    pub(crate) fn palette(place: Place) -> Self {
+        Self::Palette { place, search: Input::default(), selected: 0 }
+    }
+
+    /// The signed bytes of a proposal, and the daemon's own rendering beside them.
+    pub(crate) fn raw(review: &Review) -> Self {
+        let mut paragraphs = Vec::new();
+        match &review.proposal {
+            Some(proposal) => {
+                paragraphs.push(format!(
+                    "{} bytes, sha256 {}",
+                    proposal.message.len(),
+                    grouped(&proposal.fingerprint.hex())
+                ));
+                paragraphs.push(clean(&proposal.message));
+            }
+            None => paragraphs.push("[x] No vote carries bytes that hash to the fingerprint.".to_owned()),
+        }
+        paragraphs.push(String::new());
+        paragraphs.push("The daemon's intent [s]:".to_owned());
+        paragraphs.push(clean(&review.activity.intent.to_string()));
+        paragraphs.push("Result [s]:".to_owned());
+        paragraphs.push(clean(&review.activity.result.to_string()));
+        Self::Text { title: "Raw bytes that the asker signed".to_owned(), paragraphs, scroll: 0 }
+    }
+
+    /// Every check and every vote.
+    pub(crate) fn proof(review: &Review) -> Self {
+        let mut paragraphs: Vec<String> = review
+            .checks
+            .iter()
+            .map(|check| format!("{} {:<3} {}", check.mark.sign(), check.id, check.text))
+            .collect();
+        for (vote, proof) in review.activity.votes.iter().zip(&review.votes) {
+            paragraphs.push(String::new());
+            let state = proof
+                .flaw
+                .clone()
+                .unwrap_or_else(|| if proof.lapsed { "lapsed".to_owned() } else { "verified".to_owned() });
+            paragraphs.push(format!(
+                "{} {} ({})",
+                if proof.flaw.is_none() { "[v]" } else { "[!]" },
+                proof.name,
+                proof.user
+            ));
+            paragraphs.push(format!(
+                "    {:?}{}, {}: {state}",
+                vote.selection,
+                if proof.proposes { ", the proposal itself" } else { "" },
+                date_time(proof.cast)
+            ));
+            paragraphs.push(format!("    key        {}", proof.public_key));
+            paragraphs.push(format!("    scheme     {}", clean(&vote.scheme)));
+            paragraphs.push(format!("    signature  {}", clean(&vote.signature)));
+            paragraphs.push(format!("    message    {}", clean(&vote.message)));
+        }
+        Self::Text { title: "Proof".to_owned(), paragraphs, scroll: 0 }
+    }
+
+    /// Compares the fingerprint with one from elsewhere.
+    pub(crate) fn compare(review: &Review) -> Self {
+        let own = review.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
+        Self::Compare { own, input: Input::default() }
+    }
+}
+
+/// Takes a key for the topmost layer. Returns a command that was chosen.
+pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
+    let page = usize::from(model.size.1.saturating_sub(6));
+    if key == Key::Esc {
+        model.overlays.pop();
+        return None;
+    }
+    match model.overlays.last_mut()? {
+        Overlay::Text { scroll, .. } => match (key, action(Place::Review, key)) {
+            (Key::Char('q' | 'd' | 'v') | Key::Enter, _) => {
+                model.overlays.pop();
+            }
+            (_, Some(wanted)) => *scroll = moved(*scroll, usize::MAX, page, wanted),
+            _ => {}
+        },
+        Overlay::Keys { search, scroll, .. } => match key {
+            Key::Up => *scroll = scroll.saturating_sub(1),
+            Key::Down => *scroll = scroll.saturating_add(1),
+            Key::PageUp => *scroll = scroll.saturating_sub(page),
+            Key::PageDown => *scroll = scroll.saturating_add(page),
+            key => edit(search, key),
+        },
+        Overlay::Palette { place, search, selected } => {
+            let found = matching(*place, search.value());
+            match key {
+                Key::Up => *selected = selected.saturating_sub(1),
+                Key::Down => *selected = selected.saturating_add(1).min(found.len().saturating_sub(1)),
+                Key::Enter => {
+                    let chosen = found.get(*selected).map(|command| command.action);
+                    model.overlays.pop();
+                    return chosen;
+                }
+                key => {
+                    *selected = 0;
+                    edit(search, key);
+                }
+            }
+        }
+        Overlay::Compare { input, .. } => edit(input, key),
+    }
+    None
+}
+
+/// Takes pasted text where a layer has use for it.
+pub(crate) fn paste(model: &mut Model, text: &str) -> bool {
+    match model.overlays.last_mut() {
+        Some(Overlay::Compare { input, .. }) => {
+            insert(input, text);
+            true
+        }
+        Some(_) => {
+            "pasted text was thrown away".clone_into(&mut model.notice);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Draws the topmost layer over the body.
+pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let Some(overlay) = model.overlays.last() else { return };
+    canvas.clear(area);
+    let columns = usize::from(area.width.saturating_sub(4));
+    match overlay {
+        Overlay::Text { title, paragraphs, scroll } => {
+            let inner = canvas.framed(area, title, "Esc closes");
+            let lines: Vec<Line> = paragraphs
+                .iter()
+                .flat_map(|paragraph| wrap(paragraph, columns))
+                .map(|text| Line::styled(text.clone(), canvas.theme.of_mark(&text)))
+                .collect();
+            let last = lines.len().saturating_sub(usize::from(inner.height));
+            canvas.lines(inner, &lines, (*scroll).min(last));
+        }
+        Overlay::Keys { place, search, scroll } => {
+            let inner = canvas.framed(
+                area,
+                &format!("Keys here: {}_", clean(search.value())),
+                "type to search, Esc closes",
+            );
+            let lines: Vec<Line> = matching(*place, search.value())
+                .iter()
+                .flat_map(|command| {
+                    wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns)
+                })
+                .chain(wrap("Ctrl-C   quit at once; a vote being held is dropped", columns))
+                .map(Line::plain)
+                .collect();
+            let last = lines.len().saturating_sub(usize::from(inner.height));
+            canvas.lines(inner, &lines, (*scroll).min(last));
+        }
+        Overlay::Palette { place, search, selected } => {
+            let inner =
+                canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
+            let found = matching(*place, search.value());
+            let line = |(index, command): (usize, &&Command)| {
+                let at = index == *selected;
+                let text = format!(
+                    "{} {:<8} {}{}",
+                    if at { ">" } else { " " },
+                    command.shown,
+                    command.help,
+                    cli(command)
+                );
+                Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
+            };
+            let lines: Vec<Line> = found.iter().enumerate().map(line).collect();
+            let height = usize::from(inner.height);
+            let from =
+                if lines.len() > height { super::super::canvas::scrolled(*selected, height) } else { 0 };
+            canvas.lines(inner, &lines, from);
+        }
+        Overlay::Compare { own, input } => {
+            let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
+            let mut lines: Vec<Line> = wrap(&format!("this console's own: {}", grouped(own)), columns)
+                .into_iter()
+                .map(Line::plain)
+                .collect();
+            lines.extend(
+                wrap(&format!("the other one: {}_", clean(input.value())), columns)
+                    .into_iter()
+                    .map(Line::plain),
+            );
+            let told = verdict(own, input.value());
+            lines.push(Line::styled(told, canvas.theme.of_mark(told)));
+            canvas.lines(inner, &lines, 0);
+        }
+    }
+}
+
+/// Equal or different; there is nothing in between.
+fn verdict(own: &str, given: &str) -> &'static str {
+    let given: String =
+        given.trim().trim_start_matches("sha256:").chars().filter(|letter| !letter.is_whitespace()).collect();
+    if given.is_empty() || own.is_empty() {
+        "nothing to compare yet"
+    } else if given.eq_ignore_ascii_case(own) {
+        "[v] EQUAL: all 64 digits"
+    } else if given.len() == 64 {
+        "[x] DIFFERENT"
+    } else {
+        "[x] DIFFERENT: a fingerprint has 64 digits"
+    }
+}
+
+fn cli(command: &Command) -> String {
+    if command.cli.is_empty() { String::new() } else { format!("   ({})", command.cli) }
+}
+
+fn matching(place: Place, words: &str) -> Vec<&'static Command> {
+    let words = words.to_lowercase();
+    let fits = |command: &&Command| {
+        let text =
+            format!("{} {} {} {}", command.shown, command.label, command.help, command.cli).to_lowercase();
+        words.split_whitespace().all(|word| text.contains(word))
+    };
+    commands(place).filter(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compares_by_machine() {
+        let own = "50f7170439bc7c86634c4dff6e123b156118132baaf02da39f33e20bcef53932";
+        assert_eq!(verdict(own, ""), "nothing to compare yet");
+        assert!(verdict(own, &format!("sha256:{own}")).contains("EQUAL"));
+        assert!(verdict(own, &grouped(&own.to_uppercase())).contains("EQUAL"));
+        assert!(verdict(own, &own.replace("3932", "3933")).contains("DIFFERENT"));
+        assert!(verdict(own, "50f7").contains("64 digits"));
+    }
+}

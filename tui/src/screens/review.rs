@@ -1,0 +1,293 @@
+//! The review of one activity: a frozen copy in five sections, rendered from the signed bytes.
+
+use std::collections::BTreeSet;
+
+use quorate_common::console::WaitingRule;
+use ratatui::layout::Rect;
+
+use super::overlay::Overlay;
+use super::{decide, moved};
+use crate::app::{Effect, Model, areas};
+use crate::ballot::Choice;
+use crate::canvas::{Canvas, Line, above};
+use crate::keymap::Action;
+use crate::kinds::Level;
+use crate::link::Order;
+use crate::proof::{Challenge, Review, status_word};
+use crate::text::{clean, clock, duration};
+use crate::theme::Theme;
+
+mod sections;
+
+use sections::{SECTIONS, lines};
+
+/// An open review.
+pub(crate) struct State {
+    /// The frozen copy.
+    pub(crate) review: Review,
+    scroll: usize,
+    /// Rows that were on screen at this width.
+    rows_seen: BTreeSet<usize>,
+    columns: usize,
+    /// Scroll and height that were looked at last.
+    looked: Option<(usize, usize)>,
+    /// Sections of which every row was on screen.
+    pub(crate) seen: BTreeSet<usize>,
+    /// What changed since the copy was taken.
+    pub(crate) changed: Option<String>,
+    /// That it was decided meanwhile.
+    pub(crate) closed: Option<String>,
+    /// Whether the next record replaces the copy.
+    pub(crate) wants_fresh: bool,
+}
+
+impl State {
+    /// Opens a review; the record is read again at once and replaces this copy.
+    pub(crate) fn new(review: Review) -> Self {
+        Self {
+            review,
+            scroll: 0,
+            rows_seen: BTreeSet::new(),
+            columns: 0,
+            looked: None,
+            seen: BTreeSet::new(),
+            changed: None,
+            closed: None,
+            wants_fresh: true,
+        }
+    }
+
+    /// Takes in a fresh copy. Sections must be looked at again when something differs.
+    pub(crate) fn replace(&mut self, fresh: Review) {
+        if difference(&self.review, &fresh).is_some() {
+            self.seen.clear();
+            self.rows_seen.clear();
+        }
+        self.looked = None;
+        self.review = fresh;
+        self.changed = None;
+        self.wants_fresh = false;
+    }
+
+    /// Why the viewer may not begin to approve, if so.
+    pub(crate) fn approve_refusal(&self) -> Option<String> {
+        if let Some(closed) = &self.closed {
+            return Some(closed.clone());
+        }
+        if let Some(changed) = &self.changed {
+            return Some(format!("changed since: {changed}; r takes it in"));
+        }
+        if let Some(refusal) = self.review.approve_refusal() {
+            return Some(refusal);
+        }
+        let missing: Vec<String> = (1..=SECTIONS.len())
+            .filter(|section| !self.seen.contains(section))
+            .map(|section| section.to_string())
+            .collect();
+        if self.review.risk == Level::High && !missing.is_empty() {
+            return Some(format!("LOCKED until sections {} have been on screen", missing.join(" ")));
+        }
+        None
+    }
+}
+
+/// What of a review differs from a newer one, in words: whatever would make the shown copy a wrong one.
+pub(crate) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
+    let bytes = |review: &Review| review.proposal.as_ref().map(|proposal| proposal.message.clone());
+    if bytes(shown) != bytes(fresh) || shown.activity.fingerprint != fresh.activity.fingerprint {
+        return Some("the signed bytes".to_owned());
+    }
+    if shown.activity.intent != fresh.activity.intent
+        || shown.activity.activity_type != fresh.activity.activity_type
+    {
+        return Some("the daemon's intent".to_owned());
+    }
+    if shown.activity.status != fresh.activity.status {
+        return Some(format!("it is now {}", status_word(fresh.activity.status)));
+    }
+    if shown.activity.votes != fresh.activity.votes {
+        let old = shown.votes.len();
+        let new: Vec<String> = fresh
+            .votes
+            .iter()
+            .skip(old)
+            .map(|vote| format!("{} voted {}", vote.name, clock(vote.cast)))
+            .collect();
+        return Some(if new.is_empty() { "the votes".to_owned() } else { new.join(", ") });
+    }
+    if shown.tally.rule != fresh.tally.rule
+        || shown.tally.needed != fresh.tally.needed
+        || shown.tally.counted != fresh.tally.counted
+    {
+        return Some("the rule or the tally".to_owned());
+    }
+    if shown.organization.head.version != fresh.organization.head.version {
+        return Some("the state of the organization".to_owned());
+    }
+    (shown.blocked() != fresh.blocked()).then(|| "the outcome of a check".to_owned())
+}
+
+/// Reads the record of the open review again.
+pub(crate) fn reread(model: &Model) -> Vec<Effect> {
+    let order = |open: &State| {
+        let activity = &open.review.activity;
+        Effect::Order(Order::Record(activity.organization_id, activity.id.to_string()))
+    };
+    model.review.as_ref().map(order).into_iter().collect()
+}
+
+/// Keys of this screen.
+pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    let standstill = model.standstill();
+    let (_, viewport) = regions(model, areas(model.size).body);
+    let columns = usize::from(viewport.width);
+    let Some(open) = &mut model.review else { return Vec::new() };
+    match wanted {
+        Action::Back => {
+            model.review = None;
+            model.decide = None;
+        }
+        Action::Approve => match standstill.or_else(|| open.approve_refusal()) {
+            Some(refusal) => model.notice = format!("a is off: {refusal}"),
+            None => decide::begin(model, Choice::Approve),
+        },
+        Action::Reject => {
+            match standstill.or_else(|| open.closed.clone()).or_else(|| open.review.reject_refusal()) {
+                Some(refusal) => model.notice = format!("x is off: {refusal}"),
+                None => decide::begin(model, Choice::Reject),
+            }
+        }
+        Action::Raw => model.overlays.push(Overlay::raw(&open.review)),
+        Action::Proof => model.overlays.push(Overlay::proof(&open.review)),
+        Action::Compare => model.overlays.push(Overlay::compare(&open.review)),
+        wanted => {
+            let count = lines(&open.review, columns, model.now, Theme::new(false)).len();
+            let page = usize::from(viewport.height).saturating_sub(2);
+            let last = count.saturating_sub(usize::from(viewport.height));
+            open.scroll = moved(open.scroll, count, page, wanted).min(last);
+        }
+    }
+    Vec::new()
+}
+
+/// Notes which sections are on screen now.
+pub(crate) fn look(model: &mut Model) {
+    if !model.overlays.is_empty() || model.review.is_none() {
+        return;
+    }
+    let (_, viewport) = regions(model, areas(model.size).body);
+    let (columns, height) = (usize::from(viewport.width), usize::from(viewport.height));
+    let now = model.now;
+    let Some(open) = &mut model.review else { return };
+    if open.columns == columns && open.looked == Some((open.scroll, height)) {
+        return;
+    }
+    if open.columns != columns {
+        open.columns = columns;
+        open.rows_seen.clear();
+    }
+    let lines = lines(&open.review, columns, now, Theme::new(false));
+    open.scroll = open.scroll.min(lines.len().saturating_sub(height));
+    open.looked = Some((open.scroll, height));
+    // The last row only counts what is below when not everything fits.
+    let cut_off = lines.len() > open.scroll.saturating_add(height);
+    let shown = if cut_off { height.saturating_sub(1) } else { height };
+    open.rows_seen.extend(open.scroll..open.scroll.saturating_add(shown).min(lines.len()));
+    for section in 1..=SECTIONS.len() {
+        let mut rows = lines.iter().enumerate().filter(|(_, (of, _))| *of == section);
+        if rows.all(|(row, _)| open.rows_seen.contains(&row)) {
+            open.seen.insert(section);
+        }
+    }
+}
+
+/// The status row, and where the sections are shown, given what a decision takes below.
+fn regions(model: &Model, body: Rect) -> (Rect, Rect) {
+    let panel = decide::height(model, body);
+    let (upper, _) = above(body, body.height.saturating_sub(panel));
+    let (status, rest) = above(upper, 1.min(upper.height));
+    let foot = if upper.height >= 8 { 2 } else { 1 };
+    (status, above(rest, rest.height.saturating_sub(foot)).0)
+}
+
+/// Draws the review, and the decision docked below it.
+pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
+    let Some(open) = &model.review else { return };
+    let (status, viewport) = regions(model, body);
+    let review = &open.review;
+    let standing = if open.closed.is_some() { String::new() } else { format!("| {}", standing(review)) };
+    let head = format!(" {} RISK {standing}", review.risk.word());
+    let state = open.closed.clone().unwrap_or_else(|| lapse(review, model.now));
+    let state = if status.width < 60 { String::new() } else { format!("{state} ") };
+    canvas.split(status, 0, &head, &state, Theme::selected());
+    let all: Vec<Line> = lines(review, usize::from(viewport.width), model.now, canvas.theme)
+        .into_iter()
+        .map(|(_, line)| line)
+        .collect();
+    canvas.lines(viewport, &all, open.scroll);
+    let panel = decide::height(model, body);
+    let end = body.bottom().saturating_sub(panel);
+    let foot = Rect { y: viewport.bottom(), height: end.saturating_sub(viewport.bottom()), ..body };
+    let seen: Vec<String> = open.seen.iter().map(ToString::to_string).collect();
+    let copy = match &open.changed {
+        Some(changed) => format!("[!] changed since: {changed} (r to take in)"),
+        None => format!("frozen copy taken {}, no change since", clock(review.taken_at)),
+    };
+    canvas.row(
+        foot,
+        0,
+        &format!(" sections seen: {} of {} | {copy}", seen.join(" "), SECTIONS.len()),
+        Theme::plain(),
+    );
+    let hint = match open.approve_refusal() {
+        Some(refusal) => format!(" a is off: {refusal}"),
+        None => format!(
+            " to approve you will type {}{}, then have 3 s to call it back",
+            asked(review),
+            unlocking(model)
+        ),
+    };
+    canvas.row(foot, 1, &hint, Theme::plain());
+    decide::draw(model, canvas, Rect { y: end, height: panel, ..body });
+}
+
+fn unlocking(model: &Model) -> String {
+    match (&model.identity.key_name, model.identity.needs_passphrase) {
+        (Some(name), true) => format!(", unlock {}", clean(name)),
+        _ => String::new(),
+    }
+}
+
+fn asked(review: &Review) -> String {
+    match review.challenge() {
+        Challenge::Yes => "y".to_owned(),
+        Challenge::LastFour(_) => "the last four of the fingerprint".to_owned(),
+        Challenge::Value(danger) => danger.prompt,
+    }
+}
+
+/// `has 1 of 3, yours makes 2, then 1 short`.
+pub(crate) fn standing(review: &Review) -> String {
+    let tally = &review.tally;
+    let has = tally.has();
+    let base = format!("has {has} of {}", tally.needed);
+    match tally.rule {
+        None => status_word(review.activity.status).to_owned(),
+        Some(WaitingRule::Policy) => format!("has {has}; a policy decides how many are needed"),
+        Some(WaitingRule::RootQuorum) if review.approve_refusal().is_some() => base,
+        Some(WaitingRule::RootQuorum) => match tally.short_by().saturating_sub(1) {
+            0 => format!("{base}, yours COMPLETES it: it runs at once"),
+            short => format!("{base}, yours makes {}, then {short} short", has.saturating_add(1)),
+        },
+    }
+}
+
+fn lapse(review: &Review, now: u64) -> String {
+    match review.tally.lapses_at {
+        Some(at) if review.tally.rule.is_some() => {
+            format!("votes lapse in {}", duration(at.saturating_sub(now)))
+        }
+        _ if review.tally.rule.is_some() => "all votes lapsed; it stays open".to_owned(),
+        _ => format!("decided {}", clock(review.activity.updated_at.millis())),
+    }
+}

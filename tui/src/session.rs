@@ -1,0 +1,390 @@
+//! Who the console is for: which daemon, organization, user and key. Made once from arguments, credentials
+//! and configuration; shared by command line and screens.
+
+use std::path::{Path, PathBuf};
+
+use quorate_common::activity::Activity;
+use quorate_common::console::{ActivityRow, DaemonStatus, Mode, OrganizationDetail};
+use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::stamp::{ApiKeyCurve, Stamper};
+use quorate_common::wire::User;
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use crate::ballot::{Ballot, Choice, Outcome};
+use crate::clock::now_millis;
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use crate::journal::{self, Entry};
+use crate::keys::file::KeyFile;
+use crate::keys::passphrase;
+use crate::link::Client;
+use crate::place::{self, Folders, PlaceFlaw};
+use crate::proof::{Evidence, Review, Viewer};
+use crate::roster::Roster;
+use crate::text::clean;
+
+const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
+
+/// What the command line says about the context.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Context {
+    /// Path of the daemon's local socket
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Organization that this console is pinned to
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) organization: Option<OrganizationId>,
+    /// Name of a key file, see `quorate key ls`
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "credentials")]
+    pub(crate) key: Option<String>,
+    /// Credentials file of a DEV daemon, in place of a context and a key
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) credentials: Option<PathBuf>,
+    /// User to act as: name or id
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Read the passphrase from the first line of this descriptor
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) passphrase_fd: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Credentials {
+    socket: PathBuf,
+    organization_id: OrganizationId,
+    root_users: Vec<RootUser>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RootUser {
+    user_id: UserId,
+    user_name: String,
+    public_key: String,
+    #[serde(deserialize_with = "wiped")]
+    private_key: Zeroizing<String>,
+}
+
+fn wiped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<String>, D::Error> {
+    String::deserialize(deserializer).map(Zeroizing::new)
+}
+
+/// Where the secret key is.
+pub(crate) enum KeySource {
+    /// Nowhere: read only.
+    None,
+    /// In a credentials file of a DEV daemon.
+    Plain {
+        /// Secret scalar of P-256.
+        secret: Zeroizing<[u8; 32]>,
+        /// Public key, hex.
+        public_key: String,
+    },
+    /// In an encrypted file.
+    File {
+        /// Its name.
+        name: String,
+        /// Its content.
+        file: KeyFile,
+    },
+}
+
+/// Who the console is for. Holds no secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The pinned organization and the user, as far as they are named.
+    pub(crate) viewer: Viewer,
+    /// The user by name, when that is all there is.
+    pub(crate) wanted_user: Option<String>,
+    /// Public half of the key.
+    pub(crate) public_key: Option<String>,
+    /// Name of the key.
+    pub(crate) key_name: Option<String>,
+    /// Whether a passphrase is needed to sign.
+    pub(crate) needs_passphrase: bool,
+    /// Whether only a DEV daemon will do.
+    pub(crate) dev_only: bool,
+    /// The socket, cleaned.
+    pub(crate) socket: String,
+}
+
+impl Identity {
+    /// The viewer as this organization knows them: as named, or the holder of the key.
+    pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
+        let by_name = || {
+            let wanted = self.wanted_user.as_ref()?;
+            organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
+        };
+        let by_key = || {
+            let public = self.public_key.as_ref()?;
+            let holds = |user: &&User| {
+                user.api_keys.iter().any(|key| key.credential.public_key.eq_ignore_ascii_case(public))
+            };
+            organization.users.iter().find(holds).map(|user| user.user_id)
+        };
+        let user = if self.wanted_user.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
+        Viewer { organization: self.viewer.organization, user }
+    }
+
+    /// Why this daemon will not do, if so: a credentials file is for DEV daemons only.
+    pub(crate) fn refusal(&self, status: &DaemonStatus) -> Option<String> {
+        let refused = self.dev_only && status.mode != Mode::Dev;
+        refused.then(|| "a credentials file is for DEV daemons only; this daemon serves for real".to_owned())
+    }
+}
+
+/// A resolved context.
+pub(crate) struct Session {
+    /// Dials the daemon.
+    pub(crate) client: Client,
+    /// Who looks.
+    pub(crate) viewer: Viewer,
+    /// The user as named by the caller, until the organization tells the id.
+    wanted_user: Option<String>,
+    /// Where the secret key is.
+    pub(crate) key: KeySource,
+    /// Whether only a DEV daemon will do.
+    dev_only: bool,
+    passphrase: passphrase::Source,
+    /// The user's own folders.
+    pub(crate) folders: Folders,
+}
+
+impl Session {
+    /// Resolves the context. Dials nothing.
+    pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self, Failure> {
+        let passphrase =
+            context.passphrase_fd.map_or(passphrase::Source::Ask, passphrase::Source::Descriptor);
+        if let Some(path) = &context.credentials {
+            return Self::of_credentials(context, path, passphrase, folders);
+        }
+        let config = Config::load(folders)?;
+        let key = match context.key.clone().or(config.key) {
+            Some(name) => KeySource::File { file: KeyFile::load(folders, &name)?, name },
+            None => KeySource::None,
+        };
+        let named = context.user.as_ref().and_then(|user| user.parse().ok());
+        Ok(Self {
+            client: Client::new(
+                context.socket.clone().or(config.socket).unwrap_or_else(place::default_socket),
+            ),
+            viewer: Viewer {
+                organization: context.organization.or(config.organization),
+                user: named.or(if context.user.is_some() { None } else { config.user }),
+            },
+            wanted_user: context.user.clone().filter(|_| named.is_none()),
+            key,
+            dev_only: false,
+            passphrase,
+            folders: folders.clone(),
+        })
+    }
+
+    fn of_credentials(
+        context: &Context,
+        path: &Path,
+        passphrase: passphrase::Source,
+        folders: &Folders,
+    ) -> Result<Self, Failure> {
+        let missing =
+            || Failure::new(Exit::NotFound, format!("there is no credentials file {}", path.display()));
+        let bytes = Zeroizing::new(place::read_secret(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
+        let credentials: Credentials =
+            serde_json::from_slice(&bytes).map_err(|_| PlaceFlaw::Content(path.to_owned()))?;
+        let (user, key) = match &context.user {
+            None => (None, KeySource::None),
+            Some(wanted) => {
+                let named =
+                    |user: &&RootUser| user.user_name == *wanted || user.user_id.to_string() == *wanted;
+                let unknown = || {
+                    Failure::new(
+                        Exit::NotFound,
+                        format!("the credentials file has no user named {}", clean(wanted)),
+                    )
+                };
+                let user = credentials.root_users.iter().find(named).ok_or_else(unknown)?;
+                let secret = const_hex::decode_to_array(user.private_key.as_str())
+                    .map_err(|_| PlaceFlaw::Content(path.to_owned()))?;
+                (
+                    Some(user.user_id),
+                    KeySource::Plain { secret: Zeroizing::new(secret), public_key: user.public_key.clone() },
+                )
+            }
+        };
+        Ok(Self {
+            client: Client::new(context.socket.clone().unwrap_or(credentials.socket)),
+            viewer: Viewer { organization: context.organization.or(Some(credentials.organization_id)), user },
+            wanted_user: None,
+            key,
+            dev_only: true,
+            passphrase,
+            folders: folders.clone(),
+        })
+    }
+
+    /// The key's public half.
+    pub(crate) fn public_key(&self) -> Option<&str> {
+        match &self.key {
+            KeySource::None => None,
+            KeySource::Plain { public_key, .. } => Some(public_key),
+            KeySource::File { file, .. } => Some(file.public_key()),
+        }
+    }
+
+    /// Asks the daemon who it is. Credentials files are for DEV daemons only.
+    pub(crate) async fn greet(&self) -> Result<DaemonStatus, Failure> {
+        let status = self.client.status().await?;
+        match self.identity().refusal(&status) {
+            Some(refusal) => Err(Failure::new(Exit::Denied, refusal)),
+            None => Ok(status),
+        }
+    }
+
+    /// The organization: the pinned one, or the only one there is.
+    pub(crate) async fn organization_id(&self) -> Result<OrganizationId, Failure> {
+        if let Some(id) = self.viewer.organization {
+            return Ok(id);
+        }
+        let page = self.client.organizations(None, None).await?;
+        match page.organizations.as_slice() {
+            [only] if page.next.is_none() => Ok(only.organization_id),
+            [] => Err(Failure::new(Exit::NotFound, "the daemon has no organization yet")),
+            _ => Err(Failure::new(
+                Exit::Usage,
+                "several organizations: name one with --organization ID, see quorate org ls",
+            )),
+        }
+    }
+
+    /// The viewer as this organization knows them.
+    pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
+        self.identity().viewer_in(organization)
+    }
+
+    /// Who the console is for, without any secret.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity {
+            viewer: self.viewer.clone(),
+            wanted_user: self.wanted_user.clone(),
+            public_key: self.public_key().map(str::to_owned),
+            key_name: match &self.key {
+                KeySource::None => None,
+                KeySource::Plain { .. } => Some("credentials file".to_owned()),
+                KeySource::File { name, .. } => Some(name.clone()),
+            },
+            needs_passphrase: matches!(self.key, KeySource::File { .. }),
+            dev_only: self.dev_only,
+            socket: clean(&self.client.socket().display().to_string()),
+        }
+    }
+
+    /// Fetches and examines one activity.
+    pub(crate) async fn review(&self, reference: &str) -> Result<Review, Failure> {
+        let reference = checked_reference(reference)?;
+        self.greet().await?;
+        let id = self.organization_id().await?;
+        let record = self.client.record(id, &reference).await?;
+        let siblings = self.waiting(id).await?;
+        let roster = remember(&self.folders, &record.organization)?;
+        let viewer = self.viewer_in(&record.organization);
+        Ok(Review::of(&Evidence {
+            record: &record,
+            siblings: &siblings,
+            roster: &roster,
+            viewer: &viewer,
+            now: now_millis(),
+            reference: Some(&reference),
+        }))
+    }
+
+    /// All activities of the organization that wait, up to a page.
+    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>, Failure> {
+        Ok(self.client.waiting(id).await?.0)
+    }
+
+    /// Unlocks the key, asking for the passphrase where one is needed.
+    pub(crate) fn stamper(&self) -> Result<Stamper, Failure> {
+        let KeySource::File { name, .. } = &self.key else { return self.unlock("") };
+        let passphrase = passphrase::read(self.passphrase, &format!("Passphrase of the key {name}: "))?;
+        self.unlock(&passphrase)
+    }
+
+    /// Unlocks the key with this passphrase.
+    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, Failure> {
+        match &self.key {
+            KeySource::None => {
+                Err(Failure::new(Exit::Usage, "no key is chosen: name one with --key NAME or in config.toml"))
+            }
+            KeySource::Plain { secret, .. } => Stamper::new(ApiKeyCurve::P256, secret)
+                .map_err(|_| Failure::new(Exit::Failed, "the credentials file holds no P-256 key")),
+            KeySource::File { file, .. } => Ok(file.unlock(passphrase)?),
+        }
+    }
+}
+
+/// Takes the organization's keys into the roster and returns it.
+pub(crate) fn remember(folders: &Folders, organization: &OrganizationDetail) -> Result<Roster, Failure> {
+    let path = folders.roster();
+    let mut roster = Roster::load(&path)?;
+    if roster.see(organization, now_millis()) {
+        roster.save(&path)?;
+    }
+    Ok(roster)
+}
+
+/// Writes the decision into the user's journal.
+pub(crate) fn note_down(
+    folders: &Folders,
+    review: &Review,
+    ballot: &Ballot,
+    outcome: &str,
+    note: Option<&str>,
+) -> Result<(), Failure> {
+    let entry = Entry {
+        previous: String::new(),
+        at_millis: now_millis(),
+        organization_id: review.activity.organization_id,
+        activity_id: review.activity.id,
+        fingerprint: ballot.fingerprint.to_string(),
+        sentence: review.sentence.clone(),
+        choice: ballot.choice.word().to_owned(),
+        outcome: outcome.to_owned(),
+        organization_version: review.organization.head.version,
+        note: note.map(str::to_owned),
+    };
+    Ok(journal::append(&folders.journal(), entry)?)
+}
+
+/// What became of the activity, and whether the vote is in the record, from the daemon's answers. A
+/// rejection is answered with the vote's own activity, so its target is read again.
+pub(crate) async fn verdict(
+    client: &Client,
+    ballot: &Ballot,
+    answered: Activity,
+    id: OrganizationId,
+) -> Result<(Activity, Outcome), Failure> {
+    let target = match ballot.choice {
+        Choice::Approve => answered,
+        Choice::Reject => client.record(id, &ballot.fingerprint.to_string()).await?.row.activity,
+    };
+    let outcome = Outcome::of(target.status);
+    Ok((target, outcome))
+}
+
+/// An activity id or a fingerprint, and nothing that could reach another route.
+fn checked_reference(reference: &str) -> Result<String, Failure> {
+    let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
+    let is_hash = bare.len() == 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash {
+        return Ok(format!("sha256:{}", bare.to_ascii_lowercase()));
+    }
+    match reference.parse::<quorate_common::ids::ActivityId>() {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(Failure::new(
+            Exit::Usage,
+            "name the activity by its id or its fingerprint (sha256: and 64 hex digits)",
+        )),
+    }
+}

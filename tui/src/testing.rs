@@ -1,0 +1,271 @@
+//! A made-up organization whose people really sign, for tests.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use quorate_common::activity::{Activity, Selection, Status, Vote};
+use quorate_common::console::{
+    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingRule,
+};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{
+    ActivityId, ApiKeyId, OrganizationId, PrivateKeyId, TagId, UserId, VoteId, WalletId,
+};
+use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
+use quorate_common::wire::{ApiKey, Credential, PrivateKey, Quorum, Tag, Timestamp, User, Wallet};
+use serde_json::{Value, json};
+
+use crate::ballot::{Ballot, Choice};
+use crate::proof::{Evidence, Review, Viewer};
+use crate::roster::Roster;
+
+/// The moment of every test: 2026-11-21 09:24:00 UTC.
+pub(crate) const NOW: u64 = 1_795_253_040_000;
+const NAMES: [&str; 5] = ["mira", "jo", "ana", "kenji", "sam"];
+
+/// People with keys, and their organization.
+pub(crate) struct Stage {
+    people: usize,
+    threshold: u32,
+}
+
+impl Stage {
+    /// An organization of so many root users.
+    pub(crate) fn new(people: usize, threshold: u32) -> Self {
+        Self { people, threshold }
+    }
+
+    /// A user's id.
+    pub(crate) fn user(index: usize) -> UserId {
+        UserId::from_bytes([0x10 + u8::try_from(index).unwrap(); 16])
+    }
+
+    /// A user's key.
+    pub(crate) fn stamper(index: usize) -> Stamper {
+        Stamper::new(ApiKeyCurve::P256, &[u8::try_from(index).unwrap() + 1; 32]).unwrap()
+    }
+
+    /// The organization's id.
+    pub(crate) fn id() -> OrganizationId {
+        OrganizationId::from_bytes([0x9f; 16])
+    }
+
+    /// The organization as the daemon shows it.
+    pub(crate) fn organization(&self) -> OrganizationDetail {
+        let day = Timestamp::of_millis(NOW - 30 * 86_400_000);
+        OrganizationDetail {
+            head: OrganizationHead {
+                organization_id: Self::id(),
+                organization_name: "acme-treasury".to_owned(),
+                parent_organization_id: None,
+                version: 7,
+                root_quorum: Quorum {
+                    threshold: self.threshold,
+                    user_ids: (0..self.people).map(Self::user).collect(),
+                },
+                created_at: day.clone(),
+                updated_at: day.clone(),
+            },
+            users: (0..self.people).map(|index| Self::person(index, &day)).collect(),
+            wallets: vec![Wallet {
+                wallet_id: WalletId::from_bytes([0x51; 16]),
+                wallet_name: "treasury-hot".to_owned(),
+                created_at: day.clone(),
+                updated_at: day.clone(),
+                exported: false,
+                imported: false,
+            }],
+            private_keys: vec![PrivateKey {
+                private_key_id: PrivateKeyId::from_bytes([0x77; 16]),
+                public_key: "02".repeat(33),
+                private_key_name: "release-signing".to_owned(),
+                curve: "CURVE_SECP256K1".to_owned(),
+                addresses: Vec::new(),
+                private_key_tags: Vec::new(),
+                created_at: day.clone(),
+                updated_at: day.clone(),
+                exported: false,
+                imported: false,
+            }],
+            tags: vec![Tag {
+                tag_id: TagId::from_bytes([0x7f; 16]),
+                tag_name: "finance".to_owned(),
+                tag_type: "TAG_TYPE_USER".to_owned(),
+                created_at: day.clone(),
+                updated_at: day,
+            }],
+            policies: Vec::new(),
+            features: Vec::new(),
+        }
+    }
+
+    fn person(index: usize, day: &Timestamp) -> User {
+        let mut id = [0x30; 16];
+        id[15] = u8::try_from(index).unwrap();
+        User {
+            user_id: Self::user(index),
+            user_name: NAMES[index].to_owned(),
+            user_email: None,
+            user_phone_number: None,
+            authenticators: Vec::new(),
+            api_keys: vec![ApiKey {
+                credential: Credential {
+                    public_key: Self::stamper(index).public_key().to_owned(),
+                    credential_type: "CREDENTIAL_TYPE_API_KEY_P256".to_owned(),
+                },
+                api_key_id: ApiKeyId::from_bytes(id),
+                api_key_name: "laptop-p256".to_owned(),
+                created_at: day.clone(),
+                updated_at: day.clone(),
+                expiration_seconds: None,
+            }],
+            user_tags: Vec::new(),
+            oauth_providers: Vec::new(),
+            created_at: day.clone(),
+            updated_at: day.clone(),
+            mfa_policies: Vec::new(),
+        }
+    }
+
+    /// The record of a proposal by one user, ten minutes old, waiting for the root quorum.
+    pub(crate) fn propose(
+        &self,
+        asker: usize,
+        activity_type: &str,
+        intent: &str,
+        parameters: &Value,
+    ) -> ReviewRecord {
+        let moment = NOW - 600_000;
+        let body = json!({
+            "type": activity_type, "timestampMs": moment.to_string(), "organizationId": Self::id(), "parameters": parameters,
+        });
+        self.propose_bytes(asker, &body.to_string(), activity_type, json!({intent: parameters}))
+    }
+
+    /// As [`Self::propose`], with these exact bytes.
+    pub(crate) fn propose_bytes(
+        &self,
+        asker: usize,
+        message: &str,
+        activity_type: &str,
+        intent: Value,
+    ) -> ReviewRecord {
+        let fingerprint = Fingerprint::of(message.as_bytes());
+        let moment = NOW - 600_000;
+        let mut seed = [0; 10];
+        seed.copy_from_slice(&fingerprint.as_bytes()[..10]);
+        let id = ActivityId::timed(moment, seed);
+        let signature = Self::stamper(asker).stamp(message.as_bytes()).unwrap();
+        let activity = Activity {
+            id,
+            organization_id: Self::id(),
+            status: Status::ConsensusNeeded,
+            activity_type: activity_type.to_owned(),
+            intent,
+            result: json!({}),
+            votes: vec![Self::vote(id, asker, Selection::Approved, message, &signature, moment)],
+            app_proofs: Vec::new(),
+            fingerprint,
+            can_approve: false,
+            can_reject: false,
+            created_at: Timestamp::of_millis(moment),
+            updated_at: Timestamp::of_millis(moment),
+            failure: None,
+        };
+        let mut record =
+            ReviewRecord { row: ActivityRow { activity, waiting: None }, organization: self.organization() };
+        self.recount(&mut record);
+        record
+    }
+
+    /// A yes by another user.
+    pub(crate) fn approve(&self, record: &mut ReviewRecord, voter: usize) {
+        let activity = &mut record.row.activity;
+        let ballot = Ballot::new(Choice::Approve, Self::id(), activity.fingerprint, NOW - 300_000);
+        let signed = Self::stamper(voter).stamp(ballot.message.as_bytes()).unwrap();
+        activity.votes.push(Self::vote(
+            activity.id,
+            voter,
+            Selection::Approved,
+            &ballot.message,
+            &signed,
+            NOW - 300_000,
+        ));
+        self.recount(record);
+    }
+
+    /// The daemon's honest reckoning.
+    pub(crate) fn recount(&self, record: &mut ReviewRecord) {
+        let counted: Vec<UserId> = record.row.activity.votes.iter().map(|vote| vote.user_id).collect();
+        let open_to = (0..self.people).map(Self::user).filter(|user| !counted.contains(user)).collect();
+        record.row.waiting = Some(Waiting {
+            rule: WaitingRule::RootQuorum,
+            needed: self.threshold,
+            counted,
+            open_to,
+            lapses_at_millis: Some(NOW - 600_000 + 86_400_000),
+        });
+    }
+
+    /// A vote as recorded.
+    pub(crate) fn vote(
+        activity: ActivityId,
+        voter: usize,
+        selection: Selection,
+        message: &str,
+        stamp: &Stamp,
+        cast: u64,
+    ) -> Vote {
+        Vote {
+            id: VoteId::from_bytes([0x60 + u8::try_from(voter).unwrap(); 16]),
+            user_id: Self::user(voter),
+            user: None,
+            activity_id: activity,
+            selection,
+            message: message.to_owned(),
+            public_key: stamp.public_key.clone(),
+            signature: stamp.signature.clone(),
+            scheme: stamp.scheme.name().to_owned(),
+            created_at: Timestamp::of_millis(cast),
+        }
+    }
+
+    /// The review that `viewer` gets of a record, with a roster of old standing.
+    pub(crate) fn review(&self, record: &ReviewRecord, viewer: usize) -> Review {
+        let mut roster = Roster::default();
+        roster.see(&self.organization(), NOW - 10 * 86_400_000);
+        roster.see(&record.organization, NOW - 1000);
+        let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
+        Review::of(&Evidence {
+            record,
+            siblings: &[],
+            roster: &roster,
+            viewer: &viewer,
+            now: NOW,
+            reference: None,
+        })
+    }
+}
+
+/// A quorum change that lowers the threshold of five people from 3 to 1.
+pub(crate) fn lowering() -> (Stage, ReviewRecord) {
+    let stage = Stage::new(5, 3);
+    let members: Vec<UserId> = (0..5).map(Stage::user).collect();
+    let record = stage.propose(
+        1,
+        "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
+        "updateRootQuorumIntent",
+        &json!({"threshold": 1, "userIds": members}),
+    );
+    (stage, record)
+}
+
+/// A tag without users: low risk.
+pub(crate) fn tagging() -> (Stage, ReviewRecord) {
+    let stage = Stage::new(3, 2);
+    let record = stage.propose(
+        1,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        "createUserTagIntent",
+        &json!({"userTagName": "auditors", "userIds": []}),
+    );
+    (stage, record)
+}

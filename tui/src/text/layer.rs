@@ -1,0 +1,125 @@
+//! Fits text to columns of a terminal, by grapheme. What is cut ends in `>>`.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// What stands where text was cut off.
+pub(crate) const CUT: &str = ">>";
+
+/// Columns that the text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// The text in at most `columns`, with the mark at its end when something is missing.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(CUT.len());
+    let mut out = fitting(text, room).to_owned();
+    let mark = CUT.get(..columns.min(CUT.len())).unwrap_or_default();
+    let blanks = columns.saturating_sub(width(&out)).saturating_sub(mark.len());
+    out.extend(std::iter::repeat_n(' ', blanks));
+    out.push_str(mark);
+    out
+}
+
+/// The text in exactly `columns`: cut with the mark, or filled with blanks.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    let mut out = cut(text, columns);
+    let blanks = columns.saturating_sub(width(&out));
+    out.extend(std::iter::repeat_n(' ', blanks));
+    out
+}
+
+/// The text in lines of at most `columns`, broken at blanks where there are some. Loses nothing.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(2);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_inclusive(' ') {
+        let mut rest = word;
+        loop {
+            let used = width(&line);
+            if used + width(rest.trim_end_matches(' ')) <= columns {
+                line.push_str(rest);
+                break;
+            }
+            if !line.trim_end().is_empty() {
+                lines.push(std::mem::take(&mut line).trim_end().to_owned());
+                continue;
+            }
+            line.clear();
+            let head = fitting(rest, columns);
+            // A grapheme wider than a line still has to go somewhere.
+            let head = if head.is_empty() { rest.graphemes(true).next().unwrap_or_default() } else { head };
+            lines.push(head.to_owned());
+            rest = rest.get(head.len()..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    if !line.trim_end().is_empty() || lines.is_empty() {
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+/// Hex digits in groups of four, as fingerprints are read.
+pub(crate) fn grouped(hex: &str) -> String {
+    let mut out = String::with_capacity(hex.len() + hex.len() / 4);
+    for (index, letter) in hex.chars().enumerate() {
+        if index > 0 && index % 4 == 0 {
+            out.push(' ');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+fn fitting(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    for (start, grapheme) in text.grapheme_indices(true) {
+        used += UnicodeWidthStr::width(grapheme);
+        if used > columns {
+            return text.get(..start).unwrap_or_default();
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_with_a_mark() {
+        let check = |text: &str, columns: usize, expected: &str| {
+            assert_eq!(cut(text, columns), expected, "{text} in {columns}");
+            assert_eq!(width(&pad(text, columns)), columns);
+        };
+        check("abcdef", 6, "abcdef");
+        check("abcdefg", 6, "abcd>>");
+        check("\u{65e5}\u{672c}\u{8a9e}x", 6, "\u{65e5}\u{672c}>>");
+        check("\u{65e5}\u{672c}\u{8a9e}", 5, "\u{65e5} >>");
+        check("abc", 2, ">>");
+        check("abc", 1, ">");
+        check("abc", 0, "");
+        check("e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\u{301}e\u{301}");
+    }
+
+    #[test]
+    fn wraps_without_loss() {
+        let check = |text: &str, columns: usize, expected: &[&str]| {
+            assert_eq!(wrap(text, columns), expected, "{text} in {columns}");
+        };
+        check("one two three", 8, &["one two", "three"]);
+        check("abcdefghij", 4, &["abcd", "efgh", "ij"]);
+        check("a bcdefghij", 4, &["a", "bcde", "fghi", "j"]);
+        check("", 4, &[""]);
+        check("\u{65e5}\u{672c}\u{8a9e}", 4, &["\u{65e5}\u{672c}", "\u{8a9e}"]);
+        assert_eq!(grouped("50f7170439"), "50f7 1704 39");
+    }
+}

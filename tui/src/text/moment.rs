@@ -1,0 +1,74 @@
+//! Times in words. Takes milliseconds since 1970 and never reads a clock.
+
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+const DATE_TIME: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+const CLOCK: &[BorrowedFormatItem<'_>] = format_description!("[hour]:[minute]:[second]");
+
+/// `2026-11-21 06:28:04 UTC`.
+pub(crate) fn date_time(millis: u64) -> String {
+    formatted(millis, DATE_TIME)
+}
+
+/// `06:28:04`.
+pub(crate) fn clock(millis: u64) -> String {
+    formatted(millis, CLOCK)
+}
+
+/// A span of time in its two largest units: `2h56m`, `19m`, `3d04h`, `12s`.
+pub(crate) fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    if days > 0 {
+        format!("{days}d{:02}h", hours % 24)
+    } else if hours > 0 {
+        format!("{hours}h{:02}m", minutes % 60)
+    } else if minutes > 0 {
+        format!("{minutes}m")
+    } else {
+        format!("{seconds}s")
+    }
+}
+
+/// How long before `now` the moment lies; a moment ahead is told as such.
+pub(crate) fn ago(moment: u64, now: u64) -> String {
+    if moment > now.saturating_add(1000) {
+        format!("{} ahead", duration(moment - now))
+    } else {
+        format!("{} ago", duration(now.saturating_sub(moment)))
+    }
+}
+
+fn formatted(millis: u64, format: &[BorrowedFormatItem<'_>]) -> String {
+    i64::try_from(millis / 1000)
+        .ok()
+        .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
+        .and_then(|moment| moment.format(format).ok())
+        .unwrap_or_else(|| format!("{millis} ms"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_times() {
+        assert_eq!(date_time(1_700_000_000_000), "2023-11-14 22:13:20 UTC");
+        assert_eq!(clock(1_700_000_000_000), "22:13:20");
+        assert_eq!(date_time(u64::MAX), "18446744073709551615 ms");
+        for (millis, expected) in [
+            (0, "0s"),
+            (59_999, "59s"),
+            (60_000, "1m"),
+            (3_600_000 * 3 - 240_000, "2h56m"),
+            (90_000_000, "1d01h"),
+        ] {
+            assert_eq!(duration(millis), expected);
+        }
+        assert_eq!(ago(10_000, 70_000), "1m ago");
+        assert_eq!(ago(70_000, 10_000), "1m ahead");
+    }
+}
