@@ -94,7 +94,9 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     let mut memory = remember(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));
     let credentials = arguments.credentials.clone().unwrap_or_else(|| folder.join("credentials.json"));
-    memory.credentials.socket = socket.display().to_string();
+    // Whoever reads the credentials may stand in another folder.
+    let absolute = std::path::absolute(&socket).map_err(|error| StartError::Other(error.to_string()))?;
+    memory.credentials.socket = absolute.display().to_string();
     let doors = Doors {
         http: Some(HttpSettings {
             listen: arguments.listen,
