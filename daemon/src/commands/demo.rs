@@ -20,7 +20,7 @@ struct Demo<'a> {
     next: u64,
 }
 
-/// Furnishes the organization: a wallet, policies, and two activities that wait for approval.
+/// Furnishes the organization: a wallet, a tag, policies, and two activities that wait for approval.
 pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64) -> Result<(), StartError> {
     let stampers = credentials.root_users.iter().map(RootUser::stamper).collect::<Result<_, _>>()?;
     let mut demo = Demo { turns, credentials, stampers, next: begun };
@@ -39,7 +39,8 @@ pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64
             .to_owned()
     };
     let (wallet, address) = (text("/walletId"), text("/addresses/0"));
-    demo.policies(&wallet).await?;
+    let tag = demo.tag().await?;
+    demo.policies(&wallet, &tag).await?;
     if credentials.threshold > 1 {
         let payload = json!({
             "signWith": address, "payload": "Quorate demo: release of November",
@@ -54,12 +55,21 @@ pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64
 }
 
 impl Demo<'_> {
-    async fn policies(&mut self, wallet: &str) -> Result<(), StartError> {
+    /// Tags all root users; gives the id of the tag.
+    async fn tag(&mut self) -> Result<String, StartError> {
+        let members: Vec<_> = self.credentials.root_users.iter().map(|user| user.user_id).collect();
+        let parameters = json!({"userTagName": "treasurers", "userIds": members});
+        let made = self.agreed("create_user_tag", "ACTIVITY_TYPE_CREATE_USER_TAG", &parameters).await?;
+        let id = made.result.pointer("/createUserTagResult/userTagId").and_then(Value::as_str);
+        Ok(id.unwrap_or_default().to_owned())
+    }
+
+    async fn policies(&mut self, wallet: &str, tag: &str) -> Result<(), StartError> {
         let sign = json!({
-            "policyName": "two sign with treasury-hot", "effect": "EFFECT_ALLOW",
+            "policyName": "two treasurers sign with treasury-hot", "effect": "EFFECT_ALLOW",
             "condition": format!("activity.action == 'SIGN' && wallet.id == '{wallet}'"),
-            "consensus": "approvers.count() >= 2",
-            "notes": "Whoever asks, two users must agree.",
+            "consensus": format!("approvers.filter(user, user.tags.contains('{tag}')).count() >= 2"),
+            "notes": "Two treasurers must agree.",
         });
         let export = json!({
             "policyName": "never export treasury-hot", "effect": "EFFECT_DENY",

@@ -171,6 +171,15 @@ fn refusals(house: &House) -> Vec<Row> {
             missing("policyName"),
         ),
         (
+            "CREATE_USER_TAG",
+            From::Root,
+            json!({"userTagName": null}),
+            InvalidArgument,
+            None,
+            missing("userTagName"),
+        ),
+        ("CREATE_USER_TAG", From::Root, json!({"userIds": [nobody]}), NotFound, None, unknown_user.clone()),
+        (
             "CREATE_SUB_ORGANIZATION",
             From::Root,
             json!({"name": null}),

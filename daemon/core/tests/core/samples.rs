@@ -43,6 +43,7 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             json!({"users": [{"userName": "new", "apiKeys": [key_v2(30)],
             "authenticators": [], "oauthProviders": [], "userTags": []}]})
         }
+        "CREATE_USER_TAG" => json!({"userTagName": "fresh", "userIds": [subject.user]}),
         "CREATE_WALLET" => wallet("fresh"),
         "CREATE_WALLET_ACCOUNTS" => json!({"walletId": house.wallet.0, "accounts": [
             account("m/44'/60'/0'/0/1", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),

@@ -2,4 +2,6 @@
 
 use super::prelude::*;
 
-pub(super) const ENTRIES: &[Entry] = &[];
+mod create_user_tag;
+
+pub(super) const ENTRIES: &[Entry] = &[entry::<create_user_tag::Intent>()];
