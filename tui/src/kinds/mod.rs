@@ -32,7 +32,7 @@ pub(crate) use shape::leaves;
 pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
 
 /// All kinds that this console decodes, sorted.
-static KINDS: [&dyn Kind; 18] = [
+static KINDS: &[&dyn Kind] = &[
     &approve_activity::ApproveActivity,
     &create_api_keys::CreateApiKeys,
     &create_api_only_users::CreateApiOnlyUsers,
