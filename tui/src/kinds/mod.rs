@@ -25,6 +25,7 @@ mod sign_raw_payload;
 mod sign_raw_payloads;
 mod story;
 mod update_root_quorum;
+mod update_wallet;
 
 pub(crate) use reader::{Reader, Undecodable};
 pub(crate) use scene::Scene;
@@ -51,6 +52,7 @@ static KINDS: &[&dyn Kind] = &[
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
     &update_root_quorum::UpdateRootQuorum,
+    &update_wallet::UpdateWallet,
 ];
 
 /// One kind of activity in all its versions.

@@ -153,6 +153,19 @@ fn wallets_and_keys() {
             ("CREATE_WALLET", json!({"walletName": "new", "accounts": []})),
         ],
     );
+    let wallet = "51515151-5151-5151-5151-515151515151";
+    check(
+        "update_wallet",
+        &[
+            ("UPDATE_WALLET", json!({"walletId": wallet, "walletName": "treasury-cold"})),
+            ("UPDATE_WALLET", json!({"walletId": wallet, "walletName": "treasury-hot\u{202e}"})),
+            (
+                "UPDATE_WALLET",
+                json!({"walletId": "00000000-0000-4000-8000-000000000000", "walletName": "treasury-hot"}),
+            ),
+            ("UPDATE_WALLET", json!({"walletId": wallet})),
+        ],
+    );
     let mut named = account();
     named["name"] = json!("payouts");
     check(

@@ -77,6 +77,7 @@ fn refusals(house: &House) -> Vec<Row> {
     let unknown_fingerprint = "No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint.";
     let text = str::to_owned;
     let missing = |name: &str| format!("invalid request body: missing field `{name}`");
+    let empty = |path: &str| format!("invalid request body: `{path}`: must not be empty");
     let life = |seconds: &str| json!({"apiKeys": [{"apiKeyName": "k", "publicKey": public_key(30), "expirationSeconds": seconds}]});
     let no_key = json!([{"userName": "bare", "accessType": "ACCESS_TYPE_API", "apiKeys": []}]);
     let bad_mail = json!([{"userName": "m", "userEmail": "not an address", "accessType": "ACCESS_TYPE_API",
@@ -170,6 +171,15 @@ fn refusals(house: &House) -> Vec<Row> {
             None,
             missing("policyName"),
         ),
+        (
+            "UPDATE_WALLET",
+            From::Root,
+            json!({"walletName": ""}),
+            InvalidArgument,
+            None,
+            empty("parameters.walletName"),
+        ),
+        ("UPDATE_WALLET", From::Root, json!({"walletId": nobody}), NotFound, None, text("no wallet found")),
         (
             "CREATE_USER_TAG",
             From::Root,

@@ -45,6 +45,7 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         }
         "CREATE_USER_TAG" => json!({"userTagName": "fresh", "userIds": [subject.user]}),
         "CREATE_WALLET" => wallet("fresh"),
+        "UPDATE_WALLET" => json!({"walletId": house.wallet.0, "walletName": "fresh"}),
         "CREATE_WALLET_ACCOUNTS" => json!({"walletId": house.wallet.0, "accounts": [
             account("m/44'/60'/0'/0/1", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),
             account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),

@@ -1,0 +1,60 @@
+//! Renames a wallet.
+
+use quorate_common::ids::WalletId;
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+use crate::model::Wallet;
+
+pub(in crate::kinds) struct UpdateWallet;
+
+/// Gives a wallet another name.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    wallet_id: WalletId,
+    /// The new name; the wallet keeps its name when this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wallet_name: Option<Label>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    wallet_id: WalletId,
+}
+
+impl Form for Intent {
+    type Kind = UpdateWallet;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WALLET";
+    const NUMBER: u16 = 80;
+    const RESULT: &'static str = "updateWalletResult";
+}
+
+impl Kind for UpdateWallet {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::Wallet));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = Wallet;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Wallet), Refusal> {
+        let wallet = view.wallet(intent.wallet_id)?.clone();
+        if let Some(name) = intent.wallet_name.as_ref().filter(|name| **name != wallet.name) {
+            view.wallet_name_is_free(name)?;
+        }
+        let params = vec![("wallet_id", Value::text(wallet.id.to_string()))];
+        Ok((Facts { wallet: Some(wallet.clone()), params, ..Facts::default() }, wallet))
+    }
+
+    fn execute(intent: Intent, mut wallet: Wallet, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let wallet_id = wallet.id;
+        if let Some(name) = intent.wallet_name {
+            wallet.name = name;
+            wallet.updated = cx.now();
+            cx.change(Change::PutWallet(wallet));
+        }
+        Ok(Outcome { wallet_id })
+    }
+}
