@@ -22,8 +22,12 @@ use crate::theme::Theme;
 
 /// How often time is looked at.
 const TICK: Duration = Duration::from_millis(200);
-/// The least time between two drawings.
+/// The least time between two drawings, on average.
 const FRAME: Duration = Duration::from_millis(100);
+/// How far drawings may come before their time, so that a key or an answer shows at once.
+const AHEAD: Duration = Duration::from_millis(400);
+/// The least time between two drawings, in any case: what comes together is drawn together.
+const TOGETHER: Duration = Duration::from_millis(8);
 
 /// Runs the console until it is left.
 pub(crate) async fn run(session: Session) -> Result<(), Failure> {
@@ -38,15 +42,18 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let theme = Theme::new(has_colour());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut drawn = None;
+    // Each drawing moves this one frame on; it may be ahead of time by so much.
+    let mut paced = Instant::now();
+    let mut drawn = paced.checked_sub(TOGETHER).unwrap_or(paced);
     let ended = signals::ended();
     tokio::pin!(ended);
     loop {
-        let due = drawn.map_or_else(Instant::now, |at: Instant| at + FRAME);
+        let due = paced.checked_sub(AHEAD).unwrap_or(paced).max(drawn + TOGETHER);
         if model.dirty && Instant::now() >= due {
             screen.terminal.draw(|frame| view(&model, theme, frame))?;
             model.dirty = false;
-            drawn = Some(Instant::now());
+            drawn = Instant::now();
+            paced = paced.max(drawn) + FRAME;
         }
         let msg = tokio::select! {
             input = screen.next() => match input {

@@ -7,7 +7,9 @@ use crossterm::event::{
     KeyModifiers,
 };
 use crossterm::execute;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use futures_util::StreamExt;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -40,10 +42,10 @@ impl Screen {
             told(info);
         }));
         enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        // Cleared here, since the library would first ask the terminal where the cursor is and wait for it.
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         terminal.hide_cursor()?;
-        terminal.clear()?;
         Ok(Self { terminal, events: EventStream::new() })
     }
 
