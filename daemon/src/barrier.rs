@@ -53,15 +53,16 @@ impl Barrier {
     /// Seals writes. Parts of records that are replaced or removed go away with them.
     pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Sealed>, Corrupt> {
         let mut sealed = Vec::with_capacity(writes.len());
-        for Write { key, value } in writes {
+        let mut nonces = Nonces::draw(writes.len())?;
+        for Write { key, value, replaces } in writes {
             // Only these are ever long.
-            if matches!(key.first(), Some(b'a' | b'e' | b'x')) {
+            if replaces && matches!(key.first(), Some(b'a' | b'e' | b'x')) {
                 self.remove_parts(&key, &mut sealed)?;
             }
             match value {
                 None => sealed.push((key, None)),
                 Some(value) if value.len() <= PART => {
-                    let value = self.seal_one(WHOLE, &key, &value)?;
+                    let value = self.seal_one(WHOLE, &key, &value, nonces.next()?)?;
                     sealed.push((key, Some(value)));
                 }
                 Some(value) => self.split(key, &value, &mut sealed)?,
@@ -70,9 +71,7 @@ impl Barrier {
         Ok(sealed)
     }
 
-    fn seal_one(&self, mark: u8, key: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
-        let mut nonce = [0; NONCE];
-        getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    fn seal_one(&self, mark: u8, key: &[u8], plain: &[u8], nonce: [u8; NONCE]) -> Result<Vec<u8>, Corrupt> {
         let mut value = self.vault.seal().seal(nonce, key, plain)?;
         value.push(mark);
         Ok(value)
@@ -84,19 +83,19 @@ impl Barrier {
     }
 
     fn split(&self, key: Key, value: &[u8], sealed: &mut Vec<Sealed>) -> Result<(), Corrupt> {
-        let mut generation = [0; 8];
-        getrandom::fill(&mut generation)
-            .map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+        let chunks = value.chunks(PART);
+        let mut nonces = Nonces::draw(chunks.len().saturating_add(2))?;
+        let [generation @ .., _, _, _, _] = nonces.next()?;
         let mut count = 0_u32;
-        for chunk in value.chunks(PART) {
+        for chunk in chunks {
             let place = part(&key, generation, count);
-            let chunk = self.seal_one(WHOLE, &place, chunk)?;
+            let chunk = self.seal_one(WHOLE, &place, chunk, nonces.next()?)?;
             sealed.push((place, Some(chunk)));
             count = count.saturating_add(1);
         }
         let mut manifest = generation.to_vec();
         manifest.extend_from_slice(&count.to_be_bytes());
-        let manifest = self.seal_one(SPLIT, &key, &manifest)?;
+        let manifest = self.seal_one(SPLIT, &key, &manifest, nonces.next()?)?;
         sealed.push((key, Some(manifest)));
         Ok(())
     }
@@ -125,6 +124,22 @@ impl Barrier {
             whole.extend_from_slice(&chunk);
         }
         Ok(whole)
+    }
+}
+
+/// Random nonces, drawn at once: a call to the system for each would cost more than sealing.
+struct Nonces(std::vec::IntoIter<[u8; NONCE]>);
+
+impl Nonces {
+    fn draw(count: usize) -> Result<Self, Corrupt> {
+        let mut nonces = vec![[0; NONCE]; count];
+        getrandom::fill(nonces.as_flattened_mut())
+            .map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+        Ok(Self(nonces.into_iter()))
+    }
+
+    fn next(&mut self) -> Result<[u8; NONCE], Corrupt> {
+        self.0.next().ok_or(Corrupt::Invariant("a nonce for each value"))
     }
 }
 

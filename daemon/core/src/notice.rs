@@ -61,7 +61,7 @@ pub fn notices(
             attempts: 0,
             due: activity.updated,
         };
-        Write::put(place, &notice)
+        Write::put_new(place, &notice)
     });
     rows.collect()
 }

@@ -2,25 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use quorate_common::console;
 use quorate_core::model::Organization;
 use tokio::sync::oneshot;
 
 use super::Shared;
+use super::gather::gather;
 use crate::store::{Batch, Verdict};
-
-/// Largest group.
-const GROUP: usize = 256;
-/// How long a group waits for requests that are being decided, so that one sync serves many.
-const PATIENCE: Duration = Duration::from_millis(1);
-/// How long a group waits when the one before was large: more will come, and each sync costs what many
-/// requests cost.
-const BUSY_PATIENCE: Duration = Duration::from_millis(2);
-/// A group of this size is large.
-const BUSY: usize = 8;
 
 /// A commit did not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -124,28 +114,10 @@ impl Committer {
 fn run(shared: &Shared, waiting: &Receiver<Waiting>, gauge: &Gauge) {
     let mut before = 0;
     while let Ok(first) = waiting.recv() {
-        let group = gather(first, waiting, gauge, before);
+        let group = gather(first, waiting, &gauge.deciding, before);
         before = group.len();
         settle(shared, group, gauge);
     }
-}
-
-/// Takes all that waits, and for a moment what is about to come. A request that comes alone does not wait.
-fn gather(first: Waiting, waiting: &Receiver<Waiting>, gauge: &Gauge, before: usize) -> Vec<Waiting> {
-    let mut group = vec![first];
-    let busy = before >= BUSY;
-    let until = Instant::now() + if busy { BUSY_PATIENCE } else { PATIENCE };
-    while group.len() < GROUP {
-        match waiting.try_recv() {
-            Ok(next) => group.push(next),
-            Err(_) if !busy && gauge.deciding.load(Ordering::Relaxed) == 0 => break,
-            Err(_) => match waiting.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(next) => group.push(next),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-            },
-        }
-    }
-    group
 }
 
 /// Makes a group durable, publishes what it changed, answers.

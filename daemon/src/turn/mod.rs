@@ -3,6 +3,7 @@
 
 mod cache;
 mod committer;
+mod gather;
 mod snapshots;
 
 use std::cell::Cell;
@@ -28,6 +29,7 @@ use crate::store::{Batch, StoreError};
 use cache::TwoGenerations;
 use committer::Deciding;
 pub use committer::{CommitError, Committer, Figures};
+pub use gather::gather;
 use snapshots::Snapshots;
 
 /// How many opened signing keys are kept in memory.

@@ -50,22 +50,29 @@ pub struct Write {
     pub key: Key,
     /// What; nothing means that the record goes away.
     pub value: Option<Zeroizing<Vec<u8>>>,
+    /// Whether a record may stand there already.
+    pub replaces: bool,
 }
 
 impl Write {
     /// Stores a record.
     pub fn put<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
-        Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)) })
+        Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)), replaces: true })
+    }
+
+    /// Stores a record where none can stand, since its id was just made.
+    pub fn put_new<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
+        Ok(Self { replaces: false, ..Self::put(key, record)? })
     }
 
     /// Stores bytes that say all by their key, or next to nothing.
     pub fn mark(key: Key, value: &[u8]) -> Self {
-        Self { key, value: Some(Zeroizing::new(value.to_vec())) }
+        Self { key, value: Some(Zeroizing::new(value.to_vec())), replaces: true }
     }
 
     /// Takes a record away.
     pub const fn remove(key: Key) -> Self {
-        Self { key, value: None }
+        Self { key, value: None, replaces: true }
     }
 }
 
@@ -138,7 +145,11 @@ impl Applied {
                 self.after.put_policy(policy)?;
             }
             Change::AddSecret(of, secret) => {
-                self.writes.push(Write { key: layout::secret(id, of), value: Some(secret.into_record()) });
+                self.writes.push(Write {
+                    key: layout::secret(id, of),
+                    value: Some(secret.into_record()),
+                    replaces: false,
+                });
             }
             Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
             Change::SetFeature(name, value) => {

@@ -142,7 +142,13 @@ impl Submission<'_> {
             Settled::Waiting => {}
         }
         let place = layout::activity(activity.organization, activity.id);
-        commit.writes.push(Write::put(place, activity)?);
+        // Each later state of an activity has one more vote.
+        let first = activity.votes.len() == 1;
+        commit.writes.push(if first {
+            Write::put_new(place, activity)?
+        } else {
+            Write::put(place, activity)?
+        });
         let listed =
             layout::activity_listed(activity.organization, activity.status, activity.number, activity.id);
         commit.writes.push(Write::mark(listed, &[]));

@@ -4,15 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
 
 use quorated::store::{Batch, Store, Verdict};
+use quorated::turn::gather;
 use tokio::sync::oneshot;
-
-/// Largest group, as in the daemon.
-const GROUP: usize = 256;
-/// How long a group waits for requests on their way, as in the daemon.
-const PATIENCE: Duration = Duration::from_millis(1);
 
 struct Waiting {
     batch: Batch,
@@ -57,8 +52,10 @@ impl Committer {
 }
 
 fn run(store: &dyn Store, waiting: &Receiver<Waiting>, deciding: &AtomicUsize) {
+    let mut before = 0;
     while let Ok(first) = waiting.recv() {
-        let group = gather(first, waiting, deciding);
+        let group = gather(first, waiting, deciding, before);
+        before = group.len();
         let (batches, replies): (Vec<Batch>, Vec<_>) =
             group.into_iter().map(|one| (one.batch, one.reply)).unzip();
         let verdicts = store.commit(&batches).expect("the store takes writes");
@@ -67,21 +64,4 @@ fn run(store: &dyn Store, waiting: &Receiver<Waiting>, deciding: &AtomicUsize) {
             let _ = reply.send(verdict);
         }
     }
-}
-
-fn gather(first: Waiting, waiting: &Receiver<Waiting>, deciding: &AtomicUsize) -> Vec<Waiting> {
-    let mut group = vec![first];
-    let until = Instant::now() + PATIENCE;
-    while group.len() < GROUP {
-        let next = match waiting.try_recv() {
-            Ok(next) => Some(next),
-            Err(_) if deciding.load(Ordering::Relaxed) == 0 => None,
-            Err(_) => waiting.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
-        };
-        match next {
-            Some(next) => group.push(next),
-            None => break,
-        }
-    }
-    group
 }
