@@ -1,5 +1,7 @@
 //! Wallets and their accounts. Accounts are unbounded in number and reached by index and page.
 
+use quorate_chain::address::AddressFormat;
+use quorate_chain::curve::Curve;
 use quorate_common::ids::{WalletAccountId, WalletId};
 use serde::Deserialize;
 use serde_json::Value;
@@ -71,23 +73,24 @@ fn by_address(asked: &Asked<'_>, wallet: WalletId, address: &str) -> Result<Wall
     Err(Missing::WalletAccount(format!("address: {address}")).into())
 }
 
+/// The oldest account with this path. A wallet has a path once for each curve and address format, so a look at
+/// each pair finds it, however many accounts there are.
 fn by_path(asked: &Asked<'_>, wallet: WalletId, path: &str) -> Result<WalletAccount, Refusal> {
-    let prefix = layout::accounts(asked.id(), Some(wallet));
-    let mut after: Option<Key> = None;
-    loop {
-        let page = Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) };
-        let rows = asked.world.records().page(page)?;
-        for (_, bytes) in &rows {
-            let account = WalletAccount::decode(bytes)?;
-            if account.path.to_string() == path {
-                return Ok(account);
+    let records = asked.world.records();
+    let mut oldest: Option<WalletAccount> = None;
+    for curve in Curve::ALL {
+        for format in AddressFormat::ALL.iter().filter(|format| format.fits(*curve)) {
+            let key = layout::account_path(asked.world.index(), wallet, curve.name(), path, format.name());
+            let Some(id) = records.read(&key)? else { continue };
+            let id: [u8; 16] = id.try_into().map_err(|_| Corrupt::Record("account path"))?;
+            let place = records::account_place(records, asked.id(), WalletAccountId::from_bytes(id))?;
+            let account = records::account_at(records, &place.ok_or(Corrupt::Record("account path"))?)?;
+            if oldest.as_ref().is_none_or(|oldest| account.ordinal < oldest.ordinal) {
+                oldest = Some(account);
             }
         }
-        if rows.len() < CHUNK {
-            return Err(Missing::WalletAccount("this path".to_owned()).into());
-        }
-        after = rows.into_iter().next_back().map(|(key, _)| key);
     }
+    oldest.ok_or_else(|| Missing::WalletAccount("this path".to_owned()).into())
 }
 
 /// Accounts of a wallet, or of all wallets: all of them, or a page.
