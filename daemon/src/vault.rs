@@ -235,16 +235,28 @@ fn write_key(path: &Path) -> Result<(), VaultError> {
     write_once(path, text.as_bytes())
 }
 
-/// Writes a file that must not exist yet, mode 0600, and makes it and its folder entry durable.
+/// Writes a new file, mode 0600, whole or not at all, and makes it and its folder entry durable. What an
+/// interrupted attempt left beside it is replaced; a file that is there already never is.
 fn write_once(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let unfinished = PathBuf::from(name);
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(system("removing an unfinished file of the store")(error));
+        }
+        _ => {}
+    }
     let mut options = fs::OpenOptions::new();
     let mut file = options
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(path)
+        .open(&unfinished)
         .map_err(system("creating a file of the store"))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(system("writing a file of the store"))?;
+    fs::hard_link(&unfinished, path).map_err(system("naming a file of the store"))?;
+    fs::remove_file(&unfinished).map_err(system("removing an unfinished file of the store"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = fs::File::open(folder).map_err(system("opening the folder of the store"))?;
     folder.sync_all().map_err(system("writing the folder of the store"))
@@ -275,6 +287,19 @@ mod tests {
         fs::remove_file(&other).unwrap();
         write_once(&other, b"not a key").unwrap();
         assert!(matches!(Vault::open(folder.path(), &KeySource::File(other)), Err(VaultError::NotAKey(_))));
+    }
+
+    #[test]
+    fn an_interrupted_creation_can_be_done_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("root.key");
+        for left in ["root.key.new", "quorate.json.new"] {
+            fs::write(folder.path().join(left), b"half").unwrap();
+        }
+        let key = KeySource::File(path);
+        assert!(!Vault::exists(folder.path()));
+        Vault::create(folder.path(), &key).unwrap();
+        Vault::open(folder.path(), &key).unwrap();
     }
 
     #[test]
