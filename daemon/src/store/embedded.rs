@@ -1,6 +1,7 @@
 //! The embedded store: the only room that names sled.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::ops::Bound;
 use std::path::Path;
 
@@ -21,6 +22,7 @@ impl Embedded {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         durable::demand_fsync()?;
         let name = folder.display().to_string();
+        settle(folder).map_err(|cause| StoreError::Failed { doing: "making the store", cause })?;
         let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
         // A damaged log makes sled panic, so it is opened where a panic can be caught.
         let opened = std::thread::spawn(move || config.open()).join();
@@ -57,6 +59,29 @@ impl Embedded {
             Order::Descending => range.rev().take(page.limit).map(read).collect(),
         }
     }
+}
+
+/// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
+/// refuses a store whose settings end after the first; so a store beside this one writes it, and it is renamed.
+fn settle(folder: &Path) -> Result<(), String> {
+    let settings = folder.join("conf");
+    if settings.exists() {
+        return Ok(());
+    }
+    let scratch = folder.with_extension("new");
+    let said = |error: std::io::Error| error.to_string();
+    match fs::remove_dir_all(&scratch) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
+        _ => {}
+    }
+    fs::create_dir_all(folder).map_err(said)?;
+    let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
+    let db = config.open().map_err(|error| error.to_string())?;
+    let written = scratch.join("conf");
+    fs::File::open(&written).and_then(|file| file.sync_all()).map_err(said)?;
+    fs::rename(&written, &settings).map_err(said)?;
+    drop(db);
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(said)
 }
 
 fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
@@ -217,5 +242,15 @@ mod tests {
         drop(Embedded::open(folder.path()).unwrap());
         std::fs::write(folder.path().join("conf"), [b'x'; 100]).unwrap();
         assert!(matches!(Embedded::open(folder.path()), Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn an_interrupted_creation_can_be_done_again() {
+        let data = tempfile::tempdir().unwrap();
+        let (folder, scratch) = (data.path().join("store"), data.path().join("store.new"));
+        fs::create_dir(&scratch).unwrap();
+        fs::write(scratch.join("conf"), b"segment_size: 524288\nversion: 0.34\n").unwrap();
+        drop(Embedded::open(&folder).unwrap());
+        assert!(folder.join("conf").exists() && !scratch.exists());
     }
 }
