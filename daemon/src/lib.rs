@@ -10,6 +10,7 @@ pub mod feed;
 pub mod http;
 pub mod identity;
 pub mod outbox;
+pub mod private_file;
 pub mod process;
 pub mod prompt;
 pub mod routes;

@@ -4,8 +4,7 @@
 //! (RFC 9106). It never leaves memory; the folder keeps a salt and a check by which a wrong key is told.
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hkdf::Hkdf;
@@ -14,6 +13,8 @@ use quorate_core::seal::{NONCE, SealKey};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
+
+use crate::private_file;
 
 const HEADER: &str = "quorate.json";
 const FORMAT: u32 = 1;
@@ -154,7 +155,7 @@ impl Vault {
         let check = vault.seal.seal(random::<NONCE>()?, CHECK_PLACE, CHECK).map_err(|_| unusable())?;
         let header = Header { format: FORMAT, store_id, key, check: const_hex::encode(check) };
         let text = serde_json::to_vec_pretty(&header).map_err(|_| unusable())?;
-        write_once(&folder.join(HEADER), &text)?;
+        private_file::create(&folder.join(HEADER), &text).map_err(system("creating a file of the store"))?;
         Ok(vault)
     }
 
@@ -232,34 +233,7 @@ fn write_key(path: &Path) -> Result<(), VaultError> {
     let mut key = random::<32>()?;
     let text = Zeroizing::new(format!("{}\n", const_hex::encode(key)));
     key.zeroize();
-    write_once(path, text.as_bytes())
-}
-
-/// Writes a new file, mode 0600, whole or not at all, and makes it and its folder entry durable. What an
-/// interrupted attempt left beside it is replaced; a file that is there already never is.
-fn write_once(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let unfinished = PathBuf::from(name);
-    match fs::remove_file(&unfinished) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(system("removing an unfinished file of the store")(error));
-        }
-        _ => {}
-    }
-    let mut options = fs::OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)
-        .map_err(system("creating a file of the store"))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(system("writing a file of the store"))?;
-    fs::hard_link(&unfinished, path).map_err(system("naming a file of the store"))?;
-    fs::remove_file(&unfinished).map_err(system("removing an unfinished file of the store"))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = fs::File::open(folder).map_err(system("opening the folder of the store"))?;
-    folder.sync_all().map_err(system("writing the folder of the store"))
+    private_file::create(path, text.as_bytes()).map_err(system("creating the key file"))
 }
 
 #[cfg(test)]
@@ -285,21 +259,8 @@ mod tests {
         let open = Vault::open(folder.path(), &KeySource::File(other.clone()));
         assert!(matches!(open, Err(VaultError::KeyTooOpen(_, 0o640))));
         fs::remove_file(&other).unwrap();
-        write_once(&other, b"not a key").unwrap();
+        private_file::create(&other, b"not a key").unwrap();
         assert!(matches!(Vault::open(folder.path(), &KeySource::File(other)), Err(VaultError::NotAKey(_))));
-    }
-
-    #[test]
-    fn an_interrupted_creation_can_be_done_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("root.key");
-        for left in ["root.key.new", "quorate.json.new"] {
-            fs::write(folder.path().join(left), b"half").unwrap();
-        }
-        let key = KeySource::File(path);
-        assert!(!Vault::exists(folder.path()));
-        Vault::create(folder.path(), &key).unwrap();
-        Vault::open(folder.path(), &key).unwrap();
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlaceFlaw {
@@ -110,27 +113,35 @@ pub(crate) fn read_secret(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Pl
     read(path, limit)
 }
 
-/// Replaces a file as a whole, readable by the owner only.
+/// Creates or replaces a file as a whole, readable by the owner only.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), PlaceFlaw> {
+    write_whole(path, bytes, RenameFlags::empty())
+}
+
+/// Creates a file that must not exist yet, as a whole, readable by the owner only.
+pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<(), PlaceFlaw> {
+    write_whole(path, bytes, RenameFlags::NOREPLACE)
+}
+
+fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), PlaceFlaw> {
     let folder = make_folder(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
     let mut file =
         private().create(true).truncate(true).open(&draft).map_err(|error| system(&draft, error))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| system(&draft, error))?;
-    fs::rename(&draft, path).map_err(|error| system(path, error))
-}
-
-/// Creates a file that must not exist yet, readable by the owner only.
-pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<(), PlaceFlaw> {
-    make_folder(path)?;
-    let mut file = match private().create_new(true).open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(PlaceFlaw::Exists(path.to_owned()));
+    match renameat_with(CWD, &draft, CWD, path, how) {
+        Ok(()) => {
+            fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| system(path, error))
         }
-        other => other.map_err(|error| system(path, error))?,
-    };
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
+        Err(error) => {
+            fs::remove_file(&draft).map_err(|error| system(&draft, error))?;
+            match error {
+                Errno::EXIST => Err(PlaceFlaw::Exists(path.to_owned())),
+                other => Err(system(path, other.into())),
+            }
+        }
+    }
 }
 
 /// Adds a line to a file, readable by the owner only.
@@ -161,7 +172,8 @@ fn private() -> OpenOptions {
 }
 
 fn make_folder(path: &Path) -> Result<PathBuf, PlaceFlaw> {
-    let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
     fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
     Ok(folder)
 }

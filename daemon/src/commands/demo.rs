@@ -30,15 +30,8 @@ pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64
         account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
     ]});
     let made = demo.agreed("create_wallet", "ACTIVITY_TYPE_CREATE_WALLET", &wallet).await?;
-    let result = made.result.pointer("/createWalletResult");
-    let text = |pointer: &str| {
-        result
-            .and_then(|result| result.pointer(pointer))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (wallet, address) = (text("/walletId"), text("/addresses/0"));
+    let wallet = text(&made, "/createWalletResult/walletId")?;
+    let address = text(&made, "/createWalletResult/addresses/0")?;
     let tag = demo.tag().await?;
     demo.policies(&wallet, &tag).await?;
     if credentials.threshold > 1 {
@@ -54,14 +47,23 @@ pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64
     Ok(())
 }
 
+/// A text in the result of an activity, at a JSON pointer (RFC 6901).
+fn text(activity: &Activity, pointer: &str) -> Result<String, StartError> {
+    let found = activity.result.pointer(pointer).and_then(Value::as_str);
+    found.map(str::to_owned).ok_or_else(|| failed(&format!("a result has no {pointer}")))
+}
+
+fn failed(why: &str) -> StartError {
+    StartError::Other(format!("the demo organization cannot be furnished: {why}"))
+}
+
 impl Demo<'_> {
     /// Tags all root users; gives the id of the tag.
     async fn tag(&mut self) -> Result<String, StartError> {
         let members: Vec<_> = self.credentials.root_users.iter().map(|user| user.user_id).collect();
         let parameters = json!({"userTagName": "treasurers", "userIds": members});
         let made = self.agreed("create_user_tag", "ACTIVITY_TYPE_CREATE_USER_TAG", &parameters).await?;
-        let id = made.result.pointer("/createUserTagResult/userTagId").and_then(Value::as_str);
-        Ok(id.unwrap_or_default().to_owned())
+        text(&made, "/createUserTagResult/userTagId")
     }
 
     async fn policies(&mut self, wallet: &str, tag: &str) -> Result<(), StartError> {
@@ -124,8 +126,6 @@ impl Demo<'_> {
         struct Answer {
             activity: Activity,
         }
-        let failed =
-            |text: &str| StartError::Other(format!("the demo organization cannot be furnished: {text}"));
         self.next = self.next.saturating_add(1);
         let body = json!({
             "type": activity_type, "timestampMs": self.next.to_string(),

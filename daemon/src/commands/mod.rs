@@ -6,11 +6,12 @@ pub mod dev;
 pub mod init;
 pub mod serve;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use tokio_util::sync::CancellationToken;
 
+use crate::private_file;
 use crate::service::StartError;
 
 /// Key management that a team runs itself: the daemon.
@@ -56,22 +57,9 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
 }
 
 /// Writes a file for its owner only, whole or not at all.
-pub(crate) fn write_private(path: &std::path::Path, bytes: &[u8]) -> Result<(), StartError> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let failed =
-        |error: std::io::Error| StartError::Other(format!("cannot write {}: {error}", path.display()));
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let temporary = PathBuf::from(name);
-    let mut options = std::fs::OpenOptions::new();
-    let mut file =
-        options.write(true).create(true).truncate(true).mode(0o600).open(&temporary).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
-    std::fs::rename(&temporary, path).map_err(failed)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = std::fs::File::open(folder.unwrap_or(std::path::Path::new("."))).map_err(failed)?;
-    folder.sync_all().map_err(failed)
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StartError> {
+    private_file::replace(path, bytes)
+        .map_err(|error| StartError::Other(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Prints a line of data to standard output.

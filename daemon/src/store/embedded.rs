@@ -62,13 +62,13 @@ impl Embedded {
 }
 
 /// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
-/// refuses a store whose settings end after the first; so a store beside this one writes it, and it is renamed.
+/// refuses a store whose settings end after the first; so a store inside this folder writes it, and it is renamed.
 fn settle(folder: &Path) -> Result<(), String> {
     let settings = folder.join("conf");
     if settings.exists() {
         return Ok(());
     }
-    let scratch = folder.with_extension("new");
+    let scratch = folder.join("conf.new");
     let said = |error: std::io::Error| error.to_string();
     match fs::remove_dir_all(&scratch) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
@@ -247,8 +247,8 @@ mod tests {
     #[test]
     fn an_interrupted_creation_can_be_done_again() {
         let data = tempfile::tempdir().unwrap();
-        let (folder, scratch) = (data.path().join("store"), data.path().join("store.new"));
-        fs::create_dir(&scratch).unwrap();
+        let (folder, scratch) = (data.path().join("store"), data.path().join("store/conf.new"));
+        fs::create_dir_all(&scratch).unwrap();
         fs::write(scratch.join("conf"), b"segment_size: 524288\nversion: 0.34\n").unwrap();
         drop(Embedded::open(&folder).unwrap());
         assert!(folder.join("conf").exists() && !scratch.exists());

@@ -39,6 +39,8 @@ pub(super) enum Settled {
     Completed(Box<RawValue>, Left),
     /// It failed, or was denied.
     Failed(Fault),
+    /// A voter rejected it.
+    Rejected,
     /// It waits for votes.
     Waiting,
 }
@@ -49,6 +51,7 @@ impl Settled {
             Self::Completed(..) => Status::Completed,
             Self::Failed(fault) if is_denial(fault) => Status::Rejected,
             Self::Failed(_) => Status::Failed,
+            Self::Rejected => Status::Rejected,
             Self::Waiting => Status::ConsensusNeeded,
         }
     }
@@ -121,10 +124,13 @@ impl Submission<'_> {
         if settled.status() == Status::Rejected {
             self.displace_denials(activity, commit)?;
         }
-        self.settle(activity, settled, commit)
+        self.settle(activity, settled, commit)?;
+        commit.writes.push(Write::put_new(layout::activity(activity.organization, activity.id), activity)?);
+        Ok(())
     }
 
-    /// Fills in how an activity came out, and adds the new state to the commit.
+    /// Fills in how an activity came out, and adds what follows from that to the commit. The caller stores the
+    /// activity itself.
     pub(super) fn settle(
         &self,
         activity: &mut ActivityRecord,
@@ -139,16 +145,8 @@ impl Submission<'_> {
                 self.take(left, commit)?;
             }
             Settled::Failed(fault) => activity.failure = Some(fault),
-            Settled::Waiting => {}
+            Settled::Rejected | Settled::Waiting => {}
         }
-        let place = layout::activity(activity.organization, activity.id);
-        // Each later state of an activity has one more vote.
-        let first = activity.votes.len() == 1;
-        commit.writes.push(if first {
-            Write::put_new(place, activity)?
-        } else {
-            Write::put(place, activity)?
-        });
         let listed =
             layout::activity_listed(activity.organization, activity.status, activity.number, activity.id);
         commit.writes.push(Write::mark(listed, &[]));

@@ -1,6 +1,6 @@
 //! Votes: approving, rejecting, and what an approval sets in motion.
 
-use quorate_common::activity::{Selection, Status};
+use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Settled};
 use super::propose::execute;
@@ -122,10 +122,7 @@ impl Submission<'_> {
         moment: &mut Moment<'_>,
     ) -> Result<(), Refusal> {
         target.votes.push(self.vote_record(Selection::Rejected, moment)?);
-        self.unlist(&target, commit);
-        target.status = Status::Rejected;
-        target.updated = self.now.max(target.updated);
-        self.put_rejected(&target, commit)
+        self.replace(&mut target, Settled::Rejected, commit)
     }
 
     /// Stores the new state of an activity that was there, and moves the organization on, so that two votes
@@ -136,28 +133,11 @@ impl Submission<'_> {
         settled: Settled,
         commit: &mut Commit,
     ) -> Result<(), Refusal> {
-        self.unlist(target, commit);
-        self.settle(target, settled, commit)?;
-        self.moved(commit)
-    }
-
-    fn put_rejected(&self, target: &ActivityRecord, commit: &mut Commit) -> Result<(), Refusal> {
-        let place = layout::activity(target.organization, target.id);
-        commit.writes.push(Write::put(place, target)?);
-        let listed = layout::activity_listed(target.organization, target.status, target.number, target.id);
-        commit.writes.push(Write::mark(listed, &[]));
-        commit.news.push(quorate_common::console::Change::Activity {
-            organization_id: target.organization,
-            activity_id: target.id,
-            status: target.status,
-        });
-        commit.writes.extend(crate::notice::notices(self.world, &self.target, target)?);
-        self.moved(commit)
-    }
-
-    fn unlist(&self, target: &ActivityRecord, commit: &mut Commit) {
         let listed = layout::activity_listed(self.target.id(), target.status, target.number, target.id);
         commit.writes.push(Write::remove(listed));
+        self.settle(target, settled, commit)?;
+        commit.writes.push(Write::put(layout::activity(target.organization, target.id), target)?);
+        self.moved(commit)
     }
 
     fn moved(&self, commit: &mut Commit) -> Result<(), Refusal> {

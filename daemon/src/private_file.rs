@@ -1,0 +1,65 @@
+//! Files for their owner only, which are whole or not there, whenever the writer ends.
+
+use std::fs;
+use std::io::{Error, ErrorKind, Result, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+/// Creates a file, mode 0600, and makes it durable. Fails with [`ErrorKind::AlreadyExists`] and changes nothing
+/// if one has this name.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<()> {
+    write(path, bytes, RenameFlags::NOREPLACE)
+}
+
+/// Creates or replaces a file, mode 0600, and makes it durable.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    write(path, bytes, RenameFlags::empty())
+}
+
+fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let draft = PathBuf::from(name);
+    // What a writer that was interrupted left may have any mode.
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let named = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| renameat_with(CWD, &draft, CWD, path, how).map_err(Error::from));
+    if let Err(error) = named {
+        fs::remove_file(&draft)?;
+        return Err(error);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn replaces_what_was_left_and_nothing_that_was_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, draft) = (folder.path().join("root.key"), folder.path().join("root.key.new"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::write(&draft, b"half").unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o644)).unwrap();
+        create(&path, b"first").unwrap();
+        assert_eq!((mode(&path), draft.exists()), (0o600, false));
+        assert_eq!(create(&path, b"second").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!((fs::read(&path).unwrap().as_slice(), draft.exists()), (b"first".as_slice(), false));
+        fs::write(&draft, b"half").unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o644)).unwrap();
+        replace(&path, b"third").unwrap();
+        assert_eq!((fs::read(&path).unwrap().as_slice(), mode(&path)), (b"third".as_slice(), 0o600));
+    }
+}
