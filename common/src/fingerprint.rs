@@ -18,6 +18,11 @@ impl Fingerprint {
         Self(Sha256::digest(body).into())
     }
 
+    /// The fingerprint with this digest.
+    pub const fn from_bytes(digest: [u8; 32]) -> Self {
+        Self(digest)
+    }
+
     /// The digest itself.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -8,8 +8,9 @@ use quorate_common::stamp::Scheme;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::Millis;
-use super::record::Record;
+use super::record::{Record, from_json};
+use super::{Millis, packed};
+use crate::refusal::Corrupt;
 
 /// A vote: the stamped request of the voter, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,19 @@ pub struct ActivityRecord {
 
 impl Record for ActivityRecord {
     const NOUN: &'static str = "activity";
+    const VERSION: u8 = 2;
+
+    fn encode(&self) -> Result<Vec<u8>, Corrupt> {
+        packed::pack(self, vec![Self::VERSION])
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
+        match bytes.split_first() {
+            Some((2, packed)) => packed::unpack(packed),
+            Some((1, json)) => from_json(json),
+            _ => Err(Corrupt::Record(Self::NOUN)),
+        }
+    }
 }
 
 impl ActivityRecord {

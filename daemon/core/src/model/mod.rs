@@ -6,6 +6,7 @@ pub mod change;
 pub mod feature;
 pub mod layout;
 pub mod organization;
+mod packed;
 pub mod policy;
 pub mod private_key;
 pub mod record;

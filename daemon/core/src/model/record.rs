@@ -1,5 +1,5 @@
-//! The stored form of a value: a version byte, then JSON. What has been stored is a promise: older
-//! versions stay readable, newer ones are refused.
+//! The stored form of a value: a version byte, then JSON, unless the record says otherwise. What has been stored
+//! is a promise: older versions stay readable, newer ones are refused.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,10 +24,13 @@ pub trait Record: Serialize + DeserializeOwned {
     /// Reads stored bytes.
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
-            Some((&version, json)) if version == Self::VERSION => {
-                serde_json::from_slice(json).map_err(|_| Corrupt::Record(Self::NOUN))
-            }
+            Some((&version, json)) if version == Self::VERSION => from_json(json),
             _ => Err(Corrupt::Record(Self::NOUN)),
         }
     }
+}
+
+/// Reads a record behind its version byte where that is JSON.
+pub(super) fn from_json<R: Record>(json: &[u8]) -> Result<R, Corrupt> {
+    serde_json::from_slice(json).map_err(|_| Corrupt::Record(R::NOUN))
 }

@@ -1,0 +1,222 @@
+//! The packed form of an activity, version 2 of its record: the members below in their order, in the wire format
+//! of postcard (specification 1.0). There are more activities than all else and the store writes each several
+//! times over, so nothing is named, nothing that can be found elsewhere in it is repeated, and hex is bytes.
+
+use quorate_common::activity::{Selection, Status};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
+use quorate_common::stamp::Scheme;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::record::Record;
+use super::{ActivityRecord, Millis, VoteRecord};
+use crate::refusal::Corrupt;
+
+const FLAW: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
+
+#[derive(Serialize, Deserialize)]
+struct Activity<'a> {
+    id: [u8; 16],
+    organization: [u8; 16],
+    number: u16,
+    status: Status,
+    #[serde(borrow)]
+    intent: Intent<'a>,
+    result: &'a str,
+    proposer: [u8; 16],
+    votes: Vec<Vote<'a>>,
+    fingerprint: [u8; 32],
+    /// JSON.
+    failure: Option<String>,
+    created: Millis,
+    updated: Millis,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Intent<'a> {
+    /// JSON.
+    Whole(&'a str),
+    /// `{"name":value}`, whose value is this part of the proposal.
+    Proposed { name: &'a str, start: usize, length: usize },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Vote<'a> {
+    id: [u8; 16],
+    user: [u8; 16],
+    user_name: &'a str,
+    selection: Selection,
+    message: &'a str,
+    #[serde(borrow)]
+    public_key: Text<'a>,
+    scheme: Scheme,
+    #[serde(borrow)]
+    signature: Text<'a>,
+    created: Millis,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Text<'a> {
+    Plain(&'a str),
+    /// Lowercase hex, as the bytes it stands for.
+    Hex(Vec<u8>),
+}
+
+impl<'a> Text<'a> {
+    fn of(text: &'a str) -> Self {
+        match const_hex::decode(text) {
+            Ok(bytes) if const_hex::encode(&bytes) == text => Self::Hex(bytes),
+            _ => Self::Plain(text),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Plain(text) => text.to_owned(),
+            Self::Hex(bytes) => const_hex::encode(bytes),
+        }
+    }
+}
+
+impl<'a> Intent<'a> {
+    fn of(intent: &'a RawValue, proposal: &str) -> Self {
+        let whole = intent.get();
+        let parts = || {
+            let (name, value) = whole.strip_prefix("{\"")?.strip_suffix('}')?.split_once("\":")?;
+            let start = proposal.find(value)?;
+            Some(Self::Proposed { name, start, length: value.len() })
+        };
+        parts().unwrap_or(Self::Whole(whole))
+    }
+
+    fn json(&self, proposal: &str) -> Option<String> {
+        match *self {
+            Self::Whole(json) => Some(json.to_owned()),
+            Self::Proposed { name, start, length } => {
+                let value = proposal.get(start..start.checked_add(length)?)?;
+                Some(format!("{{\"{name}\":{value}}}"))
+            }
+        }
+    }
+}
+
+fn vote(vote: &VoteRecord) -> Vote<'_> {
+    Vote {
+        id: *vote.id.as_bytes(),
+        user: *vote.user.as_bytes(),
+        user_name: &vote.user_name,
+        selection: vote.selection,
+        message: &vote.message,
+        public_key: Text::of(&vote.public_key),
+        scheme: vote.scheme,
+        signature: Text::of(&vote.signature),
+        created: vote.created,
+    }
+}
+
+fn vote_record(vote: Vote<'_>) -> VoteRecord {
+    VoteRecord {
+        id: VoteId::from_bytes(vote.id),
+        user: UserId::from_bytes(vote.user),
+        user_name: vote.user_name.to_owned(),
+        selection: vote.selection,
+        message: vote.message.to_owned(),
+        public_key: vote.public_key.text(),
+        scheme: vote.scheme,
+        signature: vote.signature.text(),
+        created: vote.created,
+    }
+}
+
+/// Adds the packed form to the bytes.
+pub(super) fn pack(record: &ActivityRecord, bytes: Vec<u8>) -> Result<Vec<u8>, Corrupt> {
+    let failure = record.failure.as_ref().map(serde_json::to_string).transpose().map_err(|_| FLAW)?;
+    let activity = Activity {
+        id: *record.id.as_bytes(),
+        organization: *record.organization.as_bytes(),
+        number: record.number,
+        status: record.status,
+        intent: Intent::of(&record.intent, record.proposal().unwrap_or_default()),
+        result: record.result.get(),
+        proposer: *record.proposer.as_bytes(),
+        votes: record.votes.iter().map(vote).collect(),
+        fingerprint: *record.fingerprint.as_bytes(),
+        failure,
+        created: record.created,
+        updated: record.updated,
+    };
+    postcard::to_extend(&activity, bytes).map_err(|_| FLAW)
+}
+
+/// Reads the packed form, all of it.
+pub(super) fn unpack(bytes: &[u8]) -> Result<ActivityRecord, Corrupt> {
+    let (activity, rest): (Activity<'_>, _) = postcard::take_from_bytes(bytes).map_err(|_| FLAW)?;
+    if !rest.is_empty() {
+        return Err(FLAW);
+    }
+    let raw = |json: String| RawValue::from_string(json).map_err(|_| FLAW);
+    let proposal = activity.votes.first().map_or("", |vote| vote.message);
+    let intent = raw(activity.intent.json(proposal).ok_or(FLAW)?)?;
+    let failure = activity.failure.as_deref().map(serde_json::from_str).transpose().map_err(|_| FLAW)?;
+    Ok(ActivityRecord {
+        id: ActivityId::from_bytes(activity.id),
+        organization: OrganizationId::from_bytes(activity.organization),
+        number: activity.number,
+        status: activity.status,
+        intent,
+        result: raw(activity.result.to_owned())?,
+        proposer: UserId::from_bytes(activity.proposer),
+        votes: activity.votes.into_iter().map(vote_record).collect(),
+        fingerprint: Fingerprint::from_bytes(activity.fingerprint),
+        failure,
+        created: activity.created,
+        updated: activity.updated,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    /// What an enumeration is stored as.
+    fn stored<T: Serialize>(all: &[T]) -> Vec<Vec<u8>> {
+        all.iter().map(|one| postcard::to_extend(one, Vec::new()).unwrap()).collect()
+    }
+
+    #[test]
+    fn enumerations_keep_their_numbers() {
+        let first = |count: u8| (0..count).map(|number| vec![number]).collect::<Vec<_>>();
+        assert_eq!(stored(&Status::ALL), first(7));
+        assert_eq!(stored(&[Selection::Approved, Selection::Rejected]), first(2));
+        let schemes = [Scheme::P256, Scheme::Secp256k1, Scheme::Ed25519, Scheme::Secp256k1Eip191];
+        assert_eq!(stored(&schemes), first(4));
+    }
+
+    #[test]
+    fn intents_come_back_byte_for_byte() {
+        for (intent, proposal, proposed) in [
+            (r#"{"aIntent":{"b":1}}"#, r#"{"parameters":{"b":1}}"#, true),
+            (r#"{"aIntent":{"b":1}}"#, r#"{"parameters":{ "b":1}}"#, false),
+            (r#"{"aIntent":{"b":1}}"#, "", false),
+            (r#"{"aIntent":{"é":"\":"}}"#, r#"{"p":{"é":"\":"}}"#, true),
+            ("{}", "{}", false),
+        ] {
+            let raw = RawValue::from_string(intent.to_owned()).unwrap();
+            let form = Intent::of(&raw, proposal);
+            assert_eq!(matches!(form, Intent::Proposed { .. }), proposed, "{intent}");
+            assert_eq!(form.json(proposal).as_deref(), Some(intent));
+        }
+        for (start, length) in [(0, 9), (usize::MAX, 1), (1, usize::MAX), (1, 1)] {
+            assert_eq!(Intent::Proposed { name: "a", start, length }.json("é"), None);
+        }
+    }
+
+    #[test]
+    fn texts_come_back_byte_for_byte() {
+        for text in ["02ab", "02AB", "0x02", "2ab", "", "text"] {
+            assert_eq!(Text::of(text).text(), text);
+        }
+    }
+}
