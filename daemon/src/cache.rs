@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// See the module.
-pub(super) struct TwoGenerations<K, V> {
+pub(crate) struct TwoGenerations<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,
     half: usize,
@@ -14,12 +14,12 @@ pub(super) struct TwoGenerations<K, V> {
 
 impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
     /// Holds at most `limit` values.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), half: (limit / 2).max(1) }
     }
 
     /// The value of a key, which thereby counts as used.
-    pub(super) fn value<Q>(&mut self, key: &Q) -> Option<V>
+    pub(crate) fn value<Q>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
@@ -33,7 +33,7 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
     }
 
     /// Keeps a value.
-    pub(super) fn keep(&mut self, key: K, value: V) {
+    pub(crate) fn keep(&mut self, key: K, value: V) {
         if self.young.len() >= self.half {
             self.old = std::mem::take(&mut self.young);
         }

@@ -1,6 +1,7 @@
 //! The daemon: everything between the network, the disk and the core that decides.
 
 pub mod barrier;
+mod cache;
 pub mod clock;
 pub mod commands;
 pub mod config;

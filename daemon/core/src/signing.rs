@@ -1,5 +1,7 @@
 //! Finding the key that a request names, and signing with it.
 
+use std::sync::Arc;
+
 use quorate_chain::curve::{Curve, Message, Signature};
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
 use quorate_common::ids::PrivateKeyId;
@@ -32,13 +34,19 @@ enum Holder {
 
 /// Resolves `signWith`: the id of a private key, an address, or a public key; exact, case-sensitive. Where
 /// several things have it, accounts come before private keys and older before newer.
-pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
+pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, Refusal> {
     if sign_with.is_empty() {
         return Err(Intent::Empty("signWith").into());
     }
     if let Ok(id) = sign_with.parse() {
         return private_key(view, id);
     }
+    let (organization, version) = (view.organization.id(), view.organization.head.version);
+    let name = [organization.as_bytes(), version.to_be_bytes().as_slice(), sign_with.as_bytes()].concat();
+    view.world.keyring().signer(name, &mut || look_up(view, sign_with))
+}
+
+fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     let prefix = layout::signers(view.world.index(), view.organization.id(), sign_with);
     let rows = view.records().page(Page::first(&prefix, HOLDERS))?;
     let mut accounts = Vec::new();
@@ -66,9 +74,9 @@ pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
 }
 
 /// The private key of this id as a signer.
-pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Signer, Refusal> {
+pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
-    Ok(of_private_key(view, key.clone()))
+    Ok(Arc::new(of_private_key(view, key.clone())))
 }
 
 fn of_private_key(view: &View<'_>, key: PrivateKey) -> Signer {

@@ -9,6 +9,7 @@ use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
 use crate::model::{Millis, Organization};
 use crate::refusal::{Corrupt, Refusal};
+use crate::signing::Signer;
 
 /// From which end a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +57,17 @@ pub trait Records {
     fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt>;
 }
 
-/// Keeps secret keys that were opened lately, so that signing does not derive them each time.
+/// Keeps what was used lately to sign: who signs under a name, and opened secret keys. So signing neither looks
+/// them up nor derives them each time.
 pub trait Keyring {
+    /// Who signs under this name, resolved if it is not at hand. A name is good for one version of one
+    /// organization.
+    fn signer(
+        &self,
+        name: Key,
+        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
+    ) -> Result<Arc<Signer>, Refusal>;
+
     /// The key of this place, loaded if it is not at hand.
     fn signing_key(
         &self,

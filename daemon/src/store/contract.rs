@@ -56,6 +56,8 @@ fn conditions_hold_within_a_group(open: Open<'_>) {
     assert!(store.value(b"first").unwrap().is_some());
     assert!(store.value(b"second").unwrap().is_none());
     assert!(store.value(b"third").unwrap().is_some());
+    let verdicts = store.commit(&[expect(1, 9, b"late"), expect(2, 3, b"fourth"), expect(3, 4, b"fifth")]);
+    assert_eq!((verdicts.unwrap(), store.register(b"version").unwrap()), (vec![Clash, Done, Done], 4));
     let remove = Batch { writes: vec![(b"once".to_vec(), None)], ..Batch::default() };
     assert_eq!(store.commit(&[fresh(b"once"), remove, fresh(b"once")]).unwrap(), [Clash, Done, Done]);
 }

@@ -1,15 +1,14 @@
 //! The committer: one thread that gathers what waits, makes it durable at once, and answers all.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use quorate_common::console;
 use quorate_core::model::Organization;
 use tokio::sync::oneshot;
 
 use super::Shared;
-use super::gather::gather;
+use super::gather::{self, Receiver, Sender, queue};
 use crate::store::{Batch, Verdict};
 
 /// A commit did not happen.
@@ -32,7 +31,8 @@ pub struct Figures {
     pub groups: u64,
 }
 
-struct Waiting {
+/// A commit on its way to the store.
+pub(super) struct Waiting {
     batch: Batch,
     after: Vec<Organization>,
     news: Vec<console::Change>,
@@ -42,7 +42,6 @@ struct Waiting {
 
 #[derive(Default)]
 struct Gauge {
-    deciding: AtomicUsize,
     commits: AtomicU64,
     groups: AtomicU64,
     stopped: AtomicBool,
@@ -55,28 +54,21 @@ pub struct Committer {
 }
 
 /// A request that is being decided, and will probably commit soon.
-pub(super) struct Deciding(Arc<Gauge>);
-
-impl Drop for Deciding {
-    fn drop(&mut self) {
-        self.0.deciding.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+pub(super) type Deciding = gather::Deciding<Waiting>;
 
 impl Committer {
     /// Starts the thread. It ends when the committer is dropped and its queue is empty.
     pub(super) fn start(shared: Arc<Shared>) -> Self {
-        let (queue, waiting) = channel();
+        let (queue, waiting) = queue();
         let gauge = Arc::new(Gauge::default());
         let own = Arc::clone(&gauge);
-        std::thread::spawn(move || run(&shared, &waiting, &own));
+        std::thread::spawn(move || run(&shared, waiting, &own));
         Self { queue, gauge }
     }
 
     /// Counts a request as being decided until the answer is dropped.
     pub(super) fn deciding(&self) -> Deciding {
-        self.gauge.deciding.fetch_add(1, Ordering::Relaxed);
-        Deciding(Arc::clone(&self.gauge))
+        self.queue.deciding()
     }
 
     /// Queues a commit at once; the future ends when it is durable.
@@ -88,13 +80,8 @@ impl Committer {
         rings: bool,
     ) -> impl Future<Output = Result<(), CommitError>> + use<> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.queue.send(Waiting { batch, after, news, rings, reply }).is_ok();
-        async move {
-            if !sent {
-                return Err(CommitError::Stopped);
-            }
-            answer.await.unwrap_or(Err(CommitError::Stopped))
-        }
+        self.queue.send(Waiting { batch, after, news, rings, reply });
+        async move { answer.await.unwrap_or(Err(CommitError::Stopped)) }
     }
 
     /// Counts since the start.
@@ -111,11 +98,8 @@ impl Committer {
     }
 }
 
-fn run(shared: &Shared, waiting: &Receiver<Waiting>, gauge: &Gauge) {
-    let mut before = 0;
-    while let Ok(first) = waiting.recv() {
-        let group = gather(first, waiting, &gauge.deciding, before);
-        before = group.len();
+fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
+    while let Some(group) = waiting.group() {
         settle(shared, group, gauge);
     }
 }

@@ -1,7 +1,8 @@
-//! Gathering: how many waiting commits become durable with one sync.
+//! Gathering: how many waiting commits become durable with one sync. Whoever sends wakes the receiver only when a
+//! group is whole, so that a group costs one wake and not one for each of its members.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Largest group.
@@ -14,54 +15,219 @@ const BUSY_PATIENCE: Duration = Duration::from_millis(2);
 /// A group of this size is large.
 const BUSY: usize = 8;
 
-/// Takes all that waits, and for a moment what is about to come: as long as requests are being decided, or as
-/// fewer came than the time `before`, if those were many. A request that comes alone does not wait.
-pub fn gather<T>(first: T, waiting: &Receiver<T>, deciding: &AtomicUsize, before: usize) -> Vec<T> {
-    let mut group = vec![first];
-    let busy = before >= BUSY;
-    let until = Instant::now() + if busy { BUSY_PATIENCE } else { PATIENCE };
-    while group.len() < GROUP {
-        // Clients that were answered together come back together.
-        let expected = busy && group.len() < before;
-        let next = match waiting.try_recv() {
-            Ok(next) => Some(next),
-            Err(_) if !expected && deciding.load(Ordering::Relaxed) == 0 => None,
-            Err(_) => waiting.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
-        };
-        match next {
-            Some(next) => group.push(next),
-            None => break,
+struct Queue<T> {
+    state: Mutex<State<T>>,
+    bell: Condvar,
+    deciding: AtomicUsize,
+}
+
+struct State<T> {
+    waiting: Vec<T>,
+    /// For what the receiver sleeps; nothing while it is awake.
+    asleep: Option<Goal>,
+    /// One of the two ends is gone.
+    closed: bool,
+}
+
+/// When a sleeping receiver is to be woken.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// Something waits.
+    First,
+    /// As many wait, and nobody else is about to come.
+    Whole(usize),
+}
+
+impl Goal {
+    fn is_met(self, waiting: usize, deciding: usize) -> bool {
+        match self {
+            Self::First => waiting > 0,
+            Self::Whole(group) => waiting >= GROUP || (waiting >= group && deciding == 0),
         }
     }
-    group
+}
+
+/// The end at which commits are sent.
+pub struct Sender<T>(Arc<Queue<T>>);
+
+/// The end at which groups are taken.
+pub struct Receiver<T> {
+    queue: Arc<Queue<T>>,
+    /// Size of the group before.
+    before: usize,
+}
+
+/// A request that is being decided, and will probably commit soon.
+pub struct Deciding<T>(Arc<Queue<T>>);
+
+/// A queue whose receiver takes groups, in the order of sending.
+pub fn queue<T>() -> (Sender<T>, Receiver<T>) {
+    let state = State { waiting: Vec::new(), asleep: None, closed: false };
+    let queue = Queue { state: Mutex::new(state), bell: Condvar::new(), deciding: AtomicUsize::new(0) };
+    let queue = Arc::new(queue);
+    (Sender(Arc::clone(&queue)), Receiver { queue, before: 0 })
+}
+
+impl<T> Queue<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until the goal is met, the time has come, or the queue is closed.
+    fn sleep<'q>(
+        &self,
+        mut state: MutexGuard<'q, State<T>>,
+        goal: Goal,
+        until: Option<Instant>,
+    ) -> MutexGuard<'q, State<T>> {
+        if state.closed || goal.is_met(state.waiting.len(), self.deciding.load(Ordering::Relaxed)) {
+            return state;
+        }
+        state.asleep = Some(goal);
+        while state.asleep.is_some() && !state.closed {
+            state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => break,
+                Some(left) => self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.bell.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        state.asleep = None;
+        state
+    }
+}
+
+impl<T> Sender<T> {
+    /// Counts a request as being decided until the answer is dropped, which must be before it is sent.
+    pub fn deciding(&self) -> Deciding<T> {
+        self.0.deciding.fetch_add(1, Ordering::Relaxed);
+        Deciding(Arc::clone(&self.0))
+    }
+
+    /// Sends one. It is dropped if the receiver is gone.
+    pub fn send(&self, one: T) {
+        let mut state = self.0.lock();
+        if state.closed {
+            return;
+        }
+        state.waiting.push(one);
+        let deciding = self.0.deciding.load(Ordering::Relaxed);
+        let wakes = state.asleep.is_some_and(|goal| goal.is_met(state.waiting.len(), deciding));
+        if wakes {
+            // A group that was whole once is taken as it is.
+            state.asleep = None;
+        }
+        drop(state);
+        if wakes {
+            self.0.bell.notify_one();
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Takes all that waits, and for a moment what is about to come: as long as requests are being decided, or
+    /// as fewer came than the time before, if those were many. A request that comes alone does not wait.
+    /// Nothing when the sender is gone and nothing waits.
+    pub fn group(&mut self) -> Option<Vec<T>> {
+        let queue = Arc::clone(&self.queue);
+        let mut state = queue.lock();
+        let busy = self.before >= BUSY;
+        if busy {
+            // Clients that were answered together come back together.
+            let until = Instant::now() + BUSY_PATIENCE;
+            state = queue.sleep(state, Goal::Whole(self.before), Some(until));
+        }
+        if !busy || state.waiting.is_empty() {
+            state = queue.sleep(state, Goal::First, None);
+            let until = Instant::now() + PATIENCE;
+            state = queue.sleep(state, Goal::Whole(1), Some(until));
+        }
+        let size = state.waiting.len().min(GROUP);
+        let group: Vec<T> = state.waiting.drain(..size).collect();
+        drop(state);
+        self.before = size;
+        (size > 0).then_some(group)
+    }
+}
+
+impl<T> Drop for Deciding<T> {
+    fn drop(&mut self) {
+        self.0.deciding.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.bell.notify_all();
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.closed = true;
+        let unheard = std::mem::take(&mut state.waiting);
+        drop(state);
+        // Their senders are told by it.
+        drop(unheard);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use std::sync::mpsc::channel;
+
+    fn sent(sender: &Sender<usize>, numbers: std::ops::Range<usize>) {
+        numbers.for_each(|number| sender.send(number));
+    }
 
     #[test]
     fn takes_what_waits_up_to_the_limit_and_in_order() {
-        let (queue, waiting) = channel();
-        for number in 1..=GROUP {
-            queue.send(number).unwrap();
-        }
-        let idle = AtomicUsize::new(0);
-        let group = gather(0, &waiting, &idle, 1);
-        assert_eq!(group, (0..GROUP).collect::<Vec<_>>());
-        assert_eq!(gather(7, &waiting, &idle, 1), [7, GROUP]);
-        assert_eq!(gather(8, &waiting, &idle, 1), [8]);
+        let (sender, mut receiver) = queue();
+        sent(&sender, 0..GROUP + 2);
+        assert_eq!(receiver.group(), Some((0..GROUP).collect()));
+        assert_eq!(receiver.group(), Some(vec![GROUP, GROUP + 1]));
+        sender.send(7);
+        assert_eq!(receiver.group(), Some(vec![7]));
     }
 
     #[test]
     fn ends_when_nobody_comes_whatever_is_expected() {
-        let (queue, waiting) = channel::<usize>();
+        let (sender, mut receiver) = queue();
         for (deciding, before) in [(1, 0), (0, GROUP), (3, GROUP)] {
-            assert_eq!(gather(1, &waiting, &AtomicUsize::new(deciding), before), [1]);
+            let guards: Vec<_> = (0..deciding).map(|_| sender.deciding()).collect();
+            receiver.before = before;
+            sender.send(1);
+            assert_eq!(receiver.group(), Some(vec![1]), "{deciding} {before}");
+            drop(guards);
         }
-        drop(queue);
-        assert_eq!(gather(1, &waiting, &AtomicUsize::new(1), GROUP), [1]);
+        sender.send(1);
+        drop(sender);
+        assert_eq!(receiver.group(), Some(vec![1]));
+        assert_eq!(receiver.group(), None);
+    }
+
+    #[test]
+    fn one_that_waits_for_a_group_is_woken_when_it_is_whole() {
+        for before in [0, BUSY] {
+            let (sender, mut receiver) = queue();
+            receiver.before = before;
+            let taking = std::thread::spawn(move || receiver.group());
+            let group = before.max(1);
+            sent(&sender, 0..group);
+            let taken = taking.join().unwrap().unwrap();
+            assert!(taken.len() <= group && taken.first() == Some(&0), "{taken:?}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_takes_any_more_is_dropped() {
+        let (sender, receiver) = queue();
+        let one = Arc::new(());
+        sender.send(Arc::clone(&one));
+        drop(receiver);
+        sender.send(Arc::clone(&one));
+        assert_eq!(Arc::strong_count(&one), 1);
     }
 }

@@ -1,9 +1,8 @@
 //! Turns: a request through the core on any thread, then through the committer, again if somebody else was
 //! faster. Organizations never wait for each other.
 
-mod cache;
 mod committer;
-mod gather;
+pub mod gather;
 mod snapshots;
 
 use std::cell::Cell;
@@ -20,19 +19,19 @@ use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::pipeline::{self, Commit, Turn};
 use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
+use quorate_core::signing::Signer;
 use quorate_core::world::{Keyring, Moment, Records, World};
 
 use crate::barrier::Barrier;
+use crate::cache::TwoGenerations;
 use crate::clock::now;
 use crate::feed::Feed;
 use crate::store::{Batch, StoreError};
-use cache::TwoGenerations;
 use committer::Deciding;
 pub use committer::{CommitError, Committer, Figures};
-pub use gather::gather;
 use snapshots::Snapshots;
 
-/// How many opened signing keys are kept in memory.
+/// How many opened signing keys are kept in memory, and as many names of signers.
 const KEYS: usize = 4096;
 /// How often a turn is run again before the caller is told to come back.
 const ATTEMPTS: u32 = 32;
@@ -46,6 +45,9 @@ pub struct Turns {
     last_turnstile: tokio::sync::Mutex<()>,
 }
 
+/// Values that were used lately, by key.
+type Kept<T> = std::sync::Mutex<TwoGenerations<Key, Arc<T>>>;
+
 /// Says of a URL why it may not be set for a webhook.
 pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sync>;
 
@@ -53,7 +55,8 @@ pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sy
 pub struct Shared {
     barrier: Barrier,
     snapshots: Snapshots,
-    keys: std::sync::Mutex<TwoGenerations<Key, Arc<SecretKey>>>,
+    signers: Kept<Signer>,
+    keys: Kept<SecretKey>,
     limits: Limits,
     webhooks: WebhookCheck,
     /// Tells the console what changed.
@@ -68,7 +71,8 @@ impl Shared {
         Self {
             barrier,
             snapshots: Snapshots::default(),
-            keys: std::sync::Mutex::new(TwoGenerations::new(KEYS)),
+            signers: Kept::new(TwoGenerations::new(KEYS)),
+            keys: Kept::new(TwoGenerations::new(KEYS)),
             limits,
             webhooks,
             feed: Feed::default(),
@@ -104,19 +108,36 @@ impl World for Shared {
 }
 
 impl Keyring for Shared {
+    fn signer(
+        &self,
+        name: Key,
+        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
+    ) -> Result<Arc<Signer>, Refusal> {
+        at_hand(&self.signers, name, resolve)
+    }
+
     fn signing_key(
         &self,
         place: &[u8],
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
     ) -> Result<Arc<SecretKey>, Refusal> {
-        let poisoned = || Refusal::Corrupt(Corrupt::Invariant("the keyring is poisoned"));
-        if let Some(key) = self.keys.lock().map_err(|_| poisoned())?.value(place) {
-            return Ok(key);
-        }
-        let key = Arc::new(load()?);
-        self.keys.lock().map_err(|_| poisoned())?.keep(place.to_vec(), Arc::clone(&key));
-        Ok(key)
+        at_hand(&self.keys, place.to_vec(), load)
     }
+}
+
+/// What is kept under this key, made if it is not at hand.
+fn at_hand<T>(
+    kept: &Kept<T>,
+    key: Key,
+    make: &mut dyn FnMut() -> Result<T, Refusal>,
+) -> Result<Arc<T>, Refusal> {
+    let poisoned = |_| Refusal::Corrupt(Corrupt::Invariant("the keyring is poisoned"));
+    if let Some(value) = kept.lock().map_err(poisoned)?.value(&key) {
+        return Ok(value);
+    }
+    let value = Arc::new(make()?);
+    kept.lock().map_err(poisoned)?.keep(key, Arc::clone(&value));
+    Ok(value)
 }
 
 impl Turns {

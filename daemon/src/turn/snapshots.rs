@@ -7,9 +7,9 @@ use quorate_core::model::Organization;
 use quorate_core::records;
 use quorate_core::refusal::Corrupt;
 
-use super::cache::TwoGenerations;
 use super::version_key;
 use crate::barrier::Barrier;
+use crate::cache::TwoGenerations;
 
 /// How many organizations are kept in memory.
 const ORGANIZATIONS: usize = 1024;

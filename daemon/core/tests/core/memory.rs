@@ -14,6 +14,7 @@ use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization};
 use quorate_core::pipeline::{self, Commit};
 use quorate_core::refusal::{Corrupt, Refusal};
+use quorate_core::signing::Signer;
 use quorate_core::world::{Keyring, Moment, Order, Page, Records, World};
 use quorate_core::{queries, records};
 use serde_json::Value;
@@ -170,6 +171,14 @@ impl Records for Memory {
 }
 
 impl Keyring for Memory {
+    fn signer(
+        &self,
+        _: Key,
+        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
+    ) -> Result<Arc<Signer>, Refusal> {
+        resolve().map(Arc::new)
+    }
+
     fn signing_key(
         &self,
         _: &[u8],

@@ -1,5 +1,7 @@
 //! Signs bytes with a wallet account or a private key.
 
+use std::sync::Arc;
+
 use quorate_chain::curve::Message;
 use quorate_chain::payload::{HashFunction, PayloadEncoding};
 use quorate_common::bounded::Text;
@@ -74,7 +76,7 @@ impl Kind for SignRawPayload {
     const ACTS: Option<(Action, Resource)> = Some((Action::Sign, Resource::PrivateKey));
     const GATE: Gate = Gate::Policy;
     type Intent = Request;
-    type Plan = (Signer, Message);
+    type Plan = (Arc<Signer>, Message);
     type Outcome = Outcome;
 
     fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {

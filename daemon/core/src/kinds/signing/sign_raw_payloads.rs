@@ -1,5 +1,7 @@
 //! Signs several payloads with one key: all of them or none.
 
+use std::sync::Arc;
+
 use quorate_chain::curve::Message;
 use quorate_chain::payload::{HashFunction, PayloadEncoding};
 use quorate_common::bounded::Text;
@@ -52,7 +54,7 @@ impl Kind for SignRawPayloads {
     const ACTS: Option<(Action, Resource)> = Some((Action::Sign, Resource::PrivateKey));
     const GATE: Gate = Gate::Policy;
     type Intent = Intent;
-    type Plan = (Signer, Vec<Message>);
+    type Plan = (Arc<Signer>, Vec<Message>);
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
