@@ -22,7 +22,8 @@ impl SealKey {
 
     /// Seals: nonce, ciphertext, tag. The nonce must be fresh random bytes.
     pub fn seal(&self, nonce: [u8; NONCE], place: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
-        let mut sealed = Vec::with_capacity(plain.len().saturating_add(NONCE + TAG));
+        // The caller adds a byte.
+        let mut sealed = Vec::with_capacity(plain.len().saturating_add(NONCE + TAG + 1));
         sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(plain);
         let body = sealed.get_mut(NONCE..).unwrap_or_default();

@@ -11,7 +11,7 @@ const GROUP: usize = 256;
 const PATIENCE: Duration = Duration::from_millis(1);
 /// How long a group waits when the one before was large: more will come, and each sync costs what many
 /// requests cost.
-const BUSY_PATIENCE: Duration = Duration::from_millis(2);
+const BUSY_PATIENCE: Duration = Duration::from_millis(4);
 /// A group of this size is large.
 const BUSY: usize = 8;
 

@@ -70,7 +70,12 @@ impl Record for ActivityRecord {
     const VERSION: u8 = 2;
 
     fn encode(&self) -> Result<Vec<u8>, Corrupt> {
-        packed::pack(self, vec![Self::VERSION])
+        let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
+        // Room for all but failures, so that it does not grow step by step.
+        let mut bytes =
+            Vec::with_capacity(messages.saturating_add(self.result.get().len()).saturating_add(1024));
+        bytes.push(Self::VERSION);
+        packed::pack(self, bytes)
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
