@@ -61,7 +61,8 @@ const VERBATIM: [&str; 12] = [
     "missing parameter: user authenticator attestation",
 ];
 
-fn flaw(base: &str, place: &str, message: &str) -> Flaw {
+/// A flaw of the member at `place` below `base`, in the words of the member's type.
+pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
     let path = match (base, place) {
         ("", place) => place.to_owned(),
         (base, ".") => base.to_owned(),

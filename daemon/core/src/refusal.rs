@@ -139,6 +139,10 @@ pub enum Clash {
     Name(&'static str),
     /// A public key is registered already.
     PublicKey,
+    /// An authenticator is registered already.
+    CredentialId,
+    /// An OAuth identity belongs to somebody already.
+    OauthProvider,
     /// The wallet has this account already. Holds the id of the account.
     Path(String),
 }
@@ -208,7 +212,7 @@ impl Refusal {
             Self::Authn(reason) => authn(reason),
             Self::Denied(reason) => denied(reason),
             Self::Missing(reason) => missing(reason),
-            Self::Clash(reason) => Fault::new(Code::AlreadyExists, clash(reason)),
+            Self::Clash(reason) => clash(reason),
             Self::Limit(reason) => Fault::new(Code::ResourceExhausted, limit(reason)),
             Self::Unoffered(reason) => Fault::new(Code::Unimplemented, unoffered(reason)),
             Self::Corrupt(_) => Fault::new(Code::Internal, "internal server error").reason("INTERNAL"),
@@ -323,11 +327,15 @@ fn missing(reason: &Missing) -> Fault {
     }
 }
 
-fn clash(reason: &Clash) -> String {
+fn clash(reason: &Clash) -> Fault {
+    let plain = |message: &str| Fault::new(Code::AlreadyExists, message);
     match reason {
-        Clash::Name(noun) => format!("{noun} name must be unique"),
-        Clash::PublicKey => "public key is already registered in this organization".to_owned(),
-        Clash::Path(account) => format!("path already exists in wallet account {account}"),
+        Clash::Name(noun) => plain(&format!("{noun} name must be unique")),
+        Clash::PublicKey => plain("public key is already registered in this organization"),
+        Clash::CredentialId => plain("credential ID is already registered in this organization"),
+        Clash::OauthProvider => plain("OAuth provider already exists in this organization")
+            .reason("OAUTH_PROVIDER_ALREADY_EXISTS"),
+        Clash::Path(account) => plain(&format!("path already exists in wallet account {account}")),
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a kind or a query may read.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{ApiKeyId, OrganizationId, TagId, UserId, WalletId};
+use quorate_common::ids::{ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
 use quorate_common::stamp::Stamp;
 
-use crate::model::{Millis, Organization, TagKind, User, Wallet};
+use crate::model::{Millis, Organization, Policy, PrivateKey, Tag, TagKind, User, Wallet};
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
 use crate::world::{Records, World};
 
@@ -50,14 +50,26 @@ impl<'a> View<'a> {
         self.organization.wallet(id).ok_or(Refusal::Missing(Missing::Thing("wallet")))
     }
 
+    /// The private key of this id.
+    pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, Refusal> {
+        self.organization.private_key(id).ok_or(Refusal::Missing(Missing::Thing("private key")))
+    }
+
+    /// The policy of this id.
+    pub fn policy(&self, id: PolicyId) -> Result<&'a Policy, Refusal> {
+        let found = self.organization.policy(id);
+        found.map(|parsed| &parsed.policy).ok_or(Refusal::Missing(Missing::Thing("policy")))
+    }
+
+    /// The tag of this id, if it groups things of this kind.
+    pub fn tag(&self, id: TagId, kind: TagKind) -> Result<&'a Tag, Refusal> {
+        let found = self.organization.tag(id).filter(|tag| tag.kind == kind);
+        found.ok_or(Refusal::Missing(Missing::Thing(kind.noun())))
+    }
+
     /// All these tags exist and group things of this kind.
     pub fn tags_exist(&self, tags: &[TagId], kind: TagKind) -> Result<(), Refusal> {
-        let noun = match kind {
-            TagKind::User => "user tag",
-            TagKind::PrivateKey => "private key tag",
-        };
-        let known = |id: &TagId| self.organization.tag(*id).is_some_and(|tag| tag.kind == kind);
-        if tags.iter().all(known) { Ok(()) } else { Err(Missing::Thing(noun).into()) }
+        tags.iter().try_for_each(|id| self.tag(*id, kind).map(drop))
     }
 
     /// No wallet bears this name.

@@ -6,15 +6,27 @@ use serde_json::Value;
 mod approve_activity;
 mod create_api_keys;
 mod create_api_only_users;
+mod create_authenticators;
+mod create_oauth_providers;
+mod create_policies;
 mod create_policy;
+mod create_private_key_tag;
 mod create_private_keys;
 mod create_sub_organization;
 mod create_user_tag;
 mod create_users;
 mod create_wallet;
 mod create_wallet_accounts;
+mod credential;
 mod delete_api_keys;
+mod delete_authenticators;
+mod delete_oauth_providers;
+mod delete_policies;
+mod delete_policy;
+mod delete_private_key_tags;
+mod delete_user_tags;
 mod delete_users;
+mod policy;
 mod reader;
 mod reject_activity;
 mod remove_organization_feature;
@@ -24,8 +36,18 @@ mod shape;
 mod sign_raw_payload;
 mod sign_raw_payloads;
 mod story;
+mod tag;
+mod update_organization_name;
+mod update_policy;
+mod update_private_key_tag;
 mod update_root_quorum;
+mod update_user;
+mod update_user_email;
+mod update_user_name;
+mod update_user_phone_number;
+mod update_user_tag;
 mod update_wallet;
+mod user_change;
 
 pub(crate) use reader::{Reader, Undecodable};
 pub(crate) use scene::Scene;
@@ -37,7 +59,11 @@ static KINDS: &[&dyn Kind] = &[
     &approve_activity::ApproveActivity,
     &create_api_keys::CreateApiKeys,
     &create_api_only_users::CreateApiOnlyUsers,
+    &create_authenticators::CreateAuthenticators,
+    &create_oauth_providers::CreateOauthProviders,
+    &create_policies::CreatePolicies,
     &create_policy::CreatePolicy,
+    &create_private_key_tag::CreatePrivateKeyTag,
     &create_private_keys::CreatePrivateKeys,
     &create_sub_organization::CreateSubOrganization,
     &create_user_tag::CreateUserTag,
@@ -45,13 +71,27 @@ static KINDS: &[&dyn Kind] = &[
     &create_wallet::CreateWallet,
     &create_wallet_accounts::CreateWalletAccounts,
     &delete_api_keys::DeleteApiKeys,
+    &delete_authenticators::DeleteAuthenticators,
+    &delete_oauth_providers::DeleteOauthProviders,
+    &delete_policies::DeletePolicies,
+    &delete_policy::DeletePolicy,
+    &delete_private_key_tags::DeletePrivateKeyTags,
+    &delete_user_tags::DeleteUserTags,
     &delete_users::DeleteUsers,
     &reject_activity::RejectActivity,
     &remove_organization_feature::RemoveOrganizationFeature,
     &set_organization_feature::SetOrganizationFeature,
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
+    &update_organization_name::UpdateOrganizationName,
+    &update_policy::UpdatePolicy,
+    &update_private_key_tag::UpdatePrivateKeyTag,
     &update_root_quorum::UpdateRootQuorum,
+    &update_user::UpdateUser,
+    &update_user_email::UpdateUserEmail,
+    &update_user_name::UpdateUserName,
+    &update_user_phone_number::UpdateUserPhoneNumber,
+    &update_user_tag::UpdateUserTag,
     &update_wallet::UpdateWallet,
 ];
 

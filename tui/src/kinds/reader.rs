@@ -27,6 +27,11 @@ impl<'a> Reader<'a> {
         self.value.get(name).and_then(Value::as_str).ok_or_else(|| self.flaw(name, "a text"))
     }
 
+    /// Whether the member is there at all.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.value.get(name).is_some()
+    }
+
     /// A text that may be absent; empty counts as absent.
     pub(crate) fn maybe_text(&self, name: &str) -> Result<Option<&'a str>, Undecodable> {
         match self.value.get(name) {

@@ -3,7 +3,7 @@
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::User;
+use quorate_common::wire::{Policy, Tag, User};
 
 use crate::text::quoted;
 
@@ -43,8 +43,30 @@ impl<'a> Scene<'a> {
 
     /// Name and whole id of a tag.
     pub(crate) fn tag_named(&self, id: &str) -> String {
-        let found = self.organization.tags.iter().find(|tag| tag.tag_id.to_string().eq_ignore_ascii_case(id));
-        named(found.map(|tag| tag.tag_name.as_str()), id)
+        named(self.tag(id).map(|tag| tag.tag_name.as_str()), id)
+    }
+
+    /// Name and whole id of a policy.
+    pub(crate) fn policy_named(&self, id: &str) -> String {
+        named(self.policy(id).map(|policy| policy.policy_name.as_str()), id)
+    }
+
+    /// The policy with this id.
+    pub(crate) fn policy(&self, id: &str) -> Option<&'a Policy> {
+        let mut policies = self.organization.policies.iter();
+        policies.find(|policy| policy.policy_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// The tag with this id.
+    pub(crate) fn tag(&self, id: &str) -> Option<&'a Tag> {
+        self.organization.tags.iter().find(|tag| tag.tag_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a private key.
+    pub(crate) fn private_key_named(&self, id: &str) -> String {
+        let mut keys = self.organization.private_keys.iter();
+        let found = keys.find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id));
+        named(found.map(|key| key.private_key_name.as_str()), id)
     }
 
     /// Name and whole id of a wallet.

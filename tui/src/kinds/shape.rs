@@ -7,7 +7,8 @@ use super::Field;
 use crate::text::clean;
 
 /// Objects that occur in several types.
-const SHAPES: [(&str, &str); 26] = [
+const SHAPES: [(&str, &str); 27] = [
+    ("Policy", "policyName effect condition consensus notes time"),
     ("ApiKey1", "apiKeyName publicKey expirationSeconds"),
     ("ApiKey2", "apiKeyName publicKey curveType expirationSeconds"),
     ("Authenticator1", "authenticatorName userId challenge attestation:Credential"),

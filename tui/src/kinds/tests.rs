@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use quorate_common::ids::PolicyId;
+use quorate_common::wire::{Policy, Timestamp};
 use serde_json::{Value, json};
 
 use super::*;
@@ -13,7 +15,9 @@ use crate::text::wrap;
 /// Writes down what people would read.
 fn told(activity_type: &str, parameters: &Value, asker: usize) -> String {
     let stage = Stage::new(3, 2);
-    let organization = stage.organization();
+    let mut organization = stage.organization();
+    organization.policies =
+        [("payouts", "EFFECT_ALLOW", 0x61), ("no export", "EFFECT_DENY", 0x62)].map(policy).into();
     let scene = Scene { organization: &organization, asker: Some(Stage::user(asker)) };
     let decoded = decode(activity_type, parameters, &scene);
     let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.story.brief);
@@ -38,6 +42,20 @@ fn told(activity_type: &str, parameters: &Value, asker: usize) -> String {
     }
     assert!(decoded.leftover.is_empty(), "{:?}", decoded.leftover);
     out
+}
+
+/// A policy that the organization has.
+fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
+    Policy {
+        policy_id: PolicyId::from_bytes([byte; 16]),
+        policy_name: name.to_owned(),
+        effect: effect.to_owned(),
+        created_at: Timestamp::of_millis(0),
+        updated_at: Timestamp::of_millis(0),
+        notes: String::new(),
+        consensus: "approvers.count() >= 2".to_owned(),
+        condition: "activity.action == 'SIGN'".to_owned(),
+    }
 }
 
 fn check(name: &str, rows: &[(&str, Value)]) {
@@ -314,12 +332,105 @@ fn create_policy() {
 }
 
 #[test]
+fn changed_policies() {
+    let [payouts, export] = [0x61, 0x62].map(|byte| PolicyId::from_bytes([byte; 16]));
+    let unknown = PolicyId::from_bytes([0x63; 16]);
+    check(
+        "update_policy",
+        &[
+            ("UPDATE_POLICY", json!({"policyId": payouts, "policyNotes": "n"})),
+            ("UPDATE_POLICY", json!({"policyId": payouts, "policyName": "all", "policyConsensus": ""})),
+            (
+                "UPDATE_POLICY_V2",
+                json!({"policyId": export, "policyEffect": "EFFECT_ALLOW", "policyCondition": "nonsense =="}),
+            ),
+            ("UPDATE_POLICY_V2", json!({"policyId": unknown, "policyCondition": "true"})),
+        ],
+    );
+    check(
+        "delete_policy",
+        &[
+            ("DELETE_POLICY", json!({"policyId": export})),
+            ("DELETE_POLICIES", json!({"policyIds": [payouts, unknown]})),
+        ],
+    );
+    let rule = |name: &str, effect: &str| json!({"policyName": name, "effect": effect, "consensus": "approvers.count() >= 2", "notes": ""});
+    check(
+        "create_policies",
+        &[("CREATE_POLICIES", json!({"policies": [rule("a", "EFFECT_ALLOW"), rule("b", "EFFECT_DENY")]}))],
+    );
+}
+
+#[test]
+fn changed_users() {
+    let (mira, nobody) = (Stage::user(0), "00000000-0000-4000-8000-000000000009");
+    check(
+        "update_user",
+        &[
+            (
+                "UPDATE_USER",
+                json!({"userId": mira, "userName": "mi\u{202e}ra", "userEmail": "m@acme.example",
+                    "userTagIds": [TAG], "userPhoneNumber": "+4915112345678"}),
+            ),
+            ("UPDATE_USER", json!({"userId": nobody, "userTagIds": []})),
+            ("UPDATE_USER_NAME", json!({"userId": mira, "userName": "jo"})),
+            ("UPDATE_USER_EMAIL", json!({"userId": mira, "userEmail": "m@acme.example"})),
+            ("UPDATE_USER_EMAIL", json!({"userId": nobody, "userEmail": "", "verificationToken": "t"})),
+            ("UPDATE_USER_PHONE_NUMBER", json!({"userId": mira, "userPhoneNumber": "+4915112345678"})),
+            ("UPDATE_ORGANIZATION_NAME", json!({"organizationName": "acme"})),
+        ],
+    );
+}
+
+#[test]
+fn credentials() {
+    let (mira, one) = (Stage::user(0), "00000000-0000-4000-8000-000000000009");
+    let old = json!({"authenticatorName": "old", "userId": mira, "challenge": "c", "attestation": {"id": "i",
+        "type": "public-key", "rawId": "i", "response": {"clientDataJson": "d", "attestationObject": "o", "transports": []},
+        "clientExtensionResults": {}}});
+    let claims = json!({"providerName": "own", "oidcClaims": {"iss": "i", "sub": "s", "aud": "a"}});
+    check(
+        "credentials",
+        &[
+            ("CREATE_AUTHENTICATORS", json!({"userId": mira, "authenticators": [old]})),
+            (
+                "CREATE_AUTHENTICATORS_V2",
+                json!({"userId": Stage::user(1), "authenticators": [passkey(), passkey()]}),
+            ),
+            ("DELETE_AUTHENTICATORS", json!({"userId": mira, "authenticatorIds": [one]})),
+            ("CREATE_OAUTH_PROVIDERS_V2", json!({"userId": one, "oauthProviders": [claims]})),
+            ("DELETE_OAUTH_PROVIDERS", json!({"userId": mira, "providerIds": [one]})),
+        ],
+    );
+}
+
+#[test]
 fn tags_and_votes() {
     check(
         "create_user_tag",
         &[
             ("CREATE_USER_TAG", json!({"userTagName": "auditors", "userIds": []})),
             ("CREATE_USER_TAG", json!({"userTagName": "finance", "userIds": [Stage::user(0)]})),
+        ],
+    );
+    let key = "77777777-7777-7777-7777-777777777777";
+    let unknown = "00000000-0000-4000-8000-000000000009";
+    check(
+        "changed_tags",
+        &[
+            (
+                "UPDATE_USER_TAG",
+                json!({"userTagId": TAG, "newUserTagName": "money", "addUserIds": [Stage::user(0)],
+                    "removeUserIds": [Stage::user(1), Stage::user(2)]}),
+            ),
+            ("UPDATE_USER_TAG", json!({"userTagId": unknown})),
+            ("DELETE_USER_TAGS", json!({"userTagIds": [TAG, unknown]})),
+            ("CREATE_PRIVATE_KEY_TAG", json!({"privateKeyTagName": "cold", "privateKeyIds": [key]})),
+            (
+                "UPDATE_PRIVATE_KEY_TAG",
+                json!({"privateKeyTagId": TAG, "addPrivateKeyIds": [], "removePrivateKeyIds": [key]}),
+            ),
+            ("DELETE_PRIVATE_KEY_TAGS", json!({"privateKeyTagIds": [unknown]})),
         ],
     );
     let fingerprint = json!({"fingerprint": format!("sha256:{}", "ab".repeat(32))});

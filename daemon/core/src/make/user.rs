@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
+use quorate_common::json;
 use quorate_common::stamp::StampKey;
 
 use crate::cx::Cx;
 use crate::limits::Limits;
 use crate::model::{ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, TagKind, User};
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
-use crate::refusal::{Clash, Intent, Limit, Refusal};
-use crate::view::{View, not_empty, room};
+use crate::refusal::{Clash, Intent, Limit, Refusal, Unoffered};
+use crate::view::{View, distinct, not_empty, room};
 use crate::world::Moment;
 
 /// Which ways to sign in without a credential an organization offers.
@@ -76,6 +77,50 @@ pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Resu
     Ok(())
 }
 
+/// New authenticators of a user are registered nowhere in the organization, and there is room for them.
+pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
+    distinct(new.iter().map(|one| one.credential_id.as_str()), "authenticators")?;
+    let mut present = view.organization.users().flat_map(|user| &user.authenticators);
+    if present.any(|present| new.iter().any(|one| one.credential_id == present.credential_id)) {
+        return Err(Clash::CredentialId.into());
+    }
+    let limit = view.world.limits().authenticators;
+    let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
+    if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
+}
+
+/// New OAuth identities of a user belong to nobody in the organization, and there is room for them.
+pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
+    let mut identities = Vec::with_capacity(new.len());
+    for provider in new {
+        let identity = provider.identity()?;
+        identities.push((identity.issuer, identity.audience, identity.subject));
+    }
+    distinct(&identities, "oauthProviders")?;
+    let mut present = view.organization.users().flat_map(|user| &user.oauth_providers);
+    let same = |present: &OauthProvider| {
+        let known = (&present.issuer, &present.audience, &present.subject);
+        identities.iter().any(|(issuer, audience, subject)| known == (issuer, audience, subject))
+    };
+    if present.any(same) {
+        return Err(Clash::OauthProvider.into());
+    }
+    let count = user.oauth_providers.len();
+    room(count, new.len(), view.world.limits().oauth_providers, "OAuth providers of a user")
+}
+
+/// Somebody can still act as the user, and a root user can still vote.
+pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Refusal> {
+    if !user.has_credential() {
+        return Err(Intent::NoCredential(user.id.to_string()).into());
+    }
+    // An authenticator cannot vote yet, so a root user keeps at least one API key.
+    if user.api_keys.is_empty() && organization.is_root(user.id) {
+        return Err(Intent::QuorumUsers.into());
+    }
+    Ok(())
+}
+
 /// New users of an organization: well-formed, with tags that exist, and with room for them.
 pub fn check_new(
     users: &[NewUser],
@@ -88,6 +133,24 @@ pub fn check_new(
     check(users, Some(view.organization), sign_in, limits)?;
     users.iter().try_for_each(|user| view.tags_exist(&user.tags, TagKind::User))?;
     room(view.organization.users().count(), users.len(), limits.users, "users")
+}
+
+/// A contact as it is to be; an empty text means none.
+pub fn contact<T>(
+    text: &str,
+    parse: fn(String) -> Result<T, &'static str>,
+    member: &str,
+) -> Result<Option<T>, Refusal> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(parse(text.to_owned()).map_err(|reason| json::flaw("parameters", member, reason))?))
+}
+
+/// A token that proves a contact is refused: nobody here issues any.
+pub fn no_token(given: bool) -> Result<(), Refusal> {
+    let text = "verification tokens are not offered by this service";
+    if given { Err(Unoffered::Feature(text.to_owned()).into()) } else { Ok(()) }
 }
 
 /// Adds users to the organization; gives their ids in the same order.
@@ -146,7 +209,12 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
     }
 }
 
-fn authenticator(new: NewAuthenticator, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Authenticator {
+/// An authenticator as described.
+pub fn authenticator(
+    new: NewAuthenticator,
+    now: Millis,
+    random: &mut dyn FnMut() -> [u8; 16],
+) -> Authenticator {
     Authenticator {
         id: AuthenticatorId::random(random()),
         name: new.name,
@@ -156,7 +224,8 @@ fn authenticator(new: NewAuthenticator, now: Millis, random: &mut dyn FnMut() ->
     }
 }
 
-fn oauth_provider(
+/// An OAuth identity as described.
+pub fn oauth_provider(
     new: &NewOauthProvider,
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],

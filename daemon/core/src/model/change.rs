@@ -1,6 +1,7 @@
 //! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
 
-use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::bounded::Label;
+use quorate_common::ids::{OrganizationId, PolicyId, TagId, UserId};
 use zeroize::Zeroizing;
 
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
@@ -22,12 +23,20 @@ pub enum Change {
     AddAccount(WalletAccount),
     /// A new private key.
     AddPrivateKey(PrivateKey),
-    /// A new tag.
-    AddTag(Tag),
-    /// A new policy.
-    AddPolicy(Policy),
+    /// A private key, changed in what it does not sign under.
+    PutPrivateKey(PrivateKey),
+    /// A tag, new or changed.
+    PutTag(Tag),
+    /// A tag is gone.
+    RemoveTag(TagId),
+    /// A policy, new or changed.
+    PutPolicy(Policy),
+    /// A policy is gone.
+    RemovePolicy(PolicyId),
     /// A new secret.
     AddSecret(SecretOf, SecretBytes),
+    /// Another name of the organization.
+    SetName(Label),
     /// Another root quorum.
     SetQuorum(RootQuorum),
     /// A feature is on, with this value.
@@ -136,13 +145,25 @@ impl Applied {
             }
             Change::AddAccount(account) => self.add_account(&account, index)?,
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
-            Change::AddTag(tag) => {
+            Change::PutPrivateKey(key) => {
+                self.writes.push(Write::put(layout::entity(id, Entity::PrivateKey(key.id)), &key)?);
+                self.after.put_private_key(key);
+            }
+            Change::PutTag(tag) => {
                 self.writes.push(Write::put(layout::entity(id, Entity::Tag(tag.id)), &tag)?);
                 self.after.put_tag(tag);
             }
-            Change::AddPolicy(policy) => {
+            Change::RemoveTag(tag) => {
+                self.writes.push(Write::remove(layout::entity(id, Entity::Tag(tag))));
+                self.after.remove_tag(tag);
+            }
+            Change::PutPolicy(policy) => {
                 self.writes.push(Write::put(layout::entity(id, Entity::Policy(policy.id)), &policy)?);
                 self.after.put_policy(policy)?;
+            }
+            Change::RemovePolicy(policy) => {
+                self.writes.push(Write::remove(layout::entity(id, Entity::Policy(policy))));
+                self.after.remove_policy(policy);
             }
             Change::AddSecret(of, secret) => {
                 self.writes.push(Write {
@@ -151,6 +172,7 @@ impl Applied {
                     replaces: false,
                 });
             }
+            Change::SetName(name) => self.set_name(name, index),
             Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
             Change::SetFeature(name, value) => {
                 self.after.head.features.insert(name, value);
@@ -160,6 +182,17 @@ impl Applied {
             }
         }
         Ok(())
+    }
+
+    fn set_name(&mut self, name: Label, index: &IndexKey) {
+        let head = &mut self.after.head;
+        let old = std::mem::replace(&mut head.name, name);
+        let Some(parent) = head.parent.filter(|_| old != head.name) else { return };
+        let place = |name: &Label| {
+            layout::found_by(index, parent, Lookup::Name, name.as_str(), head.id, head.id.as_bytes())
+        };
+        self.writes.push(Write::remove(place(&old)));
+        self.writes.push(Write::mark(place(&head.name), &[]));
     }
 
     fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {

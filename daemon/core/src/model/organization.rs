@@ -201,6 +201,11 @@ impl Organization {
         self.tags.get(&id).map(Arc::as_ref)
     }
 
+    /// The policy, if there is one of this id.
+    pub fn policy(&self, id: PolicyId) -> Option<&ParsedPolicy> {
+        self.policies.get(&id).map(Arc::as_ref)
+    }
+
     /// Policies, in order of their ids.
     pub fn policies(&self) -> impl Iterator<Item = &ParsedPolicy> {
         self.policies.values().map(Arc::as_ref)
@@ -264,6 +269,16 @@ impl Organization {
     /// Puts a tag in the place of the one with the same id.
     pub fn put_tag(&mut self, tag: Tag) {
         self.tags.insert(tag.id, Arc::new(tag));
+    }
+
+    /// Takes a tag out. Who bears it keeps it until told otherwise.
+    pub fn remove_tag(&mut self, id: TagId) {
+        self.tags.remove(&id);
+    }
+
+    /// Takes a policy out.
+    pub fn remove_policy(&mut self, id: PolicyId) {
+        self.policies.remove(&id);
     }
 
     /// Puts a policy in the place of the one with the same id. Fails when its expressions do not parse, which

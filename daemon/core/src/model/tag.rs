@@ -19,6 +19,16 @@ pub enum TagKind {
     PrivateKey,
 }
 
+impl TagKind {
+    /// What such a tag is called, for messages.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::User => "user tag",
+            Self::PrivateKey => "private key tag",
+        }
+    }
+}
+
 /// A tag.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tag {

@@ -10,6 +10,8 @@ use crate::refusal::{Intent, Refusal};
 
 /// Longest hex text of a public key: an uncompressed point, with room.
 const PUBLIC_KEY: usize = 140;
+/// Longest token that proves a contact, in bytes.
+pub const TOKEN: usize = 8 * 1024;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
 

@@ -2,8 +2,10 @@
 
 pub mod credential;
 pub mod keys;
+pub mod policy;
 pub mod user;
 
 pub use credential::{NewApiKey, NewAuthenticator, NewOauthProvider};
 pub use keys::{PrivateKeyParams, WalletAccountParams, WalletParams};
+pub use policy::PolicyParams;
 pub use user::NewUser;

@@ -22,6 +22,16 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Of something that is done to the credentials of a user and nothing else.
+    pub fn of_own_credentials(user: UserId) -> Self {
+        Self { own_credentials_of: Some(user), ..Self::of_user(user) }
+    }
+
+    /// Of something that is done to a user.
+    pub fn of_user(user: UserId) -> Self {
+        Self { params: vec![("user_id", Value::text(user.to_string()))], ..Self::default() }
+    }
+
     /// The roots that conditions read, for an activity of this kind.
     pub(super) fn roots(
         &self,

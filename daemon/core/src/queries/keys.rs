@@ -1,10 +1,11 @@
-//! Single private keys.
+//! Single private keys and their tags.
 
 use quorate_common::ids::PrivateKeyId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Asked, one, read};
+use super::{Asked, one, read, tags};
+use crate::model::TagKind;
 use crate::refusal::{Missing, Refusal};
 
 /// One private key.
@@ -24,4 +25,9 @@ pub(super) fn list_private_keys(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, 
     let mut keys: Vec<_> = asked.organization.private_keys().collect();
     keys.sort_by_key(|key| (key.created, key.id));
     one("privateKeys", &keys.into_iter().map(crate::model::PrivateKey::wire).collect::<Vec<_>>())
+}
+
+/// Tags of private keys.
+pub(super) fn list_private_key_tags(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+    tags(asked, TagKind::PrivateKey, "privateKeyTags")
 }

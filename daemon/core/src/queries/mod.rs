@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::authn::{self, Authenticated, Credentials, Reach};
-use crate::model::{Millis, Organization};
+use crate::model::{Millis, Organization, Tag, TagKind};
 use crate::pipeline::{Turn, organization_of};
 use crate::refusal::{Corrupt, Refusal};
 use crate::view::Caller;
@@ -50,13 +50,18 @@ const ENTRIES: &[Entry] = &[
     entry("get_activity", activities::get_activity),
     entry("get_api_key", users::get_api_key),
     entry("get_api_keys", users::get_api_keys),
+    entry("get_authenticator", users::get_authenticator),
+    entry("get_authenticators", users::get_authenticators),
+    entry("get_oauth_providers", users::get_oauth_providers),
     entry("get_organization_configs", organizations::get_organization_configs),
+    entry("get_policy", organizations::get_policy),
     entry("get_private_key", keys::get_private_key),
     entry("get_user", users::get_user),
     entry("get_wallet", wallets::get_wallet),
     entry("get_wallet_account", wallets::get_wallet_account),
     entry("list_activities", activities::list_activities),
     entry("list_policies", organizations::list_policies),
+    entry("list_private_key_tags", keys::list_private_key_tags),
     entry("list_private_keys", keys::list_private_keys),
     entry("list_suborgs", organizations::list_suborgs),
     entry("list_user_tags", users::list_user_tags),
@@ -70,8 +75,6 @@ const ENTRIES: &[Entry] = &[
 const UNOFFERED: &[&str] = &[
     "get_active_policies",
     "get_attestation_document",
-    "get_authenticator",
-    "get_authenticators",
     "get_boot_proof",
     "get_ip_allowlist",
     "get_latest_boot_proof",
@@ -79,16 +82,13 @@ const UNOFFERED: &[&str] = &[
     "get_mfa_policy",
     "get_mfa_status",
     "get_oauth2_credential",
-    "get_oauth_providers",
     "get_organization",
-    "get_policy",
     "get_policy_evaluations",
     "get_session_profile",
     "get_session_profiles",
     "get_smart_contract_interface",
     "list_app_proofs",
     "list_oauth2_credentials",
-    "list_private_key_tags",
     "list_smart_contract_interfaces",
     "list_verified_suborgs",
     "list_webhook_endpoints",
@@ -155,6 +155,13 @@ pub(crate) fn one<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, Refusa
     let json =
         serde_json::to_string(value).map_err(|_| Corrupt::Invariant("an answer does not serialize"))?;
     Ok(format!("{{\"{name}\":{json}}}").into_bytes())
+}
+
+/// All tags of a kind, oldest first.
+pub(crate) fn tags(asked: &Asked<'_>, kind: TagKind, name: &str) -> Result<Vec<u8>, Refusal> {
+    let mut tags: Vec<_> = asked.organization.tags().filter(|tag| tag.kind == kind).collect();
+    tags.sort_by_key(|tag| (tag.created, tag.id));
+    one(name, &tags.into_iter().map(Tag::wire).collect::<Vec<_>>())
 }
 
 /// `paginationOptions`: limit as a string, cursors by id.

@@ -1,12 +1,12 @@
 //! Organizations: configuration, policies, and finding sub-organizations.
 
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, PolicyId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key, Lookup};
-use crate::refusal::{Intent, Refusal, Unoffered};
+use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
 /// Features and root quorum.
@@ -17,6 +17,18 @@ pub(super) fn get_organization_configs(asked: &Asked<'_>, _: Value) -> Result<Ve
         quorum: quorate_common::wire::Quorum,
     }
     one("configs", &Configs { features: asked.organization.features(), quorum: asked.organization.quorum() })
+}
+
+/// One policy.
+pub(super) fn get_policy(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        policy_id: PolicyId,
+    }
+    let query: Query = read(value)?;
+    let found = asked.organization.policy(query.policy_id).ok_or(Missing::Thing("policy"))?;
+    one("policy", &found.policy.wire())
 }
 
 /// All policies.

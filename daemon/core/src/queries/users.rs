@@ -1,11 +1,11 @@
-//! Users, their API keys and tags, and who the caller is.
+//! Users, their credentials and tags, and who the caller is.
 
-use quorate_common::ids::{ApiKeyId, UserId};
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, one, read};
-use crate::model::TagKind;
+use super::{Asked, one, read, tags};
+use crate::model::{ApiKey, Authenticator, OauthProvider, TagKind, User};
 use crate::refusal::{Corrupt, Missing, Refusal};
 
 /// The caller and their organization.
@@ -52,7 +52,7 @@ pub(super) fn get_user(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refus
 pub(super) fn list_users(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
     let mut users: Vec<_> = asked.organization.users().collect();
     users.sort_by_key(|user| (user.created, user.id));
-    one("users", &users.into_iter().map(crate::model::User::wire).collect::<Vec<_>>())
+    one("users", &users.into_iter().map(User::wire).collect::<Vec<_>>())
 }
 
 /// One API key.
@@ -70,23 +70,59 @@ pub(super) fn get_api_key(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Re
 
 /// The API keys of a user, or of all.
 pub(super) fn get_api_keys(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Query {
-        user_id: Option<UserId>,
-    }
-    let query: Query = read(value)?;
-    if let Some(id) = query.user_id {
-        asked.organization.user(id).ok_or(Missing::User(id, asked.id()))?;
-    }
-    let users = asked.organization.users().filter(|user| query.user_id.is_none_or(|id| id == user.id));
-    let keys: Vec<_> = users.flat_map(|user| user.api_keys.iter().map(crate::model::ApiKey::wire)).collect();
+    let users = users(asked, read::<MaybeUser>(value)?.user_id)?;
+    let keys: Vec<_> = users.flat_map(|user| user.api_keys.iter().map(ApiKey::wire)).collect();
     one("apiKeys", &keys)
 }
 
 /// Tags of users.
 pub(super) fn list_user_tags(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
-    let mut tags: Vec<_> = asked.organization.tags().filter(|tag| tag.kind == TagKind::User).collect();
-    tags.sort_by_key(|tag| (tag.created, tag.id));
-    one("userTags", &tags.into_iter().map(crate::model::Tag::wire).collect::<Vec<_>>())
+    tags(asked, TagKind::User, "userTags")
+}
+
+/// One authenticator.
+pub(super) fn get_authenticator(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        authenticator_id: AuthenticatorId,
+    }
+    let query: Query = read(value)?;
+    let mut all = asked.organization.users().flat_map(|user| &user.authenticators);
+    let found = all.find(|one| one.id == query.authenticator_id);
+    one("authenticator", &found.ok_or(Missing::Thing("authenticator"))?.wire())
+}
+
+/// The authenticators of a user.
+pub(super) fn get_authenticators(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        user_id: UserId,
+    }
+    let query: Query = read(value)?;
+    let users = users(asked, Some(query.user_id))?;
+    let found: Vec<_> = users.flat_map(|user| user.authenticators.iter().map(Authenticator::wire)).collect();
+    one("authenticators", &found)
+}
+
+/// The OAuth identities of a user, or of all.
+pub(super) fn get_oauth_providers(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    let users = users(asked, read::<MaybeUser>(value)?.user_id)?;
+    let found: Vec<_> = users.flat_map(|user| user.oauth_providers.iter().map(OauthProvider::wire)).collect();
+    one("oauthProviders", &found)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MaybeUser {
+    user_id: Option<UserId>,
+}
+
+/// The user of this id, or all.
+fn users<'a>(asked: &Asked<'a>, id: Option<UserId>) -> Result<impl Iterator<Item = &'a User>, Refusal> {
+    if let Some(id) = id {
+        asked.organization.user(id).ok_or(Missing::User(id, asked.id()))?;
+    }
+    Ok(asked.organization.users().filter(move |user| id.is_none_or(|id| id == user.id)))
 }

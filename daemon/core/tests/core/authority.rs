@@ -131,6 +131,8 @@ fn asked(query: &str, persona: &Persona) -> String {
         "walletId": house.wallet.0,
         "address": house.wallet.1,
         "privateKeyId": house.private_key,
+        "policyId": house.policy,
+        "authenticatorId": persona.subject.authenticator,
     });
     if query == "get_api_keys"
         && let Some(members) = body.as_object_mut()

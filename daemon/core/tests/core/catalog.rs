@@ -10,8 +10,9 @@ const VERBS: [&str; 9] =
     ["APPROVE", "CREATE", "DELETE", "REJECT", "REMOVE", "SET", "SIGN", "UPDATE", "IMPORT"];
 
 /// Result members whose version is not the type's: as the published clients read them.
-const RESULTS: [(&str, &str); 9] = [
+const RESULTS: [(&str, &str); 10] = [
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
+    ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
     ("CREATE_POLICY_V3", "createPolicyResult"),
     ("CREATE_SUB_ORGANIZATION_V2", "createSubOrganizationResult"),
     ("CREATE_USERS_V2", "createUsersResult"),

@@ -2,7 +2,7 @@
 
 use quorate_common::bounded::{Email, Label};
 use quorate_common::fault::Fault;
-use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, OrganizationId, ProviderId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_core::authn::Credentials;
 use quorate_core::founding;
@@ -14,6 +14,7 @@ use quorate_core::params::{NewApiKey, NewUser};
 use serde_json::{Value, json};
 
 use crate::memory::Memory;
+use crate::samples;
 
 /// When the tests take place: 2026-01-01T00:00:00Z.
 pub(crate) const NOW: Millis = 1_767_225_600_000;
@@ -49,6 +50,10 @@ pub(crate) struct Person {
     pub(crate) keys: Vec<ApiKeyId>,
     /// Number of the key that stamps.
     pub(crate) number: u32,
+    /// An authenticator, if there is one.
+    pub(crate) authenticator: Option<AuthenticatorId>,
+    /// An OAuth identity, if there is one.
+    pub(crate) provider: Option<ProviderId>,
 }
 
 impl Person {
@@ -82,6 +87,12 @@ pub(crate) struct House {
     pub(crate) wallet: (String, String),
     /// A private key on secp256k1.
     pub(crate) private_key: String,
+    /// A tag on the spare user.
+    pub(crate) user_tag: String,
+    /// A tag on the private key.
+    pub(crate) private_key_tag: String,
+    /// A policy that never applies.
+    pub(crate) policy: String,
     /// The fingerprint of an activity that waits: proposed by the second root user.
     pub(crate) waiting: String,
     serial: u64,
@@ -105,6 +116,8 @@ impl House {
             user: founded.root_users[number].id,
             keys: founded.root_users[number].api_keys.iter().map(|key| key.id).collect(),
             number: u32::try_from(number).expect("a small number"),
+            authenticator: None,
+            provider: None,
         };
         let roots = [person(0), person(1)];
         let nobody = roots[0].clone();
@@ -119,6 +132,9 @@ impl House {
             roots,
             wallet: Default::default(),
             private_key: String::new(),
+            user_tag: String::new(),
+            private_key_tag: String::new(),
+            policy: String::new(),
             waiting: String::new(),
             serial: 0,
         };
@@ -142,19 +158,29 @@ impl House {
             }
             key
         };
-        let user = |name: &str, keys: Value| json!({"userName": name, "apiKeys": keys});
+        let user = |name: &str, keys: Value| {
+            json!({"userName": name, "apiKeys": keys, "authenticators": [samples::authenticator(name)],
+                "oauthProviders": [samples::provider(name)]})
+        };
         let users = json!({"users": [
             user("user", json!([key(10, None), key(11, None)])),
             user("spare", json!([key(12, None), key(13, None)])),
-            user("expiring", json!([key(14, Some("60"))])),
+            {"userName": "expiring", "apiKeys": [key(14, Some("60"))]},
         ]});
         let made = self.agreed("ACTIVITY_TYPE_CREATE_USERS_V4", &users);
         let ids = made["result"]["createUsersResult"]["userIds"].clone();
         let organization = self.memory.stored(self.id);
         let person = |place: usize, number: u32| {
             let id: UserId = ids[place].as_str().expect("an id").parse().expect("an id");
-            let keys = &organization.user(id).expect("the user was made").api_keys;
-            Person { home: self.id, user: id, keys: keys.iter().map(|key| key.id).collect(), number }
+            let user = organization.user(id).expect("the user was made");
+            Person {
+                home: self.id,
+                user: id,
+                keys: user.api_keys.iter().map(|key| key.id).collect(),
+                number,
+                authenticator: user.authenticators.first().map(|one| one.id),
+                provider: user.oauth_providers.first().map(|one| one.id),
+            }
         };
         (self.user, self.spare, self.expiring) = (person(0, 10), person(1, 12), person(2, 14));
         let account = |path: &str| account(path, "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM");
@@ -168,6 +194,16 @@ impl House {
         let made = self.agreed("ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2", &keys);
         self.private_key =
             text(&made["result"]["createPrivateKeysResultV2"]["privateKeys"][0]["privateKeyId"]);
+        let tag = json!({"userTagName": "tag", "userIds": [self.spare.user]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_USER_TAG", &tag);
+        self.user_tag = text(&made["result"]["createUserTagResult"]["userTagId"]);
+        let tag = json!({"privateKeyTagName": "tag", "privateKeyIds": [self.private_key]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG", &tag);
+        self.private_key_tag = text(&made["result"]["createPrivateKeyTagResult"]["privateKeyTagId"]);
+        let policy =
+            json!({"policyName": "nothing", "effect": "EFFECT_ALLOW", "condition": "false", "notes": ""});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
+        self.policy = text(&made["result"]["createPolicyResult"]["policyId"]);
         self.child = self.make_child("child", 20);
         self.sibling = self.make_child("sibling", 21);
         let roots = self.roots.clone();
@@ -193,7 +229,7 @@ impl House {
             .iter()
             .map(|key| key.id)
             .collect();
-        Person { home, user, keys, number }
+        Person { home, user, keys, number, authenticator: None, provider: None }
     }
 
     /// An activity that both root users agree on; gives the completed activity.

@@ -15,6 +15,7 @@
 
 mod authority;
 mod catalog;
+mod changes;
 mod golden;
 mod house;
 mod memory;

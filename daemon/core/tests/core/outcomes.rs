@@ -200,10 +200,10 @@ fn refusals(house: &House) -> Vec<Row> {
         (
             "DELETE_API_KEYS",
             From::Root,
-            json!({"apiKeyIds": house.spare.keys}),
+            json!({"userId": house.expiring.user, "apiKeyIds": house.expiring.keys}),
             InvalidArgument,
             None,
-            format!("user missing valid credential: {}", house.spare.user),
+            format!("user missing valid credential: {}", house.expiring.user),
         ),
         ("DELETE_API_KEYS", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
         (
@@ -360,6 +360,7 @@ fn refusals(house: &House) -> Vec<Row> {
     for name in ["CREATE_SUB_ORGANIZATION_V2", "CREATE_SUB_ORGANIZATION_V3"] {
         rows.push((name, From::Root, no_root_key.clone(), InvalidArgument, None, text(bare)));
     }
+    rows.extend(later_refusals(house));
     let accounts = |path: &str, format: &str, address: &str| {
         let mut one = account(path, "CURVE_SECP256K1", address);
         one["pathFormat"] = json!(format);
@@ -401,6 +402,122 @@ fn refusals(house: &House) -> Vec<Row> {
         None,
         text("path already exists in wallet account "),
     ));
+    rows
+}
+
+/// Refusals of kinds that change what users, keys and policies are called and grouped by.
+fn later_refusals(house: &House) -> Vec<Row> {
+    use Code::{AlreadyExists, InvalidArgument, NotFound, ResourceExhausted, Unimplemented};
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let unknown_user = format!("unable to find user {nobody} in organization {}", house.id);
+    let root = |name, changes, code, message: &str| -> Row {
+        (name, From::Root, changes, code, None, message.to_owned())
+    };
+    let wrong = |name, changes, message: &str| root(name, changes, InvalidArgument, message);
+    let missing = |name, changes, noun: &str| {
+        root(name, changes, NotFound, &format!("no {noun} found with the given ID"))
+    };
+    let passkey = |credential: &str| json!({"authenticators": [samples::authenticator(credential)]});
+    let many = |count: usize| (0..count).map(|number| samples::authenticator(&number.to_string()));
+    let policies = |condition: &str| {
+        json!({"policies": [{"policyName": "a", "effect": "EFFECT_DENY", "notes": ""},
+            {"policyName": "b", "effect": "EFFECT_DENY", "condition": condition, "notes": ""}]})
+    };
+    let twice = json!({"policies": [{"policyName": "a", "effect": "EFFECT_DENY", "notes": ""},
+        {"policyName": "a", "effect": "EFFECT_DENY", "notes": ""}]});
+    let unique = "policy label must be unique";
+    let condition = "invalid policy condition";
+    let mut rows = vec![
+        missing("UPDATE_USER_TAG", json!({"userTagId": nobody}), "user tag"),
+        missing("UPDATE_USER_TAG", json!({"userTagId": house.private_key_tag}), "user tag"),
+        root("UPDATE_USER_TAG", json!({"addUserIds": [nobody]}), NotFound, &unknown_user),
+        wrong(
+            "UPDATE_USER_TAG",
+            json!({"addUserIds": [house.spare.user], "removeUserIds": [house.spare.user]}),
+            "invalid request body: `removeUserIds` holds an element twice",
+        ),
+        missing("DELETE_USER_TAGS", json!({"userTagIds": [house.user_tag, nobody]}), "user tag"),
+        wrong("DELETE_USER_TAGS", json!({"userTagIds": []}), "invalid request body: `userTagIds` must not"),
+        root(
+            "CREATE_PRIVATE_KEY_TAG",
+            json!({"privateKeyTagName": "tag"}),
+            AlreadyExists,
+            "private key tag name must be unique",
+        ),
+        root("CREATE_USER_TAG", json!({"userTagName": "tag"}), AlreadyExists, "user tag name must be unique"),
+        missing("CREATE_PRIVATE_KEY_TAG", json!({"privateKeyIds": [nobody]}), "private key"),
+        missing("UPDATE_PRIVATE_KEY_TAG", json!({"privateKeyTagId": house.user_tag}), "private key tag"),
+        missing("UPDATE_PRIVATE_KEY_TAG", json!({"removePrivateKeyIds": [nobody]}), "private key"),
+        missing("DELETE_PRIVATE_KEY_TAGS", json!({"privateKeyTagIds": [house.user_tag]}), "private key tag"),
+        root("UPDATE_USER", json!({"userId": nobody}), NotFound, &unknown_user),
+        missing("UPDATE_USER", json!({"userTagIds": [house.private_key_tag]}), "user tag"),
+        root("UPDATE_USER_NAME", json!({"userId": nobody}), NotFound, &unknown_user),
+        wrong("UPDATE_USER_NAME", json!({"userName": ""}), "invalid request body: `parameters.userName`"),
+        root("UPDATE_USER_EMAIL", json!({"userId": nobody}), NotFound, &unknown_user),
+        root("UPDATE_USER_PHONE_NUMBER", json!({"userId": nobody}), NotFound, &unknown_user),
+        wrong(
+            "UPDATE_USER_PHONE_NUMBER",
+            json!({"userPhoneNumber": "0151"}),
+            "invalid request body: `parameters.userPhoneNumber`: expected a phone number in E.164 form",
+        ),
+        wrong("CREATE_POLICIES", policies("activity.kind =="), condition),
+        wrong("CREATE_POLICIES", twice, unique),
+        wrong(
+            "CREATE_POLICIES",
+            json!({"policies": []}),
+            "invalid request body: `policies` must not be empty",
+        ),
+        missing("DELETE_POLICY", json!({"policyId": nobody}), "policy"),
+        missing("DELETE_POLICIES", json!({"policyIds": [house.policy, nobody]}), "policy"),
+        wrong("UPDATE_ORGANIZATION_NAME", json!({"organizationName": null}), "invalid request body: missing"),
+        root("CREATE_AUTHENTICATORS", json!({"userId": nobody}), NotFound, &unknown_user),
+        root(
+            "CREATE_AUTHENTICATORS_V2",
+            passkey("spare"),
+            AlreadyExists,
+            "credential ID is already registered in this organization",
+        ),
+        root(
+            "CREATE_AUTHENTICATORS_V2",
+            json!({"authenticators": many(11).collect::<Vec<_>>()}),
+            ResourceExhausted,
+            "user has exceeded maximum authenticators",
+        ),
+        missing("DELETE_AUTHENTICATORS", json!({"authenticatorIds": [nobody]}), "authenticator"),
+        missing("DELETE_OAUTH_PROVIDERS", json!({"providerIds": [nobody]}), "OAuth provider"),
+        (
+            "CREATE_OAUTH_PROVIDERS_V2",
+            From::Root,
+            json!({"oauthProviders": [samples::provider("spare")]}),
+            AlreadyExists,
+            Some("OAUTH_PROVIDER_ALREADY_EXISTS"),
+            "OAuth provider already exists".to_owned(),
+        ),
+        (
+            "CREATE_OAUTH_PROVIDERS_V2",
+            From::Root,
+            json!({"oauthProviders": [{"providerName": "p", "oidcToken": "t"}]}),
+            InvalidArgument,
+            Some("INVALID_OIDC_TOKEN"),
+            "invalid OIDC token".to_owned(),
+        ),
+        (
+            "UPDATE_USER_EMAIL",
+            From::Root,
+            json!({"userEmail": "not an address"}),
+            InvalidArgument,
+            Some("INVALID_EMAIL"),
+            "invalid email address".to_owned(),
+        ),
+    ];
+    for name in ["CREATE_POLICY_V3", "UPDATE_POLICY_V2"] {
+        let time = json!({"time": "CronSpan('* 9 * * 1-5', '8h')"});
+        rows.push(root(name, time, Unimplemented, "unimplemented: policies with a time"));
+    }
+    for name in ["UPDATE_POLICY", "UPDATE_POLICY_V2"] {
+        rows.push(missing(name, json!({"policyId": nobody}), "policy"));
+        rows.push(wrong(name, json!({"policyCondition": "activity.kind"}), condition));
+    }
     rows
 }
 

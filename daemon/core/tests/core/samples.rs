@@ -1,6 +1,7 @@
 //! Valid parameters for each type: what the authority matrix and the outcomes are tried with. A new kind
 //! gets one more arm here.
 
+use quorate_common::ids::UserId;
 use serde_json::{Value, json};
 
 use crate::house::{House, Person, account, public_key};
@@ -20,10 +21,22 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "CREATE_API_ONLY_USERS" => {
             json!({"apiOnlyUsers": [{"userName": "machine", "apiKeys": [key(30)], "userTags": []}]})
         }
-        "CREATE_POLICY_V3" => json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
-            "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 1", "notes": ""}),
+        "CREATE_AUTHENTICATORS" => {
+            json!({"userId": subject.user, "authenticators": [authenticator_v1("fresh", subject.user)]})
+        }
+        "CREATE_AUTHENTICATORS_V2" => {
+            json!({"userId": subject.user, "authenticators": [authenticator("fresh")]})
+        }
+        "CREATE_OAUTH_PROVIDERS_V2" => {
+            json!({"userId": subject.user, "oauthProviders": [provider("fresh")]})
+        }
+        "CREATE_POLICIES" => json!({"policies": [policy("one"), policy("two")]}),
+        "CREATE_POLICY_V3" => policy("policy"),
+        "CREATE_PRIVATE_KEY_TAG" => {
+            json!({"privateKeyTagName": "fresh", "privateKeyIds": [house.private_key]})
+        }
         "CREATE_PRIVATE_KEYS" | "CREATE_PRIVATE_KEYS_V2" => json!({"privateKeys": [private_key("fresh")]}),
-        "CREATE_SUB_ORGANIZATION" => json!({"name": "new", "rootAuthenticator": authenticator()}),
+        "CREATE_SUB_ORGANIZATION" => json!({"name": "new", "rootAuthenticator": authenticator("new")}),
         "CREATE_SUB_ORGANIZATION_V2" => child(&key(30), None),
         "CREATE_SUB_ORGANIZATION_V3" => child(&key(30), Some(("privateKeys", json!([private_key("fresh")])))),
         "CREATE_SUB_ORGANIZATION_V4" | "CREATE_SUB_ORGANIZATION_V5" => {
@@ -51,6 +64,14 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
         ]}),
         "DELETE_API_KEYS" => json!({"userId": subject.user, "apiKeyIds": [subject.keys[1]]}),
+        "DELETE_AUTHENTICATORS" => {
+            json!({"userId": subject.user, "authenticatorIds": [subject.authenticator]})
+        }
+        "DELETE_OAUTH_PROVIDERS" => json!({"userId": subject.user, "providerIds": [subject.provider]}),
+        "DELETE_POLICIES" => json!({"policyIds": [house.policy]}),
+        "DELETE_POLICY" => json!({"policyId": house.policy}),
+        "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [house.private_key_tag]}),
+        "DELETE_USER_TAGS" => json!({"userTagIds": [house.user_tag]}),
         "DELETE_USERS" => json!({"userIds": [house.spare.user]}),
         "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_WEBHOOK"}),
         "SET_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_AUTH"}),
@@ -58,6 +79,21 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &house.wallet.1),
         "SIGN_RAW_PAYLOADS" => json!({"signWith": house.wallet.1, "payloads": [digest, "cd".repeat(32)],
             "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
+        "UPDATE_ORGANIZATION_NAME" => json!({"organizationName": "fresh"}),
+        "UPDATE_POLICY" | "UPDATE_POLICY_V2" => {
+            json!({"policyId": house.policy, "policyName": "fresh", "policyCondition": "true"})
+        }
+        "UPDATE_PRIVATE_KEY_TAG" => json!({"privateKeyTagId": house.private_key_tag,
+            "newPrivateKeyTagName": "fresh", "addPrivateKeyIds": [], "removePrivateKeyIds": [house.private_key]}),
+        "UPDATE_USER" => json!({"userId": house.spare.user, "userName": "fresh",
+            "userEmail": "fresh@house.example", "userTagIds": [house.user_tag]}),
+        "UPDATE_USER_EMAIL" => json!({"userId": house.spare.user, "userEmail": "fresh@house.example"}),
+        "UPDATE_USER_NAME" => json!({"userId": house.spare.user, "userName": "fresh"}),
+        "UPDATE_USER_PHONE_NUMBER" => {
+            json!({"userId": house.spare.user, "userPhoneNumber": "+4915112345678"})
+        }
+        "UPDATE_USER_TAG" => json!({"userTagId": house.user_tag, "newUserTagName": "fresh",
+            "addUserIds": [house.user.user], "removeUserIds": [house.spare.user]}),
         "UPDATE_ROOT_QUORUM" => {
             json!({"threshold": 2, "userIds": house.roots.each_ref().map(|root| root.user)})
         }
@@ -74,10 +110,28 @@ fn key_v2(number: u32) -> Value {
 }
 
 /// An authenticator in its newer form. Attestations are not verified, so their parts are any text.
-pub(crate) fn authenticator() -> Value {
+pub(crate) fn authenticator(credential: &str) -> Value {
     json!({"authenticatorName": "passkey", "challenge": "Y2hhbGxlbmdl", "attestation": {
-        "credentialId": "Y3JlZGVudGlhbA", "clientDataJson": "e30", "attestationObject": "oA",
+        "credentialId": credential, "clientDataJson": "e30", "attestationObject": "oA",
         "transports": ["AUTHENTICATOR_TRANSPORT_INTERNAL"]}})
+}
+
+/// An authenticator in its older form.
+fn authenticator_v1(credential: &str, user: UserId) -> Value {
+    json!({"authenticatorName": "passkey", "userId": user, "challenge": "Y2hhbGxlbmdl", "attestation": {
+        "id": credential, "type": "public-key", "rawId": credential, "clientExtensionResults": {},
+        "response": {"clientDataJson": "e30", "attestationObject": "oA", "transports": []}}})
+}
+
+/// An OAuth identity by its claims.
+pub(crate) fn provider(subject: &str) -> Value {
+    json!({"providerName": "issuer",
+        "oidcClaims": {"iss": "https://issuer.example", "aud": "audience", "sub": subject}})
+}
+
+fn policy(name: &str) -> Value {
+    json!({"policyName": name, "effect": "EFFECT_ALLOW", "condition": "activity.kind == 'CREATE_WALLET'",
+        "consensus": "approvers.count() >= 1", "notes": ""})
 }
 
 fn private_key(name: &str) -> Value {

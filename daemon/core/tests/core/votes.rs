@@ -134,6 +134,8 @@ impl History {
             user: user.id,
             keys: Vec::new(),
             number,
+            authenticator: None,
+            provider: None,
         });
         let mut history = Self {
             memory,
@@ -343,7 +345,14 @@ impl History {
                 let made = organization.users().find(|user| user.name.as_str() == name);
                 let user = made.unwrap_or_else(|| panic!("{name} was to be made")).id;
                 self.living.insert(self.people.len());
-                self.people.push(Person { home: self.home, user, keys: Vec::new(), number: *number });
+                self.people.push(Person {
+                    home: self.home,
+                    user,
+                    keys: Vec::new(),
+                    number: *number,
+                    authenticator: None,
+                    provider: None,
+                });
             }
             Deed::DeleteUser(person) => drop(self.living.remove(person)),
             Deed::Quorum { threshold, members } => {

@@ -1,7 +1,6 @@
 //! Registers API keys of a user.
 
 use quorate_common::ids::{ApiKeyId, UserId};
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::make::user;
@@ -68,12 +67,7 @@ impl Kind for CreateApiKeys {
         if intent.keys.len().saturating_sub(more) > limits.expiring_api_keys {
             return Err(Limit::Count("expiring API keys of a user", limits.expiring_api_keys).into());
         }
-        let facts = Facts {
-            own_credentials_of: Some(intent.user),
-            params: vec![("user_id", Value::text(intent.user.to_string()))],
-            ..Facts::default()
-        };
-        Ok((facts, ()))
+        Ok((Facts::of_own_credentials(intent.user), ()))
     }
 
     fn execute(intent: NewKeys, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -4,6 +4,7 @@ use quorate_common::ids::{ApiKeyId, UserId};
 use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
+use crate::make::user;
 use crate::model::User;
 
 pub(in crate::kinds) struct DeleteApiKeys;
@@ -46,13 +47,7 @@ impl Kind for DeleteApiKeys {
             let place = user.api_keys.iter().position(|key| key.id == *id).ok_or(Missing::ApiKey(*id))?;
             user.api_keys.remove(place);
         }
-        if !user.has_credential() {
-            return Err(Wrong::NoCredential(user.id.to_string()).into());
-        }
-        // An authenticator cannot vote yet, so a root user keeps at least one API key.
-        if user.api_keys.is_empty() && view.organization.is_root(user.id) {
-            return Err(Wrong::QuorumUsers.into());
-        }
+        user::still_gets_in(&user, view.organization)?;
         let ids = intent.api_key_ids.iter().map(ToString::to_string);
         let params =
             vec![("user_id", Value::text(intent.user_id.to_string())), ("api_key_ids", Value::texts(ids))];

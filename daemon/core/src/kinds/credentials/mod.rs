@@ -3,10 +3,19 @@
 use super::prelude::*;
 
 mod create_api_keys;
+mod create_authenticators;
+mod create_oauth_providers;
 mod delete_api_keys;
+mod delete_authenticators;
+mod delete_oauth_providers;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_api_keys::v1::Intent>(),
     entry::<create_api_keys::Intent>(),
+    entry::<create_authenticators::v1::Intent>(),
+    entry::<create_authenticators::Intent>(),
+    entry::<create_oauth_providers::Intent>(),
     entry::<delete_api_keys::Intent>(),
+    entry::<delete_authenticators::Intent>(),
+    entry::<delete_oauth_providers::Intent>(),
 ];

@@ -1,14 +1,14 @@
-//! Creates a tag for users, and gives it to some.
+//! Creates a tag for users, and puts it on some.
 
 use quorate_common::ids::{TagId, UserId};
 
 use crate::kinds::prelude::*;
-use crate::model::{Tag, TagKind};
-use crate::refusal::Clash;
+use crate::make::tag;
+use crate::model::User;
 
 pub(in crate::kinds) struct CreateUserTag;
 
-/// Creates a tag for users, and gives it to some.
+/// Creates a tag for users, and puts it on some.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -40,35 +40,12 @@ impl Kind for CreateUserTag {
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        distinct(intent.user_ids.iter(), "userIds")?;
-        intent.user_ids.iter().try_for_each(|id| view.user(*id).map(drop))?;
-        let organization = view.organization;
-        let mut present = organization.tags().filter(|tag| tag.kind == TagKind::User);
-        if present.any(|tag| tag.name == intent.user_tag_name) {
-            return Err(Clash::Name("user tag").into());
-        }
-        let limits = view.world.limits();
-        let limit = if organization.head.parent.is_some() { limits.child_tags } else { limits.tags };
-        room(organization.tags().count(), 1, limit, "tags")?;
+        tag::check_new::<User>(view, &intent.user_tag_name, &intent.user_ids, "userIds")?;
         Ok((Facts::default(), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let now = cx.now();
-        let id = TagId::random(cx.random());
-        cx.change(Change::AddTag(Tag {
-            id,
-            name: intent.user_tag_name,
-            kind: TagKind::User,
-            created: now,
-            updated: now,
-        }));
-        for user in &intent.user_ids {
-            let mut user = cx.user(*user)?.clone();
-            user.tags.push(id);
-            user.updated = now;
-            cx.change(Change::PutUser(user));
-        }
-        Ok(Outcome { user_tag_id: id, user_ids: intent.user_ids })
+        let user_tag_id = tag::create::<User>(intent.user_tag_name, &intent.user_ids, cx)?;
+        Ok(Outcome { user_tag_id, user_ids: intent.user_ids })
     }
 }

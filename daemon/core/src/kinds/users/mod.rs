@@ -5,6 +5,10 @@ use super::prelude::*;
 mod create_api_only_users;
 mod create_users;
 mod delete_users;
+mod update_user;
+mod update_user_email;
+mod update_user_name;
+mod update_user_phone_number;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_api_only_users::Intent>(),
@@ -13,4 +17,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_users::v3::Intent>(),
     entry::<create_users::Intent>(),
     entry::<delete_users::Intent>(),
+    entry::<update_user::Intent>(),
+    entry::<update_user_email::Intent>(),
+    entry::<update_user_name::Intent>(),
+    entry::<update_user_phone_number::Intent>(),
 ];

@@ -10,7 +10,6 @@ use crate::model::organization::Head;
 use crate::model::{FeatureName, RootQuorum};
 use crate::params::keys::{PrivateKeyResult, WalletResult};
 use crate::params::{NewUser, PrivateKeyParams, WalletParams};
-use crate::refusal::Unoffered;
 
 mod client_signature;
 mod results;
@@ -78,11 +77,7 @@ impl Kind for CreateSubOrganization {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren.into());
         }
-        if request.verified_contact {
-            return Err(
-                Unoffered::Feature("verification tokens are not offered by this service".to_owned()).into()
-            );
-        }
+        user::no_token(request.verified_contact)?;
         not_empty(&request.root_users, "rootUsers")?;
         let threshold = u32::try_from(request.threshold).unwrap_or(0);
         if threshold == 0 {

@@ -8,6 +8,7 @@ use super::{CreateSubOrganization, Request, Without};
 use crate::kinds::prelude::*;
 use crate::model::FeatureName;
 use crate::params::WalletParams;
+use crate::params::credential::TOKEN;
 use crate::params::user::RootUserParamsV5;
 
 /// Creates a sub-organization with its root users and, if asked, a wallet.
@@ -29,7 +30,7 @@ pub(in crate::kinds) struct Intent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_otp_email_auth: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    verification_token: Option<Text<8192>>,
+    verification_token: Option<Text<TOKEN>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_signature: Option<ClientSignature>,
 }

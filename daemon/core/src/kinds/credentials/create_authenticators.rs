@@ -1,0 +1,110 @@
+//! Registers authenticators of a user. They are carried as given and authenticate nobody yet.
+
+use quorate_common::ids::{AuthenticatorId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::make::user;
+use crate::params::NewAuthenticator;
+use crate::params::credential::AuthenticatorParamsV2;
+
+pub(in crate::kinds) struct CreateAuthenticators;
+
+/// Registers authenticators of a user.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    authenticators: AtMost<AuthenticatorParamsV2, BATCH>,
+    user_id: UserId,
+}
+
+/// The parameters in no version's names.
+pub(in crate::kinds) struct New {
+    authenticators: Vec<NewAuthenticator>,
+    user: UserId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    authenticator_ids: AtMost<AuthenticatorId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = CreateAuthenticators;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2";
+    const NUMBER: u16 = 33;
+    const RESULT: &'static str = "createAuthenticatorsResult";
+}
+
+impl From<Intent> for New {
+    fn from(intent: Intent) -> Self {
+        Self {
+            authenticators: intent.authenticators.into_iter().map(Into::into).collect(),
+            user: intent.user_id,
+        }
+    }
+}
+
+impl Kind for CreateAuthenticators {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Credential));
+    const GATE: Gate = Gate::OwnCredential;
+    type Intent = New;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        not_empty(&intent.authenticators, "authenticators")?;
+        user::check_authenticators(&intent.authenticators, view.user(intent.user)?, view)?;
+        Ok((Facts::of_own_credentials(intent.user), ()))
+    }
+
+    fn execute(intent: New, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let now = cx.now();
+        let mut user = cx.user(intent.user)?.clone();
+        let mut ids = Vec::with_capacity(intent.authenticators.len());
+        for new in intent.authenticators {
+            let authenticator = user::authenticator(new, now, &mut || cx.random());
+            ids.push(authenticator.id);
+            user.authenticators.push(authenticator);
+        }
+        user.updated = now;
+        cx.change(Change::PutUser(user));
+        Ok(Outcome { authenticator_ids: AtMost::cut(ids) })
+    }
+}
+
+/// First version: older attestations.
+pub(in crate::kinds) mod v1 {
+    use super::{
+        AtMost, BATCH, CreateAuthenticators, Deserialize, Form, JsonSchema, New, Outcome, Serialize, UserId,
+    };
+    use crate::params::credential::AuthenticatorParams;
+
+    /// Registers authenticators of a user.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    pub(in crate::kinds) struct Intent {
+        #[serde(default)]
+        authenticators: AtMost<AuthenticatorParams, BATCH>,
+        user_id: UserId,
+    }
+
+    impl Form for Intent {
+        type Kind = CreateAuthenticators;
+        type Outcome = Outcome;
+        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS";
+        const NUMBER: u16 = 21;
+        const RESULT: &'static str = "createAuthenticatorsResult";
+    }
+
+    impl From<Intent> for New {
+        fn from(intent: Intent) -> Self {
+            Self {
+                authenticators: intent.authenticators.into_iter().map(Into::into).collect(),
+                user: intent.user_id,
+            }
+        }
+    }
+}

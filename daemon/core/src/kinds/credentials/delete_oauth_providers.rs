@@ -1,0 +1,57 @@
+//! Deletes OAuth identities of a user.
+
+use quorate_common::ids::{ProviderId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::make::user;
+use crate::model::User;
+
+pub(in crate::kinds) struct DeleteOauthProviders;
+
+/// Deletes OAuth identities of a user.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    user_id: UserId,
+    #[serde(default)]
+    provider_ids: AtMost<ProviderId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    provider_ids: AtMost<ProviderId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeleteOauthProviders;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS";
+    const NUMBER: u16 = 66;
+    const RESULT: &'static str = "deleteOauthProvidersResult";
+}
+
+impl Kind for DeleteOauthProviders {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Credential));
+    const GATE: Gate = Gate::OwnCredential;
+    type Intent = Intent;
+    type Plan = User;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+        not_empty(&intent.provider_ids, "providerIds")?;
+        distinct(intent.provider_ids.iter(), "providerIds")?;
+        let mut user = view.user(intent.user_id)?.clone();
+        for id in &intent.provider_ids {
+            let place = user.oauth_providers.iter().position(|one| one.id == *id);
+            user.oauth_providers.remove(place.ok_or(Missing::Thing("OAuth provider"))?);
+        }
+        user::still_gets_in(&user, view.organization)?;
+        Ok((Facts::of_own_credentials(intent.user_id), user))
+    }
+
+    fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        cx.change(Change::PutUser(User { updated: cx.now(), ..user }));
+        Ok(Outcome { provider_ids: intent.provider_ids })
+    }
+}

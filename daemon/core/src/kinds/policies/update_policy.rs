@@ -1,0 +1,106 @@
+//! Changes a policy.
+
+use quorate_common::bounded::Text;
+use quorate_common::ids::PolicyId;
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+use crate::make::policy;
+use crate::model::policy::{EXPRESSION_LIMIT, Effect, NOTES_LIMIT, Policy};
+
+pub(in crate::kinds) struct UpdatePolicy;
+
+/// Changes a policy.
+///
+/// What is absent stays as it is; an empty expression is taken away.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    policy_id: PolicyId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy_effect: Option<Effect>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy_condition: Option<Text<EXPRESSION_LIMIT>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy_notes: Option<Text<NOTES_LIMIT>>,
+    /// When it applies. Not offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<Text<EXPRESSION_LIMIT>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    policy_id: PolicyId,
+}
+
+impl Form for Intent {
+    type Kind = UpdatePolicy;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_POLICY_V2";
+    const NUMBER: u16 = 81;
+    const RESULT: &'static str = "updatePolicyResultV2";
+}
+
+impl Kind for UpdatePolicy {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::Policy));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = Policy;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Policy), Refusal> {
+        policy::check_expressions(
+            intent.policy_condition.as_ref(),
+            intent.policy_consensus.as_ref(),
+            intent.time.as_ref(),
+        )?;
+        let policy = view.policy(intent.policy_id)?.clone();
+        if let Some(name) = intent.policy_name.as_ref().filter(|name| **name != policy.name) {
+            policy::name_is_free(name, view)?;
+        }
+        let params = vec![("policy_id", Value::text(policy.id.to_string()))];
+        Ok((Facts { params, ..Facts::default() }, policy))
+    }
+
+    fn execute(intent: Intent, old: Policy, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        cx.change(Change::PutPolicy(Policy {
+            name: intent.policy_name.unwrap_or(old.name),
+            effect: intent.policy_effect.unwrap_or(old.effect),
+            condition: policy::stated(intent.policy_condition.or(old.condition)),
+            consensus: policy::stated(intent.policy_consensus.or(old.consensus)),
+            notes: intent.policy_notes.unwrap_or(old.notes),
+            updated: cx.now(),
+            ..old
+        }));
+        Ok(Outcome { policy_id: intent.policy_id })
+    }
+}
+
+/// First version: the same parameters, and another name of the result.
+pub(in crate::kinds) mod v1 {
+    use super::{Deserialize, Form, JsonSchema, Outcome, Serialize, UpdatePolicy};
+
+    /// Changes a policy.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(transparent)]
+    pub(in crate::kinds) struct Intent(super::Intent);
+
+    impl Form for Intent {
+        type Kind = UpdatePolicy;
+        type Outcome = Outcome;
+        const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_POLICY";
+        const NUMBER: u16 = 42;
+        const RESULT: &'static str = "updatePolicyResult";
+    }
+
+    impl From<Intent> for super::Intent {
+        fn from(intent: Intent) -> Self {
+            intent.0
+        }
+    }
+}

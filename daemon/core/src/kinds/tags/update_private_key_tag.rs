@@ -1,0 +1,66 @@
+//! Renames a tag of private keys, puts it on some and takes it off others.
+
+use quorate_common::ids::{PrivateKeyId, TagId};
+
+use crate::kinds::prelude::*;
+use crate::make::tag;
+use crate::model::PrivateKey;
+
+pub(in crate::kinds) struct UpdatePrivateKeyTag;
+
+/// Renames a tag of private keys, puts it on some and takes it off others.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    private_key_tag_id: TagId,
+    /// The new name; the tag keeps its name when this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    new_private_key_tag_name: Option<Label>,
+    #[serde(default)]
+    add_private_key_ids: AtMost<PrivateKeyId, BATCH>,
+    #[serde(default)]
+    remove_private_key_ids: AtMost<PrivateKeyId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    private_key_tag_id: TagId,
+}
+
+impl Form for Intent {
+    type Kind = UpdatePrivateKeyTag;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG";
+    const NUMBER: u16 = 32;
+    const RESULT: &'static str = "updatePrivateKeyTagResult";
+}
+
+impl Intent {
+    fn update(&self) -> tag::Update<'_, PrivateKeyId> {
+        tag::Update {
+            tag: self.private_key_tag_id,
+            name: self.new_private_key_tag_name.as_ref(),
+            add: (&self.add_private_key_ids, "addPrivateKeyIds"),
+            remove: (&self.remove_private_key_ids, "removePrivateKeyIds"),
+        }
+    }
+}
+
+impl Kind for UpdatePrivateKeyTag {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::PrivateKey));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        tag::check_update::<PrivateKey>(view, &intent.update())?;
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        tag::update::<PrivateKey>(&intent.update(), cx)?;
+        Ok(Outcome { private_key_tag_id: intent.private_key_tag_id })
+    }
+}

@@ -1,0 +1,66 @@
+//! Renames a tag of users, puts it on some and takes it off others.
+
+use quorate_common::ids::{TagId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::make::tag;
+use crate::model::User;
+
+pub(in crate::kinds) struct UpdateUserTag;
+
+/// Renames a tag of users, puts it on some and takes it off others.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    user_tag_id: TagId,
+    /// The new name; the tag keeps its name when this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    new_user_tag_name: Option<Label>,
+    #[serde(default)]
+    add_user_ids: AtMost<UserId, BATCH>,
+    #[serde(default)]
+    remove_user_ids: AtMost<UserId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    user_tag_id: TagId,
+}
+
+impl Form for Intent {
+    type Kind = UpdateUserTag;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_TAG";
+    const NUMBER: u16 = 31;
+    const RESULT: &'static str = "updateUserTagResult";
+}
+
+impl Intent {
+    fn update(&self) -> tag::Update<'_, UserId> {
+        tag::Update {
+            tag: self.user_tag_id,
+            name: self.new_user_tag_name.as_ref(),
+            add: (&self.add_user_ids, "addUserIds"),
+            remove: (&self.remove_user_ids, "removeUserIds"),
+        }
+    }
+}
+
+impl Kind for UpdateUserTag {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::User));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        tag::check_update::<User>(view, &intent.update())?;
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        tag::update::<User>(&intent.update(), cx)?;
+        Ok(Outcome { user_tag_id: intent.user_tag_id })
+    }
+}

@@ -1,0 +1,70 @@
+//! Changes a user: name, contacts, tags.
+
+use quorate_common::bounded::{Email, Phone};
+use quorate_common::ids::{TagId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::model::{TagKind, User};
+
+pub(in crate::kinds) struct UpdateUser;
+
+/// Changes a user: name, contacts, tags.
+///
+/// What is absent stays as it is.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names of the wire")]
+pub(in crate::kinds) struct Intent {
+    user_id: UserId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_email: Option<Email>,
+    /// All tags of the user from now on. Clients cannot tell an empty list from an absent one, so an empty one
+    /// changes nothing.
+    #[serde(default)]
+    user_tag_ids: AtMost<TagId, BATCH>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_phone_number: Option<Phone>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    user_id: UserId,
+}
+
+impl Form for Intent {
+    type Kind = UpdateUser;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER";
+    const NUMBER: u16 = 41;
+    const RESULT: &'static str = "updateUserResult";
+}
+
+impl Kind for UpdateUser {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::User));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = User;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+        distinct(intent.user_tag_ids.iter(), "userTagIds")?;
+        let user = view.user(intent.user_id)?.clone();
+        view.tags_exist(&intent.user_tag_ids, TagKind::User)?;
+        Ok((Facts::of_user(user.id), user))
+    }
+
+    fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        user.name = intent.user_name.unwrap_or(user.name);
+        user.email = intent.user_email.or(user.email);
+        user.phone = intent.user_phone_number.or(user.phone);
+        if !intent.user_tag_ids.is_empty() {
+            user.tags = intent.user_tag_ids.into_vec();
+        }
+        user.updated = cx.now();
+        cx.change(Change::PutUser(user));
+        Ok(Outcome { user_id: intent.user_id })
+    }
+}

@@ -1,0 +1,59 @@
+//! Changes the telephone number of a user, or takes it away.
+
+use quorate_common::bounded::{Phone, Text};
+use quorate_common::ids::UserId;
+
+use crate::kinds::prelude::*;
+use crate::make::user;
+use crate::model::User;
+use crate::params::credential::TOKEN;
+
+/// Longest telephone number, in bytes.
+const PHONE: usize = 16;
+
+pub(in crate::kinds) struct UpdateUserPhoneNumber;
+
+/// Gives a user another telephone number, or none.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    user_id: UserId,
+    /// The new telephone number; an empty text takes it away.
+    user_phone_number: Text<PHONE>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verification_token: Option<Text<TOKEN>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    user_id: UserId,
+}
+
+impl Form for Intent {
+    type Kind = UpdateUserPhoneNumber;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER";
+    const NUMBER: u16 = 91;
+    const RESULT: &'static str = "updateUserPhoneNumberResult";
+}
+
+impl Kind for UpdateUserPhoneNumber {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::User));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = User;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+        user::no_token(intent.verification_token.is_some())?;
+        let phone = user::contact(intent.user_phone_number.as_str(), Phone::parse, "userPhoneNumber")?;
+        let user = User { phone, ..view.user(intent.user_id)?.clone() };
+        Ok((Facts::of_user(user.id), user))
+    }
+
+    fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        cx.change(Change::PutUser(User { updated: cx.now(), ..user }));
+        Ok(Outcome { user_id: intent.user_id })
+    }
+}

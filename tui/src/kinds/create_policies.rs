@@ -1,0 +1,34 @@
+//! Adds several rules about who may do what.
+
+use super::policy::{Rule, added, counted};
+use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+
+pub(super) struct CreatePolicies;
+
+impl Kind for CreatePolicies {
+    fn versions(&self) -> &'static [Version] {
+        &[Version {
+            activity_type: "ACTIVITY_TYPE_CREATE_POLICIES",
+            intent: "createPoliciesIntent",
+            shape: "policies[]:Policy",
+        }]
+    }
+
+    fn title(&self) -> &'static str {
+        "Create policies"
+    }
+
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+        let policies = parameters.list("policies")?;
+        let mut sentences = vec![format!("Add {}.", counted(policies.len()))];
+        let mut story = Story::new(counted(policies.len()), String::new());
+        for policy in &policies {
+            sentences.push(added(policy)?);
+            Rule::of(policy)?.flags(&mut story);
+        }
+        story.sentence = sentences.join(" ");
+        let before = scene.organization.policies.len();
+        story.change("policies", before.to_string(), before.saturating_add(policies.len()).to_string(), "");
+        Ok(story)
+    }
+}

@@ -1,0 +1,44 @@
+//! Takes authenticators from a user.
+
+use super::credential::taken;
+use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use crate::text::{clean, quoted};
+
+pub(super) struct DeleteAuthenticators;
+
+impl Kind for DeleteAuthenticators {
+    fn versions(&self) -> &'static [Version] {
+        &[Version {
+            activity_type: "ACTIVITY_TYPE_DELETE_AUTHENTICATORS",
+            intent: "deleteAuthenticatorsIntent",
+            shape: "userId authenticatorIds[]",
+        }]
+    }
+
+    fn title(&self) -> &'static str {
+        "Delete authenticators"
+    }
+
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+        let user = scene.user(parameters.text("userId")?);
+        let named = |id: &str| {
+            let held = user.and_then(|user| {
+                user.authenticators
+                    .iter()
+                    .find(|one| one.authenticator_id.to_string().eq_ignore_ascii_case(id))
+            });
+            match held {
+                Some(one) => format!("{} ({})", quoted(&one.authenticator_name), clean(id)),
+                None => format!("{} (not known here)", clean(id)),
+            }
+        };
+        let left = |gone: usize| {
+            user.is_none_or(|user| {
+                !user.api_keys.is_empty()
+                    || !user.oauth_providers.is_empty()
+                    || user.authenticators.len() > gone
+            })
+        };
+        taken(parameters, "authenticatorIds", "authenticator", named, left, scene)
+    }
+}
