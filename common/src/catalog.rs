@@ -27,6 +27,8 @@ pub enum Action {
 pub enum Resource {
     /// Organizations and sub-organizations.
     Organization,
+    /// Settings of an organization.
+    Config,
     /// Users and their tags.
     User,
     /// API keys, authenticators and OAuth providers.

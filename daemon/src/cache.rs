@@ -32,6 +32,16 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
         Some(value)
     }
 
+    /// Drops a value.
+    pub(crate) fn forget<Q>(&mut self, key: &Q)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+
     /// Keeps a value.
     pub(crate) fn keep(&mut self, key: K, value: V) {
         if self.young.len() >= self.half {

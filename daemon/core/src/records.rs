@@ -94,6 +94,15 @@ pub fn account_place(
     records.read(&layout::account_place(organization, account))
 }
 
+/// The account of this id in this organization.
+pub fn account(
+    records: &dyn Records,
+    organization: OrganizationId,
+    account: WalletAccountId,
+) -> Result<Option<WalletAccount>, Corrupt> {
+    account_place(records, organization, account)?.map(|place| account_at(records, &place)).transpose()
+}
+
 /// Up to `limit` accounts of an organization, or of one of its wallets, in order of creation.
 pub fn accounts(
     records: &dyn Records,

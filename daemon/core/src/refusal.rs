@@ -62,6 +62,8 @@ pub enum Intent {
     Text(&'static str),
     /// As `Text`, with runtime text.
     Detail(String),
+    /// A wallet account would go of which nobody may have a copy.
+    NotExported,
     /// An identity token cannot be verified.
     OidcToken,
     /// A cursor names nothing.
@@ -244,6 +246,9 @@ fn intent(reason: &Intent) -> Fault {
         Intent::NoCredential(who) => plain(&format!("user missing valid credential: {who}")),
         Intent::PublicKey => plain("invalid public key: expected a public key of its curve in hex"),
         Intent::Detail(text) => plain(text),
+        Intent::NotExported => {
+            plain("wallet account has not been exported").reason("WALLET_ACCOUNT_NOT_EXPORTED")
+        }
         Intent::OidcToken => plain("invalid OIDC token").reason("INVALID_OIDC_TOKEN"),
         Intent::Cursor => plain("invalid request body: the cursor names nothing in this list"),
     }

@@ -68,20 +68,22 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
         let (curve, holder) = (account.curve, Holder::Account(Box::new(account)));
         return Ok(Signer { place, curve, holder });
     }
-    keys.sort_by_key(|key| key.created);
-    let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
-    Ok(of_private_key(view, key))
+    keys.sort_by_key(|key| (key.disabled, key.created));
+    of_private_key(view, keys.into_iter().next().ok_or(Missing::SigningResource)?)
 }
 
 /// The private key of this id as a signer.
 pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
-    Ok(Arc::new(of_private_key(view, key.clone())))
+    of_private_key(view, key.clone()).map(Arc::new)
 }
 
-fn of_private_key(view: &View<'_>, key: PrivateKey) -> Signer {
+fn of_private_key(view: &View<'_>, key: PrivateKey) -> Result<Signer, Refusal> {
+    if key.disabled {
+        return Err(Intent::Text("private key is disabled").into());
+    }
     let place = records::private_key_place(view.organization.id(), &key);
-    Signer { place, curve: key.curve, holder: Holder::PrivateKey(Box::new(key)) }
+    Ok(Signer { place, curve: key.curve, holder: Holder::PrivateKey(Box::new(key)) })
 }
 
 impl Signer {

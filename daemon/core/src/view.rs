@@ -1,10 +1,13 @@
 //! What a kind or a query may read.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
+use quorate_common::ids::{
+    ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+};
 use quorate_common::stamp::Stamp;
 
-use crate::model::{Millis, Organization, Policy, PrivateKey, Tag, TagKind, User, Wallet};
+use crate::model::{Millis, Organization, Policy, PrivateKey, Tag, TagKind, User, Wallet, WalletAccount};
+use crate::records;
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
 use crate::world::{Records, World};
 
@@ -48,6 +51,12 @@ impl<'a> View<'a> {
     /// The wallet of this id.
     pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, Refusal> {
         self.organization.wallet(id).ok_or(Refusal::Missing(Missing::Thing("wallet")))
+    }
+
+    /// The wallet account of this id.
+    pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, Refusal> {
+        let found = records::account(self.records(), self.organization.id(), id)?;
+        found.ok_or(Refusal::Missing(Missing::Thing("wallet account")))
     }
 
     /// The private key of this id.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use quorate_common::console;
 use quorate_core::model::Organization;
+use quorate_core::model::layout::Key;
 use tokio::sync::oneshot;
 
 use super::Shared;
@@ -31,12 +32,22 @@ pub struct Figures {
     pub groups: u64,
 }
 
+/// What happens in memory once a commit is durable.
+pub(super) struct Effects {
+    /// Snapshots to publish.
+    pub(super) after: Vec<Organization>,
+    /// Keys of records that are gone.
+    pub(super) gone: Vec<Key>,
+    /// What the change feed tells.
+    pub(super) news: Vec<console::Change>,
+    /// Whether notices wait.
+    pub(super) rings: bool,
+}
+
 /// A commit on its way to the store.
 pub(super) struct Waiting {
     batch: Batch,
-    after: Vec<Organization>,
-    news: Vec<console::Change>,
-    rings: bool,
+    effects: Effects,
     reply: oneshot::Sender<Result<(), CommitError>>,
 }
 
@@ -75,12 +86,10 @@ impl Committer {
     pub(super) fn commit(
         &self,
         batch: Batch,
-        after: Vec<Organization>,
-        news: Vec<console::Change>,
-        rings: bool,
+        effects: Effects,
     ) -> impl Future<Output = Result<(), CommitError>> + use<> {
         let (reply, answer) = oneshot::channel();
-        self.queue.send(Waiting { batch, after, news, rings, reply });
+        self.queue.send(Waiting { batch, effects, reply });
         async move { answer.await.unwrap_or(Err(CommitError::Stopped)) }
     }
 
@@ -107,7 +116,7 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
 /// Makes a group durable, publishes what it changed, answers.
 fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     let (batches, rest): (Vec<_>, Vec<_>) =
-        group.into_iter().map(|one| (one.batch, (one.after, one.news, one.rings, one.reply))).unzip();
+        group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
     let verdicts = if gauge.stopped.load(Ordering::Relaxed) {
         None
     } else {
@@ -121,7 +130,7 @@ fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     let Some(verdicts) = verdicts else {
         // After a failed sync nothing is known of what is on disk, so nothing is tried again.
         gauge.stopped.store(true, Ordering::Relaxed);
-        for (.., reply) in rest {
+        for (_, reply) in rest {
             // A caller who went away needs no answer.
             let _ = reply.send(Err(CommitError::Stopped));
         }
@@ -129,17 +138,20 @@ fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     };
     gauge.groups.fetch_add(1, Ordering::Relaxed);
     let mut replies = Vec::with_capacity(rest.len());
-    for ((after, news, rings, reply), verdict) in rest.into_iter().zip(verdicts) {
+    for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
         if verdict == Verdict::Clash {
             replies.push((reply, Err(CommitError::Clash)));
             continue;
         }
         gauge.commits.fetch_add(1, Ordering::Relaxed);
-        for organization in after {
+        for organization in effects.after {
             shared.snapshots.publish(organization);
         }
-        shared.feed.publish(news);
-        if rings {
+        if !effects.gone.is_empty() {
+            shared.forget(&effects.gone);
+        }
+        shared.feed.publish(effects.news);
+        if effects.rings {
             shared.notices.notify_one();
         }
         replies.push((reply, Ok(())));

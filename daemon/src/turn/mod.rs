@@ -27,8 +27,8 @@ use crate::cache::TwoGenerations;
 use crate::clock::now;
 use crate::feed::Feed;
 use crate::store::{Batch, StoreError};
-use committer::Deciding;
 pub use committer::{CommitError, Committer, Figures};
+use committer::{Deciding, Effects};
 use snapshots::Snapshots;
 
 /// How many opened signing keys are kept in memory, and as many names of signers.
@@ -122,6 +122,16 @@ impl Keyring for Shared {
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
     ) -> Result<Arc<SecretKey>, Refusal> {
         at_hand(&self.keys, place.to_vec(), load)
+    }
+}
+
+impl Shared {
+    /// Drops the opened keys of what is gone.
+    fn forget(&self, gone: &[Key]) {
+        let mut keys = self.keys.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for place in gone {
+            keys.forget(place);
+        }
     }
 }
 
@@ -227,6 +237,9 @@ impl Turns {
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
         let Commit { expect, absent, writes, after, news } = commit;
         let rings = writes.iter().any(|write| write.key.first() == Some(&b'x') && write.value.is_some());
+        // Private keys and accounts stand at the places by which their opened keys are kept.
+        let gone = writes.iter().filter(|write| write.value.is_none()).map(|write| &write.key);
+        let gone = gone.filter(|key| matches!(key.first(), Some(b'e' | b'n'))).cloned().collect();
         let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
             log(Some(&corrupt));
             Refusal::from(corrupt).fault()
@@ -239,7 +252,7 @@ impl Turns {
         };
         // From here on the request waits, and the committer must not wait for it.
         drop(deciding);
-        Ok(self.committer.commit(batch, after, news, rings))
+        Ok(self.committer.commit(batch, Effects { after, gone, news, rings }))
     }
 
     fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {

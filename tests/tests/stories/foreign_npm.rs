@@ -1,6 +1,6 @@
 //! The npm package `@turnkey/sdk-server`, unmodified, does the main job.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::foreign;
 
@@ -28,6 +28,34 @@ async fn main_job() {
     );
     let told = &seen["denied"]["details"][0];
     assert_eq!(told["@type"], "type.googleapis.com/errors.v1.PolicyEnginePermissionError", "{seen:#}");
+}
+
+#[tokio::test]
+async fn what_can_be_changed() {
+    let (daemon, seen) = foreign::run("npm", &["node", "catalogue.mjs"]).await;
+    let expected = json!({
+        "userTags": [[true, "npm renamed", "TAG_TYPE_USER"]],
+        "tagged": true,
+        "untagged": [1, 2, 0],
+        "user": {"userName": "second renamed", "userEmail": "other@example.com", "userPhoneNumber": "+4915112345678"},
+        "policy": ["renamed", "noted", "activity.kind == 'EXPORT_WALLET'", ""],
+        "policies": 0,
+        "keyTags": [["npm renamed", "TAG_TYPE_PRIVATE_KEY"]],
+        "untaggedKeys": [],
+        "keys": 0,
+        "accounts": [true, 0],
+        "authenticators": ["npm"],
+        "oauthProviders": [["https://issuer.example", "npm"]],
+        "renamed": ["npm organization", "npm organization"],
+    });
+    assert_eq!(seen, expected);
+    // The same, by the API itself, where the client does not reach.
+    let shown = daemon.root(0).ask("get_organization", json!({})).await;
+    let data = &shown["organizationData"];
+    assert_eq!(data["name"], "npm organization");
+    for list in ["tags", "policies", "privateKeys"] {
+        assert_eq!(data[list], json!([]), "{list} are gone");
+    }
 }
 
 fn refused(seen: &Value, code: i64, message: &str) {

@@ -1,6 +1,6 @@
 //! Adds several rules about who may do what.
 
-use super::policy::{Rule, added, counted};
+use super::policy::{Rule, counted};
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 
 pub(super) struct CreatePolicies;
@@ -23,8 +23,9 @@ impl Kind for CreatePolicies {
         let mut sentences = vec![format!("Add {}.", counted(policies.len()))];
         let mut story = Story::new(counted(policies.len()), String::new());
         for policy in &policies {
-            sentences.push(added(policy)?);
-            Rule::of(policy)?.flags(&mut story);
+            let rule = Rule::of(policy)?;
+            sentences.push(rule.added(policy)?);
+            rule.flags(&mut story);
         }
         story.sentence = sentences.join(" ");
         let before = scene.organization.policies.len();

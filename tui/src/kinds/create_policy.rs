@@ -1,6 +1,6 @@
 //! Adds a rule about who may do what.
 
-use super::policy::{Rule, added};
+use super::policy::{self, Rule};
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 use crate::text::{clean, quoted};
 
@@ -8,11 +8,23 @@ pub(super) struct CreatePolicy;
 
 impl Kind for CreatePolicy {
     fn versions(&self) -> &'static [Version] {
-        &[Version {
-            activity_type: "ACTIVITY_TYPE_CREATE_POLICY_V3",
-            intent: "createPolicyIntentV3",
-            shape: "policyName effect condition consensus notes time",
-        }]
+        &[
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_POLICY",
+                intent: "createPolicyIntent",
+                shape: "policyName selectors[]:Selector1 effect notes",
+            },
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_POLICY_V2",
+                intent: "createPolicyIntentV2",
+                shape: "policyName selectors[]:Selector2 effect notes",
+            },
+            Version {
+                activity_type: "ACTIVITY_TYPE_CREATE_POLICY_V3",
+                intent: "createPolicyIntentV3",
+                shape: "policyName effect condition consensus notes time",
+            },
+        ]
     }
 
     fn title(&self) -> &'static str {
@@ -20,9 +32,17 @@ impl Kind for CreatePolicy {
     }
 
     fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        let rule = Rule::of(parameters)?;
+        let older = policy::selected(parameters)?;
+        let rule = match &older {
+            Some(older) => Rule {
+                condition: older.condition.as_deref(),
+                consensus: older.consensus.as_deref(),
+                ..Rule::of(parameters)?
+            },
+            None => Rule::of(parameters)?,
+        };
         let brief = format!("{} {}", rule.verb(), quoted(parameters.text("policyName")?));
-        let mut story = Story::new(brief, added(parameters)?);
+        let mut story = Story::new(brief, rule.added(parameters)?);
         let stated = |text: Option<&str>, none: &str| text.map_or_else(|| none.to_owned(), clean);
         story.change("condition", "-", stated(rule.condition, "none: any activity"), "");
         story.change("consensus", "-", stated(rule.consensus, "none: anybody alone"), "");

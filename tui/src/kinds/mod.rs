@@ -24,8 +24,11 @@ mod delete_oauth_providers;
 mod delete_policies;
 mod delete_policy;
 mod delete_private_key_tags;
+mod delete_private_keys;
 mod delete_user_tags;
 mod delete_users;
+mod delete_wallet_accounts;
+mod disable_private_key;
 mod policy;
 mod reader;
 mod reject_activity;
@@ -37,6 +40,7 @@ mod sign_raw_payload;
 mod sign_raw_payloads;
 mod story;
 mod tag;
+mod update_allowed_origins;
 mod update_organization_name;
 mod update_policy;
 mod update_private_key_tag;
@@ -47,6 +51,7 @@ mod update_user_name;
 mod update_user_phone_number;
 mod update_user_tag;
 mod update_wallet;
+mod update_wallet_account_name;
 mod user_change;
 
 pub(crate) use reader::{Reader, Undecodable};
@@ -76,13 +81,17 @@ static KINDS: &[&dyn Kind] = &[
     &delete_policies::DeletePolicies,
     &delete_policy::DeletePolicy,
     &delete_private_key_tags::DeletePrivateKeyTags,
+    &delete_private_keys::DeletePrivateKeys,
     &delete_user_tags::DeleteUserTags,
     &delete_users::DeleteUsers,
+    &delete_wallet_accounts::DeleteWalletAccounts,
+    &disable_private_key::DisablePrivateKey,
     &reject_activity::RejectActivity,
     &remove_organization_feature::RemoveOrganizationFeature,
     &set_organization_feature::SetOrganizationFeature,
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
+    &update_allowed_origins::UpdateAllowedOrigins,
     &update_organization_name::UpdateOrganizationName,
     &update_policy::UpdatePolicy,
     &update_private_key_tag::UpdatePrivateKeyTag,
@@ -93,6 +102,7 @@ static KINDS: &[&dyn Kind] = &[
     &update_user_phone_number::UpdateUserPhoneNumber,
     &update_user_tag::UpdateUserTag,
     &update_wallet::UpdateWallet,
+    &update_wallet_account_name::UpdateWalletAccountName,
 ];
 
 /// One kind of activity in all its versions.

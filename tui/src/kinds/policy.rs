@@ -1,6 +1,8 @@
 //! What is told of the rules that policies are.
 
 use quorate_policy::decide::{Effect, PolicyProgram};
+use quorate_policy::selectors::{self, Operator, Selector, Translation};
+use serde_json::Value;
 
 use super::{Level, Reader, Scene, Story, Undecodable};
 use crate::text::{clean, quoted};
@@ -52,6 +54,12 @@ impl<'a> Rule<'a> {
             }
             other => format!("with the effect {}: {when}, by {who}", clean(other)),
         }
+    }
+
+    /// The rule as it is added, as a sentence.
+    pub(super) fn added(&self, parameters: &Reader<'_>) -> Result<String, Undecodable> {
+        let colon = if matches!(self.effect, "EFFECT_ALLOW" | "EFFECT_DENY") { ":" } else { "" };
+        Ok(format!("Add the rule {}{colon} {}.", quoted(parameters.text("policyName")?), self.words()))
     }
 
     /// The effect in a word.
@@ -123,9 +131,24 @@ pub(super) fn counted(number: usize) -> String {
     if number == 1 { "1 policy".to_owned() } else { format!("{number} policies") }
 }
 
-/// A rule that is added, as a sentence.
-pub(super) fn added(parameters: &Reader<'_>) -> Result<String, Undecodable> {
-    let rule = Rule::of(parameters)?;
-    let colon = if rule.effect == "EFFECT_ALLOW" || rule.effect == "EFFECT_DENY" { ":" } else { "" };
-    Ok(format!("Add the rule {}{colon} {}.", quoted(parameters.text("policyName")?), rule.words()))
+/// The expressions that selectors of the older form stand for, if there are any: translated here, from the signed
+/// bytes, as the daemon must translate them.
+pub(super) fn selected(parameters: &Reader<'_>) -> Result<Option<Translation>, Undecodable> {
+    if !parameters.has("selectors") {
+        return Ok(None);
+    }
+    let mut selectors = Vec::new();
+    for selector in parameters.list("selectors")? {
+        let operator = Value::String(selector.text("operator")?.to_owned());
+        let targets = if selector.has("target") {
+            vec![selector.text("target")?.to_owned()]
+        } else {
+            selector.texts("targets")?.into_iter().map(str::to_owned).collect()
+        };
+        let operator: Operator =
+            serde_json::from_value(operator).map_err(|_| selector.unknown("operator"))?;
+        selectors.push(Selector { subject: selector.text("subject")?.to_owned(), operator, targets });
+    }
+    let translation = selectors::translate(&selectors).map_err(|_| parameters.unknown("selectors"))?;
+    Ok(Some(translation))
 }

@@ -90,6 +90,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// That a member has no value that is known here.
+    pub(crate) fn unknown(&self, name: &str) -> Undecodable {
+        self.flaw(name, "known here")
+    }
+
     fn items(&self, name: &str) -> Result<&'a [Value], Undecodable> {
         match self.value.get(name) {
             None => Ok(&[]),

@@ -3,7 +3,7 @@
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::{Policy, Tag, User};
+use quorate_common::wire::{Policy, PrivateKey, Tag, User};
 
 use crate::text::quoted;
 
@@ -64,9 +64,13 @@ impl<'a> Scene<'a> {
 
     /// Name and whole id of a private key.
     pub(crate) fn private_key_named(&self, id: &str) -> String {
+        named(self.private_key(id).map(|key| key.private_key_name.as_str()), id)
+    }
+
+    /// The private key with this id.
+    pub(crate) fn private_key(&self, id: &str) -> Option<&'a PrivateKey> {
         let mut keys = self.organization.private_keys.iter();
-        let found = keys.find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id));
-        named(found.map(|key| key.private_key_name.as_str()), id)
+        keys.find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id))
     }
 
     /// Name and whole id of a wallet.
@@ -82,9 +86,8 @@ impl<'a> Scene<'a> {
     /// A private key by id, or an address or wallet account that is shown as it stands.
     pub(crate) fn signer_named(&self, id: &str) -> String {
         let keys = &self.organization.private_keys;
-        let by_id = keys.iter().find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id));
         let by_address = || keys.iter().find(|key| key.addresses.iter().any(|address| address.address == id));
-        match by_id.or_else(by_address) {
+        match self.private_key(id).or_else(by_address) {
             Some(key) => format!("private key {}", named(Some(&key.private_key_name), id)),
             None => format!("the key of {}", crate::text::clean(id)),
         }

@@ -7,7 +7,9 @@ use super::Field;
 use crate::text::clean;
 
 /// Objects that occur in several types.
-const SHAPES: [(&str, &str); 27] = [
+const SHAPES: [(&str, &str); 29] = [
+    ("Selector1", "subject operator target"),
+    ("Selector2", "subject operator targets[]"),
     ("Policy", "policyName effect condition consensus notes time"),
     ("ApiKey1", "apiKeyName publicKey expirationSeconds"),
     ("ApiKey2", "apiKeyName publicKey curveType expirationSeconds"),

@@ -314,6 +314,7 @@ fn features() {
 
 #[test]
 fn create_policy() {
+    let selectors = |selector: Value| json!({"policyName": "p", "effect": "EFFECT_ALLOW", "selectors": [selector], "notes": ""});
     let policy = |effect: &str, condition: &str, consensus: &str| json!({"policyName": "p", "effect": effect, "condition": condition, "consensus": consensus, "notes": ""});
     check(
         "create_policy",
@@ -327,6 +328,24 @@ fn create_policy() {
             ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "nonsense ==", "approvers.count() >= 2")),
             ("CREATE_POLICY_V3", policy("EFFECT_DENY", "", "")),
             ("CREATE_POLICY_V3", policy("EFFECT_OTHER", "", "")),
+            (
+                "CREATE_POLICY",
+                selectors(
+                    json!({"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": "CREATE_WALLET"}),
+                ),
+            ),
+            (
+                "CREATE_POLICY_V2",
+                selectors(json!({"subject": "user.id", "operator": "OPERATOR_IN", "targets": ["a", "b"]})),
+            ),
+            (
+                "CREATE_POLICY_V2",
+                selectors(json!({"subject": "user.id", "operator": "OPERATOR_OTHER", "targets": ["a"]})),
+            ),
+            (
+                "CREATE_POLICY_V2",
+                selectors(json!({"subject": "nope", "operator": "OPERATOR_IN", "targets": ["a"]})),
+            ),
         ],
     );
 }
@@ -358,6 +377,26 @@ fn changed_policies() {
     check(
         "create_policies",
         &[("CREATE_POLICIES", json!({"policies": [rule("a", "EFFECT_ALLOW"), rule("b", "EFFECT_DENY")]}))],
+    );
+}
+
+#[test]
+fn keys_and_accounts_that_go() {
+    let (key, unknown) = ("77777777-7777-7777-7777-777777777777", "00000000-0000-4000-8000-000000000009");
+    check(
+        "keys_and_accounts",
+        &[
+            ("DISABLE_PRIVATE_KEY", json!({"privateKeyId": key})),
+            ("DISABLE_PRIVATE_KEY", json!({"privateKeyId": unknown})),
+            ("DELETE_PRIVATE_KEYS", json!({"privateKeyIds": [key, unknown], "deleteWithoutExport": true})),
+            ("UPDATE_WALLET_ACCOUNT_NAME", json!({"walletAccountId": unknown, "name": "payouts"})),
+            ("DELETE_WALLET_ACCOUNTS", json!({"walletAccountIds": [unknown], "deleteWithoutExport": true})),
+            (
+                "UPDATE_ALLOWED_ORIGINS",
+                json!({"allowedOrigins": ["https://acme.example", "http://localhost"]}),
+            ),
+            ("UPDATE_ALLOWED_ORIGINS", json!({"allowedOrigins": []})),
+        ],
     );
 }
 

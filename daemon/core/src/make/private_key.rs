@@ -54,6 +54,7 @@ pub fn private_key(
         tags: params.private_key_tags.into_vec(),
         exported: false,
         imported: false,
+        disabled: false,
         created: now,
         updated: now,
     };

@@ -80,6 +80,7 @@ pub fn accounts(
             public_key: key.public().compressed_hex(),
             name: params.name,
             created: now,
+            updated: 0,
         });
     }
     Ok(accounts)

@@ -1,7 +1,7 @@
 //! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{OrganizationId, PolicyId, TagId, UserId};
+use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId};
 use zeroize::Zeroizing;
 
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
@@ -25,6 +25,12 @@ pub enum Change {
     AddPrivateKey(PrivateKey),
     /// A private key, changed in what it does not sign under.
     PutPrivateKey(PrivateKey),
+    /// A private key is gone, and its secret with it.
+    RemovePrivateKey(PrivateKeyId),
+    /// An account, changed in what it does not sign under.
+    PutAccount(WalletAccount),
+    /// An account is gone.
+    RemoveAccount(WalletAccount),
     /// A tag, new or changed.
     PutTag(Tag),
     /// A tag is gone.
@@ -149,6 +155,12 @@ impl Applied {
                 self.writes.push(Write::put(layout::entity(id, Entity::PrivateKey(key.id)), &key)?);
                 self.after.put_private_key(key);
             }
+            Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
+            Change::PutAccount(account) => {
+                let at = layout::account(id, account.wallet, account.ordinal);
+                self.writes.push(Write::put(at, &account)?);
+            }
+            Change::RemoveAccount(account) => self.remove_account(&account, index),
             Change::PutTag(tag) => {
                 self.writes.push(Write::put(layout::entity(id, Entity::Tag(tag.id)), &tag)?);
                 self.after.put_tag(tag);
@@ -224,27 +236,12 @@ impl Applied {
     fn add_account(&mut self, account: &WalletAccount, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         let at = layout::account(id, account.wallet, account.ordinal);
-        let path = layout::account_path(
-            index,
-            account.wallet,
-            account.curve.name(),
-            &account.path.to_string(),
-            account.format.name(),
-        );
+        let path = path_key(account, index);
         self.absent.extend([at.clone(), path.clone()]);
-        for text in [&account.address, &account.public_key] {
-            let key = layout::signer(index, id, text, account.id.as_bytes());
+        for key in signer_keys(id, account, index) {
             self.writes.push(Write::mark(key, &at));
         }
-        if let Some(parent) = self.after.head.parent {
-            let key = layout::found_by(
-                index,
-                parent,
-                Lookup::WalletAccountAddress,
-                &account.address,
-                id,
-                account.id.as_bytes(),
-            );
+        if let Some(key) = self.account_finding_key(account, index) {
             self.writes.push(Write::mark(key, &[]));
         }
         self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
@@ -253,19 +250,64 @@ impl Applied {
         Ok(())
     }
 
+    fn remove_account(&mut self, account: &WalletAccount, index: &IndexKey) {
+        let id = self.id();
+        let mut keys = signer_keys(id, account, index);
+        keys.extend(self.account_finding_key(account, index));
+        keys.push(layout::account_place(id, account.id));
+        keys.push(path_key(account, index));
+        keys.push(layout::account(id, account.wallet, account.ordinal));
+        self.writes.extend(keys.into_iter().map(Write::remove));
+    }
+
+    /// The key under which an account lets a sub-organization be found.
+    fn account_finding_key(&self, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
+        let parent = self.after.head.parent?;
+        let of = account.id.as_bytes();
+        let lookup = Lookup::WalletAccountAddress;
+        Some(layout::found_by(index, parent, lookup, &account.address, self.id(), of))
+    }
+
     fn add_private_key(&mut self, key: PrivateKey, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         let at = layout::entity(id, Entity::PrivateKey(key.id));
-        let mut texts = vec![key.public_key.clone()];
-        texts.extend(key.addresses.iter().map(|address| address.address.clone()));
-        texts.dedup();
-        for text in texts {
-            self.writes.push(Write::mark(layout::signer(index, id, &text, key.id.as_bytes()), &at));
+        for signer in private_signer_keys(id, &key, index) {
+            self.writes.push(Write::mark(signer, &at));
         }
         self.writes.push(Write::put(at, &key)?);
         self.after.put_private_key(key);
         Ok(())
     }
+
+    fn remove_private_key(&mut self, key: PrivateKeyId, index: &IndexKey) {
+        let id = self.id();
+        if let Some(old) = self.after.private_key(key) {
+            self.writes.extend(private_signer_keys(id, old, index).into_iter().map(Write::remove));
+        }
+        self.writes.push(Write::remove(layout::entity(id, Entity::PrivateKey(key))));
+        self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
+        self.after.remove_private_key(key);
+    }
+}
+
+/// The keys of what an account signs under.
+fn signer_keys(id: OrganizationId, account: &WalletAccount, index: &IndexKey) -> Vec<Key> {
+    let texts = [&account.address, &account.public_key];
+    texts.map(|text| layout::signer(index, id, text, account.id.as_bytes())).into()
+}
+
+/// The keys of what a private key signs under.
+fn private_signer_keys(id: OrganizationId, key: &PrivateKey, index: &IndexKey) -> Vec<Key> {
+    let mut texts = vec![key.public_key.as_str()];
+    texts.extend(key.addresses.iter().map(|address| address.address.as_str()));
+    texts.dedup();
+    texts.into_iter().map(|text| layout::signer(index, id, text, key.id.as_bytes())).collect()
+}
+
+/// The key by which the path of an account is taken.
+fn path_key(account: &WalletAccount, index: &IndexKey) -> Key {
+    let (curve, path, format) = (account.curve.name(), account.path.to_string(), account.format.name());
+    layout::account_path(index, account.wallet, curve, &path, format)
 }
 
 /// The keys under which a user lets a sub-organization be found.

@@ -266,6 +266,11 @@ impl Organization {
         self.private_keys.insert(key.id, Arc::new(key));
     }
 
+    /// Takes a private key out.
+    pub fn remove_private_key(&mut self, id: PrivateKeyId) {
+        self.private_keys.remove(&id);
+    }
+
     /// Puts a tag in the place of the one with the same id.
     pub fn put_tag(&mut self, tag: Tag) {
         self.tags.insert(tag.id, Arc::new(tag));

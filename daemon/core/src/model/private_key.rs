@@ -28,6 +28,9 @@ pub struct PrivateKey {
     pub exported: bool,
     /// Whether it came by import.
     pub imported: bool,
+    /// Whether it was disabled: it neither signs nor leaves any more.
+    #[serde(default)]
+    pub disabled: bool,
     /// Created at.
     pub created: Millis,
     /// Last changed at.

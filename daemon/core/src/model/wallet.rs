@@ -71,6 +71,9 @@ pub struct WalletAccount {
     pub name: Option<Label>,
     /// Created at.
     pub created: Millis,
+    /// Last changed at; zero if it never was.
+    #[serde(default)]
+    pub updated: Millis,
 }
 
 impl Record for WalletAccount {
@@ -90,7 +93,7 @@ impl WalletAccount {
             address_format: self.format.name().to_owned(),
             address: self.address.clone(),
             created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            updated_at: Timestamp::of_millis(self.created.max(self.updated)),
             public_key: Some(self.public_key.clone()),
             wallet_details: details.map(Wallet::wire),
             name: self.name.as_ref().map(ToString::to_string),

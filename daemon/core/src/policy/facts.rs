@@ -5,6 +5,7 @@ use quorate_common::ids::UserId;
 use quorate_policy::Value;
 
 use crate::model::{PrivateKey, Wallet, WalletAccount};
+use crate::view::View;
 
 /// What a policy may ask about an activity, beside its type.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,12 @@ impl Facts {
     /// Of something that is done to the credentials of a user and nothing else.
     pub fn of_own_credentials(user: UserId) -> Self {
         Self { own_credentials_of: Some(user), ..Self::of_user(user) }
+    }
+
+    /// Of something that is done to a wallet account.
+    pub fn of_account(account: &WalletAccount, view: &View<'_>) -> Self {
+        let wallet = view.organization.wallet(account.wallet).cloned();
+        Self { wallet, account: Some(account.clone()), ..Self::default() }
     }
 
     /// Of something that is done to a user.

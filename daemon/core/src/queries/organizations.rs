@@ -1,11 +1,13 @@
 //! Organizations: configuration, policies, and finding sub-organizations.
 
 use quorate_common::ids::{OrganizationId, PolicyId};
+use quorate_common::wire;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key, Lookup};
+use crate::model::{PrivateKey, Tag, User, Wallet};
 use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
@@ -17,6 +19,40 @@ pub(super) fn get_organization_configs(asked: &Asked<'_>, _: Value) -> Result<Ve
         quorum: quorate_common::wire::Quorum,
     }
     one("configs", &Configs { features: asked.organization.features(), quorum: asked.organization.quorum() })
+}
+
+/// All that an organization holds, but for what is unbounded.
+pub(super) fn get_organization(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data<'a> {
+        organization_id: OrganizationId,
+        name: &'a str,
+        users: Vec<wire::User>,
+        policies: Vec<wire::Policy>,
+        private_keys: Vec<wire::PrivateKey>,
+        invitations: [(); 0],
+        tags: Vec<wire::Tag>,
+        root_quorum: wire::Quorum,
+        features: Vec<wire::Feature>,
+        wallets: Vec<wire::Wallet>,
+        smart_contract_interface_references: [(); 0],
+    }
+    let organization = asked.organization;
+    let data = Data {
+        organization_id: asked.id(),
+        name: organization.head.name.as_str(),
+        users: organization.users().map(User::wire).collect(),
+        policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
+        private_keys: organization.private_keys().map(PrivateKey::wire).collect(),
+        invitations: [],
+        tags: organization.tags().map(Tag::wire).collect(),
+        root_quorum: organization.quorum(),
+        features: organization.features(),
+        wallets: organization.wallets().map(Wallet::wire).collect(),
+        smart_contract_interface_references: [],
+    };
+    one("organizationData", &data)
 }
 
 /// One policy.

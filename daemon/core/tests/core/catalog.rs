@@ -6,13 +6,14 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// What a type's name begins with: an act.
-const VERBS: [&str; 9] =
-    ["APPROVE", "CREATE", "DELETE", "REJECT", "REMOVE", "SET", "SIGN", "UPDATE", "IMPORT"];
+const VERBS: [&str; 10] =
+    ["APPROVE", "CREATE", "DELETE", "DISABLE", "REJECT", "REMOVE", "SET", "SIGN", "UPDATE", "IMPORT"];
 
 /// Result members whose version is not the type's: as the published clients read them.
-const RESULTS: [(&str, &str); 10] = [
+const RESULTS: [(&str, &str); 11] = [
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
     ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
+    ("CREATE_POLICY_V2", "createPolicyResult"),
     ("CREATE_POLICY_V3", "createPolicyResult"),
     ("CREATE_SUB_ORGANIZATION_V2", "createSubOrganizationResult"),
     ("CREATE_USERS_V2", "createUsersResult"),

@@ -3,7 +3,7 @@
 use quorate_common::ids::OrganizationId;
 use serde_json::{Value, json};
 
-use crate::house::{House, NOW, Person};
+use crate::house::{House, NOW, Person, account};
 use crate::samples;
 
 /// What a query answers to a root user.
@@ -204,4 +204,118 @@ fn a_renamed_child_is_found_by_its_new_name_only() {
     assert_eq!((found(&house, "child"), found(&house, "renamed")), (json!([]), json!([child.home])));
     let whoami = asked_of(&house, child.home, &child, "whoami", &json!({}));
     assert_eq!(whoami["organizationName"], "renamed");
+}
+
+/// What signing under a name answers.
+fn signed(house: &mut House, activity_type: &str, parameters: &Value) -> Result<Value, String> {
+    let caller = house.roots[0].clone();
+    let answer = house.submit(&caller, house.id, activity_type, parameters, NOW);
+    answer.map_err(|fault| fault.message)
+}
+
+fn raw(with: &str, value: &Value) -> Value {
+    json!({with: value, "payload": "ab".repeat(32), "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+        "hashFunction": "HASH_FUNCTION_NO_OP"})
+}
+
+#[test]
+fn a_disabled_key_is_listed_and_signs_nothing() {
+    let mut house = House::found(1);
+    let id = json!(house.private_key);
+    let shown =
+        |house: &House| asked(house, "get_private_key", &json!({"privateKeyId": id}))["privateKey"].clone();
+    let address = shown(&house)["addresses"][0]["address"].clone();
+    let (v1, v2) = ("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD", "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2");
+    signed(&mut house, v2, &raw("signWith", &address)).expect("it signs");
+    house.agreed("ACTIVITY_TYPE_DISABLE_PRIVATE_KEY", &json!({"privateKeyId": id}));
+    for (activity_type, with, value) in
+        [(v1, "privateKeyId", &id), (v2, "signWith", &id), (v2, "signWith", &address)]
+    {
+        let answer = signed(&mut house, activity_type, &raw(with, value));
+        assert_eq!(answer.err().as_deref(), Some("private key is disabled"), "{with}");
+    }
+    assert_eq!(shown(&house)["privateKeyId"], id);
+    let gone = json!({"privateKeyIds": [id], "deleteWithoutExport": true});
+    let secrets = |house: &House| house.memory.rows(b's').count();
+    let before = secrets(&house);
+    house.agreed("ACTIVITY_TYPE_DELETE_PRIVATE_KEYS", &gone);
+    assert_eq!(secrets(&house), before - 1, "the secret is gone with it");
+    for (activity_type, with, value) in [(v1, "privateKeyId", &id), (v2, "signWith", &address)] {
+        let answer = signed(&mut house, activity_type, &raw(with, value));
+        let no_signer = "Could not find any resource to sign with. Addresses are case sensitive.";
+        assert_eq!(answer.err().as_deref(), Some(no_signer));
+    }
+    assert_eq!(asked(&house, "list_private_keys", &json!({}))["privateKeys"], json!([]));
+}
+
+#[test]
+fn accounts_are_named_and_go_without_a_trace() {
+    let mut house = House::found(1);
+    let (wallet, address) = house.wallet.clone();
+    let accounts = |house: &House| {
+        asked(house, "list_wallet_accounts", &json!({"walletId": wallet}))["accounts"].clone()
+    };
+    let name = json!({"walletAccountId": house.account, "name": "payouts"});
+    house.agreed("ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME", &name);
+    assert_eq!(each(&accounts(&house), "name"), [json!("payouts")]);
+    let left = |house: &House| [b'n', b'j', b'q'].map(|letter| house.memory.rows(letter).count());
+    let sign = raw("signWith", &json!(address));
+    signed(&mut house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &sign).expect("it still signs");
+    let gone = json!({"walletAccountIds": [house.account], "deleteWithoutExport": true});
+    house.agreed("ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS", &gone);
+    assert_eq!((accounts(&house), left(&house)), (json!([]), [0, 0, 0]));
+    assert!(signed(&mut house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &sign).is_err());
+    // The path is free again, and gives the same address.
+    let again = json!({"walletId": wallet, "accounts": [
+        account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]});
+    let made = house.agreed("ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS", &again);
+    assert_eq!(made["result"]["createWalletAccountsResult"]["addresses"], json!([address]));
+    assert_eq!(left(&house), [1, 1, 1]);
+}
+
+#[test]
+fn selectors_become_expressions() {
+    let mut house = House::found(1);
+    let user = house.user.user;
+    let made = house.agreed(
+        "ACTIVITY_TYPE_CREATE_POLICY_V2",
+        &json!({"policyName": "p", "effect": "EFFECT_ALLOW", "selectors": [
+            {"subject": "activity.kind", "operator": "OPERATOR_IN", "targets": ["CREATE_WALLET", "UPDATE_WALLET"]},
+            {"subject": "user.id", "operator": "OPERATOR_EQUAL", "targets": [user]}]}),
+    );
+    let id = made["result"]["createPolicyResult"]["policyId"].clone();
+    let stored = asked(&house, "get_policy", &json!({"policyId": id}))["policy"].clone();
+    assert_eq!(stored["condition"], "activity.kind in ['CREATE_WALLET', 'UPDATE_WALLET']");
+    assert_eq!(stored["consensus"], format!("approvers.any(user, user.id == '{user}')"));
+    let caller = house.user.clone();
+    let wallet = json!({"walletName": "by policy", "accounts": []});
+    let answer = house.submit(&caller, house.id, "ACTIVITY_TYPE_CREATE_WALLET", &wallet, NOW);
+    assert_eq!(answer.expect("it is allowed")["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
+}
+
+#[test]
+fn origins_are_a_feature() {
+    let mut house = House::found(1);
+    let value = |house: &House| {
+        let configs = asked(house, "get_organization_configs", &json!({}))["configs"]["features"].clone();
+        let features = configs.as_array().expect("a list").clone();
+        features.into_iter().find(|one| one["name"] == "FEATURE_NAME_WEBAUTHN_ORIGINS")
+    };
+    let parameters = samples::parameters("ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS", &house, &house.spare);
+    house.agreed("ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS", &parameters);
+    let set = value(&house).expect("it is on");
+    assert_eq!(set["value"], r#"["https://house.example","http://localhost:3000"]"#);
+    house.agreed("ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS", &json!({"allowedOrigins": []}));
+    assert_eq!(value(&house), None);
+}
+
+#[test]
+fn an_organization_is_shown_whole() {
+    let house = House::found(1);
+    let data = asked(&house, "get_organization", &json!({}))["organizationData"].clone();
+    assert_eq!((&data["organizationId"], &data["name"]), (&json!(house.id), &json!("house")));
+    let counts = ["users", "policies", "privateKeys", "invitations", "tags", "wallets"]
+        .map(|list| data[list].as_array().map(Vec::len));
+    assert_eq!(counts, [5, 1, 1, 0, 2, 1].map(Some));
+    assert_eq!(data["rootQuorum"]["threshold"], 1);
 }

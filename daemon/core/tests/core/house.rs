@@ -85,6 +85,8 @@ pub(crate) struct House {
     pub(crate) sibling: Person,
     /// A wallet, and the address of its account on secp256k1.
     pub(crate) wallet: (String, String),
+    /// The account of the wallet.
+    pub(crate) account: String,
     /// A private key on secp256k1.
     pub(crate) private_key: String,
     /// A tag on the spare user.
@@ -131,6 +133,7 @@ impl House {
             sibling: nobody,
             roots,
             wallet: Default::default(),
+            account: String::new(),
             private_key: String::new(),
             user_tag: String::new(),
             private_key_tag: String::new(),
@@ -189,6 +192,9 @@ impl House {
         let made = &made["result"]["createWalletResult"];
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         self.wallet = (text(&made["walletId"]), text(&made["addresses"][0]));
+        let body = json!({"organizationId": self.id, "walletId": self.wallet.0}).to_string().into_bytes();
+        let accounts = self.memory.query("list_wallet_accounts", &self.roots[0].stamps(&body), &body, NOW);
+        self.account = text(&accounts.expect("accounts are listed")["accounts"][0]["walletAccountId"]);
         let keys = json!({"privateKeys": [{"privateKeyName": "key", "curve": "CURVE_SECP256K1",
             "addressFormats": ["ADDRESS_FORMAT_ETHEREUM"], "privateKeyTags": []}]});
         let made = self.agreed("ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2", &keys);

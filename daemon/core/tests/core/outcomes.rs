@@ -426,6 +426,7 @@ fn later_refusals(house: &House) -> Vec<Row> {
     let twice = json!({"policies": [{"policyName": "a", "effect": "EFFECT_DENY", "notes": ""},
         {"policyName": "a", "effect": "EFFECT_DENY", "notes": ""}]});
     let unique = "policy label must be unique";
+    let selector = |subject: &str, operator: &str, target: &str| json!({"selectors": [{"subject": subject, "operator": operator, "target": target}]});
     let condition = "invalid policy condition";
     let mut rows = vec![
         missing("UPDATE_USER_TAG", json!({"userTagId": nobody}), "user tag"),
@@ -485,6 +486,41 @@ fn later_refusals(house: &House) -> Vec<Row> {
         ),
         missing("DELETE_AUTHENTICATORS", json!({"authenticatorIds": [nobody]}), "authenticator"),
         missing("DELETE_OAUTH_PROVIDERS", json!({"providerIds": [nobody]}), "OAuth provider"),
+        wrong("CREATE_POLICY", selector("nope.kind", "OPERATOR_EQUAL", "A"), condition),
+        wrong("CREATE_POLICY", selector("activity.kind || true", "OPERATOR_EQUAL", "A"), condition),
+        wrong(
+            "CREATE_POLICY",
+            selector("activity.kind", "OPERATOR_LIKE", "A"),
+            "invalid request body: `parameters.",
+        ),
+        wrong(
+            "CREATE_POLICY_V2",
+            json!({"selectors": [{"subject": "user.id", "operator": "OPERATOR_IN"}]}),
+            condition,
+        ),
+        wrong("CREATE_POLICY_V2", json!({"policyName": "nothing"}), unique),
+        missing("DISABLE_PRIVATE_KEY", json!({"privateKeyId": nobody}), "private key"),
+        missing("DELETE_PRIVATE_KEYS", json!({"privateKeyIds": [house.private_key, nobody]}), "private key"),
+        wrong(
+            "DELETE_PRIVATE_KEYS",
+            json!({"deleteWithoutExport": null}),
+            "private key has not been exported",
+        ),
+        missing("DELETE_WALLET_ACCOUNTS", json!({"walletAccountIds": [nobody]}), "wallet account"),
+        missing("UPDATE_WALLET_ACCOUNT_NAME", json!({"walletAccountId": nobody}), "wallet account"),
+        wrong(
+            "UPDATE_ALLOWED_ORIGINS",
+            json!({"allowedOrigins": ["https://house.example/path"]}),
+            "invalid request body: `allowedOrigins`: expected web origins",
+        ),
+        (
+            "DELETE_WALLET_ACCOUNTS",
+            From::Root,
+            json!({"deleteWithoutExport": false}),
+            InvalidArgument,
+            Some("WALLET_ACCOUNT_NOT_EXPORTED"),
+            "wallet account has not been exported".to_owned(),
+        ),
         (
             "CREATE_OAUTH_PROVIDERS_V2",
             From::Root,

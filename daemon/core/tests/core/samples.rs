@@ -31,6 +31,15 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             json!({"userId": subject.user, "oauthProviders": [provider("fresh")]})
         }
         "CREATE_POLICIES" => json!({"policies": [policy("one"), policy("two")]}),
+        "CREATE_POLICY" => {
+            json!({"policyName": "policy", "effect": "EFFECT_DENY", "notes": "", "selectors": [
+            {"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": "CREATE_WALLET"}]})
+        }
+        "CREATE_POLICY_V2" => {
+            json!({"policyName": "policy", "effect": "EFFECT_DENY", "notes": "", "selectors": [
+            {"subject": "user.id", "operator": "OPERATOR_IN", "targets": [subject.user, house.user.user]},
+            {"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "targets": ["CREATE_WALLET"]}]})
+        }
         "CREATE_POLICY_V3" => policy("policy"),
         "CREATE_PRIVATE_KEY_TAG" => {
             json!({"privateKeyTagName": "fresh", "privateKeyIds": [house.private_key]})
@@ -70,6 +79,13 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "DELETE_OAUTH_PROVIDERS" => json!({"userId": subject.user, "providerIds": [subject.provider]}),
         "DELETE_POLICIES" => json!({"policyIds": [house.policy]}),
         "DELETE_POLICY" => json!({"policyId": house.policy}),
+        "DELETE_PRIVATE_KEYS" => {
+            json!({"privateKeyIds": [house.private_key], "deleteWithoutExport": true})
+        }
+        "DELETE_WALLET_ACCOUNTS" => {
+            json!({"walletAccountIds": [house.account], "deleteWithoutExport": true})
+        }
+        "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": house.private_key}),
         "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [house.private_key_tag]}),
         "DELETE_USER_TAGS" => json!({"userTagIds": [house.user_tag]}),
         "DELETE_USERS" => json!({"userIds": [house.spare.user]}),
@@ -79,6 +95,10 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &house.wallet.1),
         "SIGN_RAW_PAYLOADS" => json!({"signWith": house.wallet.1, "payloads": [digest, "cd".repeat(32)],
             "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
+        "UPDATE_ALLOWED_ORIGINS" => {
+            json!({"allowedOrigins": ["https://house.example", "http://localhost:3000"]})
+        }
+        "UPDATE_WALLET_ACCOUNT_NAME" => json!({"walletAccountId": house.account, "name": "fresh"}),
         "UPDATE_ORGANIZATION_NAME" => json!({"organizationName": "fresh"}),
         "UPDATE_POLICY" | "UPDATE_POLICY_V2" => {
             json!({"policyId": house.policy, "policyName": "fresh", "policyCondition": "true"})

@@ -5,6 +5,7 @@ use super::prelude::*;
 mod create_sub_organization;
 mod remove_organization_feature;
 mod set_organization_feature;
+mod update_allowed_origins;
 mod update_organization_name;
 mod update_root_quorum;
 
@@ -19,6 +20,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_sub_organization::v8::Intent>(),
     entry::<remove_organization_feature::Intent>(),
     entry::<set_organization_feature::Intent>(),
+    entry::<update_allowed_origins::Intent>(),
     entry::<update_organization_name::Intent>(),
     entry::<update_root_quorum::Intent>(),
 ];

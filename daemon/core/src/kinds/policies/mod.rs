@@ -10,6 +10,8 @@ mod update_policy;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_policies::Intent>(),
+    entry::<create_policy::v1::Intent>(),
+    entry::<create_policy::v2::Intent>(),
     entry::<create_policy::Intent>(),
     entry::<delete_policies::Intent>(),
     entry::<delete_policy::Intent>(),

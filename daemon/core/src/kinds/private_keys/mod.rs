@@ -3,6 +3,12 @@
 use super::prelude::*;
 
 mod create_private_keys;
+mod delete_private_keys;
+mod disable_private_key;
 
-pub(super) const ENTRIES: &[Entry] =
-    &[entry::<create_private_keys::v1::Intent>(), entry::<create_private_keys::Intent>()];
+pub(super) const ENTRIES: &[Entry] = &[
+    entry::<create_private_keys::v1::Intent>(),
+    entry::<create_private_keys::Intent>(),
+    entry::<delete_private_keys::Intent>(),
+    entry::<disable_private_key::Intent>(),
+];

@@ -4,10 +4,14 @@ use super::prelude::*;
 
 mod create_wallet;
 mod create_wallet_accounts;
+mod delete_wallet_accounts;
 mod update_wallet;
+mod update_wallet_account_name;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_wallet::Intent>(),
     entry::<create_wallet_accounts::Intent>(),
+    entry::<delete_wallet_accounts::Intent>(),
     entry::<update_wallet::Intent>(),
+    entry::<update_wallet_account_name::Intent>(),
 ];

@@ -1,0 +1,66 @@
+//! Deletes private keys and their secrets.
+
+use quorate_common::ids::PrivateKeyId;
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+
+pub(in crate::kinds) struct DeletePrivateKeys;
+
+/// Deletes private keys and their secrets.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    private_key_ids: AtMost<PrivateKeyId, BATCH>,
+    /// True deletes keys of which nobody may have a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delete_without_export: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    private_key_ids: AtMost<PrivateKeyId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeletePrivateKeys;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEYS";
+    const NUMBER: u16 = 73;
+    const RESULT: &'static str = "deletePrivateKeysResult";
+}
+
+impl Kind for DeletePrivateKeys {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::PrivateKey));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        not_empty(&intent.private_key_ids, "privateKeyIds")?;
+        distinct(intent.private_key_ids.iter(), "privateKeyIds")?;
+        let mut last = None;
+        for id in &intent.private_key_ids {
+            let key = view.private_key(*id)?;
+            if !key.exported && intent.delete_without_export != Some(true) {
+                return Err(Wrong::Text("private key has not been exported").into());
+            }
+            last = Some(key.clone());
+        }
+        let ids = intent.private_key_ids.iter().map(ToString::to_string);
+        let params = vec![("private_key_ids", Value::texts(ids))];
+        // A policy about one key must not let several go.
+        let private_key = last.filter(|_| intent.private_key_ids.len() == 1);
+        Ok((Facts { private_key, params, ..Facts::default() }, ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        for id in &intent.private_key_ids {
+            cx.change(Change::RemovePrivateKey(*id));
+        }
+        Ok(Outcome { private_key_ids: intent.private_key_ids })
+    }
+}

@@ -1,0 +1,67 @@
+//! Deletes accounts of wallets. Their keys can be derived again as long as the wallet is there.
+
+use quorate_common::ids::WalletAccountId;
+
+use crate::kinds::prelude::*;
+use crate::model::WalletAccount;
+
+pub(in crate::kinds) struct DeleteWalletAccounts;
+
+/// Deletes accounts of wallets.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    wallet_account_ids: AtMost<WalletAccountId, BATCH>,
+    /// True deletes accounts of wallets of which nobody may have a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delete_without_export: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    wallet_account_ids: AtMost<WalletAccountId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeleteWalletAccounts;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS";
+    const NUMBER: u16 = 102;
+    const RESULT: &'static str = "deleteWalletAccountsResult";
+}
+
+impl Kind for DeleteWalletAccounts {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Wallet));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = Vec<WalletAccount>;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<WalletAccount>), Refusal> {
+        not_empty(&intent.wallet_account_ids, "walletAccountIds")?;
+        distinct(intent.wallet_account_ids.iter(), "walletAccountIds")?;
+        let ids = intent.wallet_account_ids.iter();
+        let accounts: Vec<_> = ids.map(|id| view.wallet_account(*id)).collect::<Result<_, _>>()?;
+        let kept = |account: &WalletAccount| {
+            view.organization.wallet(account.wallet).is_some_and(|wallet| wallet.exported)
+        };
+        if intent.delete_without_export != Some(true) && !accounts.iter().all(kept) {
+            return Err(Wrong::NotExported.into());
+        }
+        // A policy about one wallet must not let accounts of others go.
+        let first = accounts.first().filter(|first| accounts.iter().all(|one| one.wallet == first.wallet));
+        let wallet = first.and_then(|first| view.organization.wallet(first.wallet)).cloned();
+        Ok((Facts { wallet, ..Facts::default() }, accounts))
+    }
+
+    fn execute(
+        intent: Intent,
+        accounts: Vec<WalletAccount>,
+        cx: &mut Cx<'_, '_>,
+    ) -> Result<Outcome, Refusal> {
+        cx.change_all(accounts.into_iter().map(Change::RemoveAccount));
+        Ok(Outcome { wallet_account_ids: intent.wallet_account_ids })
+    }
+}
