@@ -4,6 +4,11 @@ use super::policy::{Rule, expression};
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
 use crate::text::{clean, quoted};
 
+/// No condition.
+const ANY: &str = "none: any activity";
+/// No consensus.
+const ANYBODY: &str = "none: anybody alone";
+
 pub(super) struct UpdatePolicy;
 
 impl Kind for UpdatePolicy {
@@ -45,28 +50,38 @@ impl Kind for UpdatePolicy {
             consensus: consensus.as_deref(),
             time: parameters.maybe_text("time")?,
         };
-        let mut story = Story::new(
-            format!("{} {named}", rule.verb()),
-            format!("Change the rule {named}. From then on it is: {}.", rule.words()),
-        );
-        if let Some(name) = parameters.maybe_text("policyName")? {
-            story.sentence = format!("{} Its name becomes {}.", story.sentence, quoted(name));
-            let now = known.map_or_else(|| "?".to_owned(), |policy| clean(&policy.policy_name));
-            story.change("name", now, clean(name), "");
+        let mut story = Story::new(format!("{} {named}", rule.verb()), String::new());
+        let mut told = vec![format!("Change the rule {named}.")];
+        let shown = |text: &str, none: &str| expression(Some(text)).map_or_else(|| none.to_owned(), clean);
+        for (label, member, none, now) in [
+            ("name", "policyName", "?", known.map(|policy| policy.policy_name.as_str())),
+            ("effect", "policyEffect", "?", known.map(|policy| policy.effect.as_str())),
+            ("condition", "policyCondition", ANY, known.map(|policy| policy.condition.as_str())),
+            ("consensus", "policyConsensus", ANYBODY, known.map(|policy| policy.consensus.as_str())),
+        ] {
+            let now = now.map_or_else(|| "?".to_owned(), |now| shown(now, none));
+            if parameters.has(member) {
+                let after = parameters.maybe_text(member)?.unwrap_or_default();
+                told.push(format!(
+                    "Its {label} becomes {}.",
+                    expression(Some(after)).map_or_else(|| none.to_owned(), quoted)
+                ));
+                story.change(label, now, shown(after, none), "");
+            } else {
+                story.change(label, now, "as it is", "");
+            }
         }
-        let shown = |text: Option<&str>, none: &str| expression(text).map_or_else(|| none.to_owned(), clean);
-        let now = |of: fn(&quorate_common::wire::Policy) -> &str, none: &str| {
-            known.map_or_else(|| "?".to_owned(), |policy| shown(Some(of(policy)), none))
+        // What stays is not in the signed bytes, so it is told as the daemon's word.
+        let whole = ["policyEffect", "policyCondition", "policyConsensus"]
+            .iter()
+            .all(|member| parameters.has(member));
+        let source = if whole {
+            "It is then"
+        } else {
+            "What is not named stays; by the daemon's word on that, it is then"
         };
-        let (any, anybody) = ("none: any activity", "none: anybody alone");
-        story.change("effect", now(|policy| &policy.effect, "?"), clean(effect), "");
-        story.change("condition", now(|policy| &policy.condition, any), shown(rule.condition, any), "");
-        story.change(
-            "consensus",
-            now(|policy| &policy.consensus, anybody),
-            shown(rule.consensus, anybody),
-            "",
-        );
+        told.push(format!("{source}: {}.", rule.words()));
+        story.sentence = told.join(" ");
         rule.flags(&mut story);
         match known {
             None => story.flag(
