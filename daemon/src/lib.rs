@@ -18,6 +18,7 @@ pub mod routes;
 pub mod service;
 pub mod socket;
 pub mod store;
+pub mod sweeper;
 pub mod telemetry;
 pub mod turn;
 pub mod vault;

@@ -19,6 +19,7 @@ use crate::outbox::{Outbox, WebhookPolicy, WebhookUrl};
 use crate::routes::Routes;
 use crate::socket::{SocketDoor, SocketError};
 use crate::store::{StoreError, embedded::Embedded};
+use crate::sweeper;
 use crate::telemetry::{Metrics, Readiness};
 use crate::turn::{Shared, Turns};
 use crate::vault::{KeySource, Vault, VaultError};
@@ -175,6 +176,7 @@ where
     let server = Server::new(routes, metrics.clone(), readiness.clone());
     let outbox = Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &webhooks, metrics.clone());
     let outbox = tokio::spawn(outbox.run(stop.clone()));
+    let sweeper = tokio::spawn(sweeper::run(Arc::clone(&engine.turns), stop.clone()));
     let watch = tokio::spawn(watch(Arc::clone(&engine.turns), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|door| tokio::spawn(door.run(server, stop.clone())));
@@ -189,6 +191,7 @@ where
     }
     let _ = socket.await;
     let _ = outbox.await;
+    let _ = sweeper.await;
     let _ = watch.await;
     started
 }

@@ -118,8 +118,9 @@ for name in few many; do
   "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
 done
 "$release/loadgen" fill --targets "$work/data/many-targets.json" --count "$activities"
+# Short runs, so that few stay few; hence more of them.
 cat > "$work/data/growth.json" <<CONFIG
-{"runs": $runs, "seconds": 10, "warmUp": 0.1, "requests": 3000, "connections": [64],
+{"runs": $((3 * runs)), "seconds": 10, "warmUp": 0.1, "requests": 3000, "connections": [64],
  "scenarios": [
     {"name": "few activities", "mode": "sign", "targets": "$work/data/few-targets.json", "process": "$work/data/few.pid"},
     {"name": "many activities", "mode": "sign", "targets": "$work/data/many-targets.json", "process": "$work/data/many.pid"}

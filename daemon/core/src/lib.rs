@@ -26,5 +26,6 @@ pub mod refusal;
 pub mod seal;
 pub mod secret;
 pub mod signing;
+pub mod sweep;
 pub mod view;
 pub mod world;

@@ -60,7 +60,11 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
             accounts.push((records::account_at(view.records(), &place)?, place));
         }
     }
-    accounts.retain(|(account, _)| account.address == sign_with || account.public_key == sign_with);
+    // Accounts of a wallet that is gone are removed by and by.
+    accounts.retain(|(account, _)| {
+        (account.address == sign_with || account.public_key == sign_with)
+            && view.organization.wallet(account.wallet).is_some()
+    });
     accounts.sort_by_key(|(account, _)| {
         (account.public_key == sign_with && account.address != sign_with, account.created, account.ordinal)
     });

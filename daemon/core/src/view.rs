@@ -56,6 +56,7 @@ impl<'a> View<'a> {
     /// The wallet account of this id.
     pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, Refusal> {
         let found = records::account(self.records(), self.organization.id(), id)?;
+        let found = found.filter(|account| self.organization.wallet(account.wallet).is_some());
         found.ok_or(Refusal::Missing(Missing::Thing("wallet account")))
     }
 

@@ -42,6 +42,8 @@ pub(super) struct Effects {
     pub(super) news: Vec<console::Change>,
     /// Whether notices wait.
     pub(super) rings: bool,
+    /// Whether more has to be removed.
+    pub(super) leaves: bool,
 }
 
 /// A commit on its way to the store.
@@ -153,6 +155,9 @@ fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
         shared.feed.publish(effects.news);
         if effects.rings {
             shared.notices.notify_one();
+        }
+        if effects.leaves {
+            shared.leftovers.notify_one();
         }
         replies.push((reply, Ok(())));
     }

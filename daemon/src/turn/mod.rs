@@ -63,6 +63,8 @@ pub struct Shared {
     pub feed: Feed,
     /// Rings when notices were committed.
     pub notices: tokio::sync::Notify,
+    /// Rings when something was deleted of which more has to be removed.
+    pub leftovers: tokio::sync::Notify,
 }
 
 impl Shared {
@@ -77,6 +79,7 @@ impl Shared {
             webhooks,
             feed: Feed::default(),
             notices: tokio::sync::Notify::new(),
+            leftovers: tokio::sync::Notify::new(),
         }
     }
 }
@@ -236,7 +239,9 @@ impl Turns {
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
         let Commit { expect, absent, writes, after, news } = commit;
-        let rings = writes.iter().any(|write| write.key.first() == Some(&b'x') && write.value.is_some());
+        let writes_some =
+            |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
+        let (rings, leaves) = (writes_some(b'x'), writes_some(b'z'));
         // Private keys and accounts stand at the places by which their opened keys are kept.
         let gone = writes.iter().filter(|write| write.value.is_none()).map(|write| &write.key);
         let gone = gone.filter(|key| matches!(key.first(), Some(b'e' | b'n'))).cloned().collect();
@@ -252,7 +257,7 @@ impl Turns {
         };
         // From here on the request waits, and the committer must not wait for it.
         drop(deciding);
-        Ok(self.committer.commit(batch, Effects { after, gone, news, rings }))
+        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, leaves }))
     }
 
     fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {

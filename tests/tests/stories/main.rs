@@ -15,6 +15,7 @@ mod commands;
 mod consensus;
 mod console;
 mod crashes;
+mod deletion;
 mod disk;
 mod foreign;
 mod foreign_npm;

@@ -28,6 +28,7 @@ mod delete_private_keys;
 mod delete_user_tags;
 mod delete_users;
 mod delete_wallet_accounts;
+mod delete_wallets;
 mod disable_private_key;
 mod policy;
 mod reader;
@@ -85,6 +86,7 @@ static KINDS: &[&dyn Kind] = &[
     &delete_user_tags::DeleteUserTags,
     &delete_users::DeleteUsers,
     &delete_wallet_accounts::DeleteWalletAccounts,
+    &delete_wallets::DeleteWallets,
     &disable_private_key::DisablePrivateKey,
     &reject_activity::RejectActivity,
     &remove_organization_feature::RemoveOrganizationFeature,

@@ -3,7 +3,7 @@
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::{Policy, PrivateKey, Tag, User};
+use quorate_common::wire::{Policy, PrivateKey, Tag, User, Wallet};
 
 use crate::text::quoted;
 
@@ -75,12 +75,13 @@ impl<'a> Scene<'a> {
 
     /// Name and whole id of a wallet.
     pub(crate) fn wallet_named(&self, id: &str) -> String {
-        let found = self
-            .organization
-            .wallets
-            .iter()
-            .find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id));
-        named(found.map(|wallet| wallet.wallet_name.as_str()), id)
+        named(self.wallet(id).map(|wallet| wallet.wallet_name.as_str()), id)
+    }
+
+    /// The wallet with this id.
+    pub(crate) fn wallet(&self, id: &str) -> Option<&'a Wallet> {
+        let mut wallets = self.organization.wallets.iter();
+        wallets.find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id))
     }
 
     /// A private key by id, or an address or wallet account that is shown as it stands.

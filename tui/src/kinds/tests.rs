@@ -392,6 +392,10 @@ fn keys_and_accounts_that_go() {
             ("UPDATE_WALLET_ACCOUNT_NAME", json!({"walletAccountId": unknown, "name": "payouts"})),
             ("DELETE_WALLET_ACCOUNTS", json!({"walletAccountIds": [unknown], "deleteWithoutExport": true})),
             (
+                "DELETE_WALLETS",
+                json!({"walletIds": ["51515151-5151-5151-5151-515151515151"], "deleteWithoutExport": true}),
+            ),
+            (
                 "UPDATE_ALLOWED_ORIGINS",
                 json!({"allowedOrigins": ["https://acme.example", "http://localhost"]}),
             ),

@@ -1,7 +1,7 @@
 //! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId};
+use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
 use zeroize::Zeroizing;
 
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
@@ -19,6 +19,9 @@ pub enum Change {
     RemoveUser(UserId),
     /// A wallet, new or changed.
     PutWallet(Wallet),
+    /// A wallet is gone, and its secret with it. Its accounts, of which there may be any number, are removed by
+    /// and by.
+    RemoveWallet(WalletId),
     /// A new account.
     AddAccount(WalletAccount),
     /// A new private key.
@@ -149,6 +152,12 @@ impl Applied {
                 self.writes.push(Write::put(layout::entity(id, Entity::Wallet(wallet.id)), &wallet)?);
                 self.after.put_wallet(wallet);
             }
+            Change::RemoveWallet(wallet) => {
+                self.writes.push(Write::remove(layout::entity(id, Entity::Wallet(wallet))));
+                self.writes.push(Write::remove(layout::secret(id, SecretOf::Wallet(wallet))));
+                self.writes.push(Write::mark(layout::leftover(id, wallet), &[]));
+                self.after.remove_wallet(wallet);
+            }
             Change::AddAccount(account) => self.add_account(&account, index)?,
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
             Change::PutPrivateKey(key) => {
@@ -160,7 +169,9 @@ impl Applied {
                 let at = layout::account(id, account.wallet, account.ordinal);
                 self.writes.push(Write::put(at, &account)?);
             }
-            Change::RemoveAccount(account) => self.remove_account(&account, index),
+            Change::RemoveAccount(account) => {
+                self.writes.extend(account_removal(&self.after.head, &account, index));
+            }
             Change::PutTag(tag) => {
                 self.writes.push(Write::put(layout::entity(id, Entity::Tag(tag.id)), &tag)?);
                 self.after.put_tag(tag);
@@ -241,31 +252,13 @@ impl Applied {
         for key in signer_keys(id, account, index) {
             self.writes.push(Write::mark(key, &at));
         }
-        if let Some(key) = self.account_finding_key(account, index) {
+        if let Some(key) = account_finding_key(&self.after.head, account, index) {
             self.writes.push(Write::mark(key, &[]));
         }
         self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
         self.writes.push(Write::mark(path, account.id.as_bytes()));
         self.writes.push(Write::put(at, account)?);
         Ok(())
-    }
-
-    fn remove_account(&mut self, account: &WalletAccount, index: &IndexKey) {
-        let id = self.id();
-        let mut keys = signer_keys(id, account, index);
-        keys.extend(self.account_finding_key(account, index));
-        keys.push(layout::account_place(id, account.id));
-        keys.push(path_key(account, index));
-        keys.push(layout::account(id, account.wallet, account.ordinal));
-        self.writes.extend(keys.into_iter().map(Write::remove));
-    }
-
-    /// The key under which an account lets a sub-organization be found.
-    fn account_finding_key(&self, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
-        let parent = self.after.head.parent?;
-        let of = account.id.as_bytes();
-        let lookup = Lookup::WalletAccountAddress;
-        Some(layout::found_by(index, parent, lookup, &account.address, self.id(), of))
     }
 
     fn add_private_key(&mut self, key: PrivateKey, index: &IndexKey) -> Result<(), Corrupt> {
@@ -288,6 +281,23 @@ impl Applied {
         self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
         self.after.remove_private_key(key);
     }
+}
+
+/// Removes all that is stored of an account.
+pub fn account_removal(head: &Head, account: &WalletAccount, index: &IndexKey) -> Vec<Write> {
+    let mut keys = signer_keys(head.id, account, index);
+    keys.extend(account_finding_key(head, account, index));
+    keys.push(layout::account_place(head.id, account.id));
+    keys.push(path_key(account, index));
+    keys.push(layout::account(head.id, account.wallet, account.ordinal));
+    keys.into_iter().map(Write::remove).collect()
+}
+
+/// The key under which an account lets a sub-organization be found.
+fn account_finding_key(head: &Head, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
+    let lookup = Lookup::WalletAccountAddress;
+    let of = account.id.as_bytes();
+    Some(layout::found_by(index, head.parent?, lookup, &account.address, head.id, of))
 }
 
 /// The keys of what an account signs under.

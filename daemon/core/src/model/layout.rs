@@ -268,3 +268,18 @@ pub fn notice(receiver: OrganizationId, activity: ActivityId, votes: u32) -> Key
 
 /// All notices begin so.
 pub const NOTICES: &[u8] = b"x";
+
+/// That a wallet is gone whose accounts still have to be removed.
+pub fn leftover(organization: OrganizationId, wallet: WalletId) -> Key {
+    key(b'z', &[organization.as_bytes(), wallet.as_bytes()])
+}
+
+/// All leftovers begin so.
+pub const LEFTOVERS: &[u8] = b"z";
+
+/// The organization and wallet of a key under [`LEFTOVERS`].
+pub fn leftover_wallet(key: &[u8]) -> Option<(OrganizationId, WalletId)> {
+    let (organization, wallet) = key.get(1..33)?.split_at_checked(16)?;
+    let organization = OrganizationId::from_bytes(organization.try_into().ok()?);
+    Some((organization, WalletId::from_bytes(wallet.try_into().ok()?)))
+}

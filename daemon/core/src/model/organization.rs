@@ -261,6 +261,11 @@ impl Organization {
         self.wallets.insert(wallet.id, Arc::new(wallet));
     }
 
+    /// Takes a wallet out.
+    pub fn remove_wallet(&mut self, id: WalletId) {
+        self.wallets.remove(&id);
+    }
+
     /// Puts a private key in the place of the one with the same id.
     pub fn put_private_key(&mut self, key: PrivateKey) {
         self.private_keys.insert(key.id, Arc::new(key));

@@ -119,19 +119,7 @@ pub(super) fn list_wallet_accounts(asked: &Asked<'_>, value: Value) -> Result<Ve
 }
 
 fn all(asked: &Asked<'_>, prefix: &[u8]) -> Result<Vec<WalletAccount>, Refusal> {
-    let mut accounts = Vec::new();
-    let mut after: Option<Key> = None;
-    loop {
-        let page = Page { after: after.as_deref(), ..Page::first(prefix, CHUNK) };
-        let rows = asked.world.records().page(page)?;
-        for (_, bytes) in &rows {
-            accounts.push(WalletAccount::decode(bytes)?);
-        }
-        if rows.len() < CHUNK {
-            return Ok(accounts);
-        }
-        after = rows.into_iter().next_back().map(|(key, _)| key);
-    }
+    stretch(asked, Page::first(prefix, CHUNK), usize::MAX)
 }
 
 fn a_page(asked: &Asked<'_>, prefix: &[u8], pagination: &Pagination) -> Result<Vec<WalletAccount>, Refusal> {
@@ -146,12 +134,29 @@ fn a_page(asked: &Asked<'_>, prefix: &[u8], pagination: &Pagination) -> Result<V
         Some(Cursor::After(text)) => (Some(place(text)?), Order::Ascending),
         Some(Cursor::Before(text)) => (Some(place(text)?), Order::Descending),
     };
-    let page = Page { prefix, after: after.as_deref(), order, limit };
-    let rows = asked.world.records().page(page)?;
-    let mut accounts =
-        rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect::<Result<Vec<_>, Corrupt>>()?;
+    let mut accounts = stretch(asked, Page { prefix, after: after.as_deref(), order, limit }, limit)?;
     if order == Order::Descending {
         accounts.reverse();
     }
     Ok(accounts)
+}
+
+/// Up to `limit` accounts, read page by page, without those of wallets that are gone: they are removed by and by,
+/// and must not make a page short.
+fn stretch(asked: &Asked<'_>, page: Page<'_>, limit: usize) -> Result<Vec<WalletAccount>, Refusal> {
+    let mut accounts = Vec::new();
+    let mut after: Option<Key> = page.after.map(<[u8]>::to_vec);
+    loop {
+        let rows = asked.world.records().page(Page { after: after.as_deref(), ..page })?;
+        for (_, bytes) in &rows {
+            let account = WalletAccount::decode(bytes)?;
+            if accounts.len() < limit && asked.organization.wallet(account.wallet).is_some() {
+                accounts.push(account);
+            }
+        }
+        if rows.len() < page.limit || accounts.len() == limit {
+            return Ok(accounts);
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
+    }
 }

@@ -1,6 +1,7 @@
 //! What kinds that change users, tags, policies, credentials and names leave behind, as queries show it.
 
 use quorate_common::ids::OrganizationId;
+use quorate_core::sweep;
 use serde_json::{Value, json};
 
 use crate::house::{House, NOW, Person, account};
@@ -318,4 +319,46 @@ fn an_organization_is_shown_whole() {
         .map(|list| data[list].as_array().map(Vec::len));
     assert_eq!(counts, [5, 1, 1, 0, 2, 1].map(Some));
     assert_eq!(data["rootQuorum"]["threshold"], 1);
+}
+
+#[test]
+fn a_deleted_wallet_signs_nothing_and_is_swept_away() {
+    let mut house = House::found(1);
+    let (wallet, address) = house.wallet.clone();
+    let more: Vec<Value> = (1..100)
+        .map(|index| {
+            account(&format!("m/44'/60'/0'/0/{index}"), "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")
+        })
+        .collect();
+    house.agreed("ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS", &json!({"walletId": wallet, "accounts": more}));
+    let other = house.agreed(
+        "ACTIVITY_TYPE_CREATE_WALLET",
+        &json!({"walletName": "other", "accounts": [
+        account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]}),
+    );
+    let other = other["result"]["createWalletResult"]["walletId"].clone();
+    let rows = |house: &House| [b'n', b'j', b'q', b'z'].map(|letter| house.memory.rows(letter).count());
+    let secrets = house.memory.rows(b's').count();
+    assert_eq!(rows(&house), [101, 101, 101, 0]);
+    house
+        .agreed("ACTIVITY_TYPE_DELETE_WALLETS", &json!({"walletIds": [wallet], "deleteWithoutExport": true}));
+    assert_eq!((rows(&house), house.memory.rows(b's').count()), ([101, 101, 101, 1], secrets - 1));
+    // From now on its accounts are nobody's, whether or not they are still stored.
+    let sign = raw("signWith", &json!(address));
+    let listed = |house: &House, members: &Value| {
+        each(&asked(house, "list_wallet_accounts", members)["accounts"], "walletId")
+    };
+    let (left, page) = ([other], json!({"paginationOptions": {"limit": "1"}}));
+    for step in 0..4 {
+        assert!(signed(&mut house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &sign).is_err(), "{step}");
+        assert_eq!(listed(&house, &json!({})), left, "{step}");
+        assert_eq!(listed(&house, &page), left, "no page is short because of them: {step}");
+        let rename = json!({"walletAccountId": house.account, "name": "gone"});
+        assert!(signed(&mut house, "ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME", &rename).is_err(), "{step}");
+        if let Some(commit) = sweep::step(&house.memory).expect("the store is sound") {
+            house.memory.commit(commit);
+        }
+    }
+    assert_eq!(rows(&house), [1, 1, 1, 0]);
+    assert!(sweep::step(&house.memory).expect("the store is sound").is_none());
 }

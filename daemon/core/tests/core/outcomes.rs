@@ -506,6 +506,8 @@ fn later_refusals(house: &House) -> Vec<Row> {
             json!({"deleteWithoutExport": null}),
             "private key has not been exported",
         ),
+        missing("DELETE_WALLETS", json!({"walletIds": [house.wallet.0, nobody]}), "wallet"),
+        wrong("DELETE_WALLETS", json!({"deleteWithoutExport": false}), "wallet has not been exported"),
         missing("DELETE_WALLET_ACCOUNTS", json!({"walletAccountIds": [nobody]}), "wallet account"),
         missing("UPDATE_WALLET_ACCOUNT_NAME", json!({"walletAccountId": nobody}), "wallet account"),
         wrong(

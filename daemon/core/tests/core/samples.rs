@@ -88,6 +88,7 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": house.private_key}),
         "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [house.private_key_tag]}),
         "DELETE_USER_TAGS" => json!({"userTagIds": [house.user_tag]}),
+        "DELETE_WALLETS" => json!({"walletIds": [house.wallet.0], "deleteWithoutExport": true}),
         "DELETE_USERS" => json!({"userIds": [house.spare.user]}),
         "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_WEBHOOK"}),
         "SET_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_AUTH"}),

@@ -187,5 +187,6 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("child", layout::child(organization, at, child)),
         ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
         ("notice", layout::notice(organization, activity, 3)),
+        ("leftover", layout::leftover(organization, wallet)),
     ]
 }

@@ -5,6 +5,7 @@ use super::prelude::*;
 mod create_wallet;
 mod create_wallet_accounts;
 mod delete_wallet_accounts;
+mod delete_wallets;
 mod update_wallet;
 mod update_wallet_account_name;
 
@@ -12,6 +13,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_wallet::Intent>(),
     entry::<create_wallet_accounts::Intent>(),
     entry::<delete_wallet_accounts::Intent>(),
+    entry::<delete_wallets::Intent>(),
     entry::<update_wallet::Intent>(),
     entry::<update_wallet_account_name::Intent>(),
 ];

@@ -1,0 +1,65 @@
+//! Deletes wallets, their seeds and their accounts.
+
+use quorate_common::ids::WalletId;
+use quorate_policy::Value;
+
+use crate::kinds::prelude::*;
+
+pub(in crate::kinds) struct DeleteWallets;
+
+/// Deletes wallets, their seeds and their accounts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    wallet_ids: AtMost<WalletId, BATCH>,
+    /// True deletes wallets of which nobody may have a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delete_without_export: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    wallet_ids: AtMost<WalletId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = DeleteWallets;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLETS";
+    const NUMBER: u16 = 74;
+    const RESULT: &'static str = "deleteWalletsResult";
+}
+
+impl Kind for DeleteWallets {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Wallet));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        not_empty(&intent.wallet_ids, "walletIds")?;
+        distinct(intent.wallet_ids.iter(), "walletIds")?;
+        let mut last = None;
+        for id in &intent.wallet_ids {
+            let wallet = view.wallet(*id)?;
+            if !wallet.exported && intent.delete_without_export != Some(true) {
+                return Err(Wrong::Text("wallet has not been exported").into());
+            }
+            last = Some(wallet.clone());
+        }
+        let ids = intent.wallet_ids.iter().map(ToString::to_string);
+        // A policy about one wallet must not let several go.
+        let wallet = last.filter(|_| intent.wallet_ids.len() == 1);
+        Ok((Facts { wallet, params: vec![("wallet_ids", Value::texts(ids))], ..Facts::default() }, ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        for id in &intent.wallet_ids {
+            cx.change(Change::RemoveWallet(*id));
+        }
+        Ok(Outcome { wallet_ids: intent.wallet_ids })
+    }
+}

@@ -1,0 +1,31 @@
+//! Removing, step by step, what may be too much to remove at once: the accounts of wallets that are gone.
+
+use crate::model::WalletAccount;
+use crate::model::change::{Write, account_removal};
+use crate::model::layout;
+use crate::model::record::Record;
+use crate::pipeline::Commit;
+use crate::refusal::Corrupt;
+use crate::world::{Page, World};
+
+/// How many accounts one step removes.
+const STEP: usize = 64;
+
+/// The next step; nothing when nothing is left over. Doing a step twice does no harm.
+pub fn step(world: &dyn World) -> Result<Option<Commit>, Corrupt> {
+    let records = world.records();
+    let Some(mark) = records.keys(Page::first(layout::LEFTOVERS, 1))?.pop() else { return Ok(None) };
+    let (organization, wallet) = layout::leftover_wallet(&mark).ok_or(Corrupt::Record("leftover"))?;
+    let head = world.organization(organization)?.ok_or(Corrupt::Record("leftover"))?;
+    let prefix = layout::accounts(organization, Some(wallet));
+    let rows = records.page(Page::first(&prefix, STEP))?;
+    let mut commit = Commit::default();
+    for (_, bytes) in &rows {
+        let account = WalletAccount::decode(bytes)?;
+        commit.writes.extend(account_removal(&head.head, &account, world.index()));
+    }
+    if rows.len() < STEP {
+        commit.writes.push(Write::remove(mark));
+    }
+    Ok(Some(commit))
+}

@@ -1,0 +1,47 @@
+//! A deleted wallet is gone at once, however many accounts it had; what it leaves behind goes by and by, also
+//! when the daemon is killed in between.
+
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::keys::Key;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
+use serde_json::{Value, json};
+
+const ACCOUNTS: u32 = 400;
+
+#[tokio::test]
+async fn a_deleted_wallet_leaves_nothing_behind() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let key = Key::named("child root");
+    let users = [requests::root_user("root", &key)];
+    let id = requests::make_sub_organization(&daemon.root(0), "child", &users, 1).await;
+    let child = daemon.root(0).with_key(&key).on(&id);
+    let wallet = child.result(CREATE_WALLET, &json!({"walletName": "large", "accounts": []})).await;
+    let wallet = wallet["walletId"].clone();
+    let mut addresses = Vec::new();
+    for first in (0..ACCOUNTS).step_by(100) {
+        let accounts: Vec<Value> = (first..first + 100).map(requests::account).collect();
+        let more = json!({"walletId": wallet, "accounts": accounts});
+        let result = child.result("ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS", &more).await;
+        addresses.extend(result["addresses"].as_array().expect("a list").clone());
+    }
+    let found = |address: &Value| json!({"filterType": "WALLET_ACCOUNT_ADDRESS", "filterValue": address});
+    let listed = daemon.root(0).ask("list_suborgs", found(&addresses[0])).await;
+    assert_eq!(listed["organizationIds"], json!([id]));
+
+    let gone = json!({"walletIds": [wallet], "deleteWithoutExport": true});
+    child.completed("ACTIVITY_TYPE_DELETE_WALLETS", &gone).await;
+    daemon.kill();
+    daemon.restart().await;
+    let child = daemon.root(0).with_key(&key).on(&id);
+    let (first, last) = (&addresses[0], &addresses[addresses.len() - 1]);
+    for address in [first, last] {
+        let text = address.as_str().expect("a text");
+        child.submit(SIGN, &requests::sign(text, "text")).await.refusal(404, 5, "*");
+    }
+    assert_eq!(child.ask("list_wallets", json!({})).await["wallets"], json!([]));
+    assert_eq!(child.ask("list_wallet_accounts", json!({})).await["accounts"], json!([]));
+    // The last trace is what the parent finds the child by; each question gives the sweeper its time.
+    for address in [first, last] {
+        while daemon.root(0).ask("list_suborgs", found(address)).await["organizationIds"] != json!([]) {}
+    }
+}
