@@ -79,10 +79,9 @@ pub fn fingerprint_value(organization: OrganizationId, id: ActivityId) -> [u8; 3
     value
 }
 
-/// The account at a key of the store.
-pub fn account_at(records: &dyn Records, key: &[u8]) -> Result<WalletAccount, Corrupt> {
-    let bytes = records.read(key)?.ok_or(Corrupt::Record("wallet account"))?;
-    WalletAccount::decode(&bytes)
+/// The account at a key of the store, unless it was removed since that key was read.
+pub fn account_at(records: &dyn Records, key: &[u8]) -> Result<Option<WalletAccount>, Corrupt> {
+    records.read(key)?.map(|bytes| WalletAccount::decode(&bytes)).transpose()
 }
 
 /// The key of the store of an account.
@@ -100,7 +99,10 @@ pub fn account(
     organization: OrganizationId,
     account: WalletAccountId,
 ) -> Result<Option<WalletAccount>, Corrupt> {
-    account_place(records, organization, account)?.map(|place| account_at(records, &place)).transpose()
+    match account_place(records, organization, account)? {
+        Some(place) => account_at(records, &place),
+        None => Ok(None),
+    }
 }
 
 /// Up to `limit` accounts of an organization, or of one of its wallets, in order of creation.

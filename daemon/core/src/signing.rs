@@ -57,7 +57,8 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
             let found = known.filter(|key| records::private_key_place(view.organization.id(), key) == place);
             keys.extend(found.cloned());
         } else {
-            accounts.push((records::account_at(view.records(), &place)?, place));
+            let account = records::account_at(view.records(), &place)?;
+            accounts.extend(account.map(|account| (account, place)));
         }
     }
     // Accounts of a wallet that is gone are removed by and by.

@@ -191,9 +191,18 @@ impl Turns {
         body: &Bytes,
     ) -> Result<Vec<u8>, Fault> {
         let mut turnstile = None;
+        let mut faulted = false;
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
             let turn = self.decide(operation, credentials, body);
+            if turn.corrupt.is_some() && !faulted {
+                // What it missed may just have been deleted: behind the group that is being made durable, it is
+                // seen whether that was so.
+                drop(deciding);
+                faulted = true;
+                self.commit(Commit::default()).await.map_err(|_| unavailable())?;
+                continue;
+            }
             log(turn.corrupt.as_ref());
             let Some(commit) = turn.commit else { return turn.answer };
             let first = commit.expect.first().map(|(organization, _)| *organization);

@@ -2,6 +2,7 @@
 
 use super::policy::{Rule, counted};
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use crate::text::{clean, quoted};
 
 pub(super) struct CreatePolicies;
 
@@ -25,6 +26,20 @@ impl Kind for CreatePolicies {
         for policy in &policies {
             let rule = Rule::of(policy)?;
             sentences.push(rule.added(policy)?);
+            let name = quoted(policy.text("policyName")?);
+            let stated = |text: Option<&str>, none: &str| text.map_or_else(|| none.to_owned(), clean);
+            story.change(
+                &format!("condition of {name}"),
+                "-",
+                stated(rule.condition, "none: any activity"),
+                "",
+            );
+            story.change(
+                &format!("consensus of {name}"),
+                "-",
+                stated(rule.consensus, "none: anybody alone"),
+                "",
+            );
             rule.flags(&mut story);
         }
         story.sentence = sentences.join(" ");

@@ -35,6 +35,13 @@ impl Kind for DeletePrivateKeys {
         );
         let without_copy =
             ids.iter().filter(|id| scene.private_key(id).is_none_or(|key| !key.exported)).count();
+        if parameters.yes("deleteWithoutExport")? {
+            story.flag(
+                Level::Med,
+                "without-export",
+                "also what never left by export, of which there may be no copy",
+            );
+        }
         if without_copy > 0 {
             let text =
                 format!("{} never left by export, so there may be no copy", count(without_copy, "key"));

@@ -36,6 +36,13 @@ impl Kind for DeleteWallets {
         );
         let without_copy =
             ids.iter().filter(|id| scene.wallet(id).is_none_or(|wallet| !wallet.exported)).count();
+        if parameters.yes("deleteWithoutExport")? {
+            story.flag(
+                Level::Med,
+                "without-export",
+                "also what never left by export, of which there may be no copy",
+            );
+        }
         if without_copy > 0 {
             let text =
                 format!("{} never left by export, so there may be no copy", count(without_copy, "wallet"));

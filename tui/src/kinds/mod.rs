@@ -161,7 +161,9 @@ pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>)
         return undecoded(None, fields, reason);
     };
     let leftover = shape::leftover(parameters, version.shape);
-    match kind.describe(&Reader::new(parameters), scene) {
+    // The daemon ignores members that a version does not have, so the story must not be told from them.
+    let read = shape::pruned(parameters, version.shape);
+    match kind.describe(&Reader::new(&read), scene) {
         Ok(story) => {
             let title = kind.title().to_owned();
             Decoded { title, intent: Some(version.intent), story, fields, leftover, undecoded: None }

@@ -39,11 +39,11 @@ impl<'a> Rule<'a> {
     pub(super) fn words(&self) -> String {
         let when = self.condition.map_or_else(
             || "ANY activity".to_owned(),
-            |text| format!("activities for which {} holds", clean(text)),
+            |text| format!("activities for which {} holds", quoted(text)),
         );
         let who = self.consensus.map_or_else(
             || "ANYBODY, alone".to_owned(),
-            |text| format!("approvers for whom {} holds", clean(text)),
+            |text| format!("approvers for whom {} holds", quoted(text)),
         );
         match self.effect {
             "EFFECT_ALLOW" => format!("ALLOW {when}, by {who}"),

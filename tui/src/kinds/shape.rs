@@ -112,6 +112,22 @@ fn element(value: &Value, inside: Option<&str>, place: &str, out: &mut Vec<Strin
     }
 }
 
+/// The parameters without what is left over.
+pub(crate) fn pruned(value: &Value, shape: &str) -> Value {
+    let Value::Object(members) = value else { return value.clone() };
+    let kept = members.iter().filter_map(|(name, inner)| {
+        let (_, inside) = member(shape, name)?;
+        let Some(inside) = inside else { return Some((name.clone(), inner.clone())) };
+        let shape = SHAPES.iter().find(|(known, _)| *known == inside).map_or("", |(_, shape)| *shape);
+        let inner = match inner {
+            Value::Array(items) => items.iter().map(|item| pruned(item, shape)).collect(),
+            other => pruned(other, shape),
+        };
+        Some((name.clone(), inner))
+    });
+    Value::Object(kept.collect())
+}
+
 /// Whether a member is a list, and which shape it has.
 fn member<'s>(shape: &'s str, wanted: &str) -> Option<(bool, Option<&'s str>)> {
     shape.split(' ').find_map(|part| {

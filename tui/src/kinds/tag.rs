@@ -77,7 +77,11 @@ impl Grouped {
             }
         }
         if !add.is_empty() || !remove.is_empty() {
-            story.flag(Level::Med, "changes-tag", "policies that use the tag then reach others than today");
+            story.flag(
+                Level::Med,
+                "changes-tag",
+                "policies that use the tag, also those that forbid something, then reach others than today",
+            );
         }
         self.unknown(&[tag], scene, &mut story);
         story
@@ -103,7 +107,11 @@ impl Grouped {
         );
         let before = scene.organization.tags.len();
         story.change("tags", before.to_string(), before.saturating_sub(tags.len()).to_string(), "");
-        story.flag(Level::Med, "changes-tag", "policies that use these tags reach nobody by them afterwards");
+        story.flag(
+            Level::Med,
+            "changes-tag",
+            "policies that use these tags, also those that forbid something, reach nobody by them afterwards",
+        );
         self.unknown(&tags, scene, &mut story);
         Ok(story)
     }

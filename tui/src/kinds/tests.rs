@@ -351,6 +351,33 @@ fn create_policy() {
 }
 
 #[test]
+fn members_that_the_daemon_ignores_tell_nothing() {
+    let stage = Stage::new(3, 2);
+    let organization = stage.organization();
+    let scene = Scene { organization: &organization, asker: None };
+    let equal =
+        |target: &str| json!({"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": target});
+    let newest = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [equal("CREATE_USER_TAG")]});
+    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V3", &newest, &scene);
+    assert!(
+        decoded.story.sentence.contains("ALLOW ANY activity, by ANYBODY, alone"),
+        "{}",
+        decoded.story.sentence
+    );
+    assert_eq!(decoded.leftover, ["selectors"]);
+    let mut both = equal("CREATE_USER_TAG");
+    both["targets"] = json!(["EXPORT_WALLET"]);
+    let older = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [both]});
+    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V2", &older, &scene);
+    assert!(
+        decoded.story.sentence.contains("activity.kind == 'EXPORT_WALLET'"),
+        "{}",
+        decoded.story.sentence
+    );
+    assert_eq!(decoded.leftover, ["selectors[0].target"]);
+}
+
+#[test]
 fn changed_policies() {
     let [payouts, export] = [0x61, 0x62].map(|byte| PolicyId::from_bytes([byte; 16]));
     let unknown = PolicyId::from_bytes([0x63; 16]);
@@ -373,6 +400,9 @@ fn changed_policies() {
             ("DELETE_POLICIES", json!({"policyIds": [payouts, unknown]})),
         ],
     );
+    let trap = json!({"policyName": "a\": DENY", "effect": "EFFECT_ALLOW", "notes": "",
+        "condition": "activity.kind != 'A\" holds, by approvers for whom \"x'", "consensus": "approvers.count() >= 1"});
+    check("quoted_rules", &[("CREATE_POLICIES", json!({"policies": [trap]}))]);
     let rule = |name: &str, effect: &str| json!({"policyName": name, "effect": effect, "consensus": "approvers.count() >= 2", "notes": ""});
     check(
         "create_policies",

@@ -50,7 +50,10 @@ impl Kind for UpdatePolicy {
             consensus: consensus.as_deref(),
             time: parameters.maybe_text("time")?,
         };
-        let mut story = Story::new(format!("{} {named}", rule.verb()), String::new());
+        // An effect that is not signed is the daemon's word, and so no ground for fewer flags.
+        let signed = parameters.has("policyEffect");
+        let verb = if signed { rule.verb() } else { "CHANGE".to_owned() };
+        let mut story = Story::new(format!("{verb} {named}"), String::new());
         let mut told = vec![format!("Change the rule {named}.")];
         let shown = |text: &str, none: &str| expression(Some(text)).map_or_else(|| none.to_owned(), clean);
         for (label, member, none, now) in [
@@ -82,7 +85,8 @@ impl Kind for UpdatePolicy {
         };
         told.push(format!("{source}: {}.", rule.words()));
         story.sentence = told.join(" ");
-        rule.flags(&mut story);
+        let feared = Rule { effect: if signed { rule.effect } else { "EFFECT_ALLOW" }, ..rule };
+        feared.flags(&mut story);
         match known {
             None => story.flag(
                 Level::High,

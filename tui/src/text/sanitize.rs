@@ -36,7 +36,8 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// The cleaned text in quotes, as names are written in sentences.
 pub(crate) fn quoted(text: &str) -> String {
-    format!("\"{}\"", clean(text))
+    // A quotation mark in the text must not seem to end it.
+    format!("\"{}\"", clean(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Whether the text holds a character that [`clean`] spells out or counts.

@@ -58,6 +58,10 @@ pub fn check(
         for provider in &user.oauth_providers {
             provider.identity()?;
         }
+        if let Some(organization) = within {
+            unclaimed_authenticators(&user.authenticators, organization)?;
+            unclaimed_identities(&user.oauth_providers, organization)?;
+        }
     }
     Ok(())
 }
@@ -79,11 +83,7 @@ pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Resu
 
 /// New authenticators of a user are registered nowhere in the organization, and there is room for them.
 pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
-    distinct(new.iter().map(|one| one.credential_id.as_str()), "authenticators")?;
-    let mut present = view.organization.users().flat_map(|user| &user.authenticators);
-    if present.any(|present| new.iter().any(|one| one.credential_id == present.credential_id)) {
-        return Err(Clash::CredentialId.into());
-    }
+    unclaimed_authenticators(new, view.organization)?;
     let limit = view.world.limits().authenticators;
     let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
@@ -91,22 +91,31 @@ pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'
 
 /// New OAuth identities of a user belong to nobody in the organization, and there is room for them.
 pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
+    unclaimed_identities(new, view.organization)?;
+    let count = user.oauth_providers.len();
+    room(count, new.len(), view.world.limits().oauth_providers, "OAuth providers of a user")
+}
+
+fn unclaimed_authenticators(new: &[NewAuthenticator], within: &Organization) -> Result<(), Refusal> {
+    distinct(new.iter().map(|one| one.credential_id.as_str()), "authenticators")?;
+    let mut present = within.users().flat_map(|user| &user.authenticators);
+    let taken = present.any(|present| new.iter().any(|one| one.credential_id == present.credential_id));
+    if taken { Err(Clash::CredentialId.into()) } else { Ok(()) }
+}
+
+fn unclaimed_identities(new: &[NewOauthProvider], within: &Organization) -> Result<(), Refusal> {
     let mut identities = Vec::with_capacity(new.len());
     for provider in new {
         let identity = provider.identity()?;
         identities.push((identity.issuer, identity.audience, identity.subject));
     }
     distinct(&identities, "oauthProviders")?;
-    let mut present = view.organization.users().flat_map(|user| &user.oauth_providers);
+    let mut present = within.users().flat_map(|user| &user.oauth_providers);
     let same = |present: &OauthProvider| {
         let known = (&present.issuer, &present.audience, &present.subject);
         identities.iter().any(|(issuer, audience, subject)| known == (issuer, audience, subject))
     };
-    if present.any(same) {
-        return Err(Clash::OauthProvider.into());
-    }
-    let count = user.oauth_providers.len();
-    room(count, new.len(), view.world.limits().oauth_providers, "OAuth providers of a user")
+    if present.any(same) { Err(Clash::OauthProvider.into()) } else { Ok(()) }
 }
 
 /// Somebody can still act as the user, and a root user can still vote.

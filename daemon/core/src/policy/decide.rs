@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use quorate_common::catalog::Gate;
 use quorate_common::ids::{PolicyId, UserId};
-use quorate_policy::decide::{Electorate, PolicyOutcome, Standing, outcome, verdict};
+use quorate_policy::decide::{Electorate, PolicyOutcome, Standing, outcome, strictest, verdict};
 
 use super::{Facts, Permit};
 use crate::consensus::{self, Approval};
@@ -53,9 +53,13 @@ type Outcomes = Vec<(PolicyId, PolicyOutcome)>;
 pub fn decide(case: &Case<'_>) -> Decision {
     let standing = standing(case);
     // Where the root quorum alone decides, policies are not asked.
-    let outcomes =
-        if standing.root_quorum_is_met || standing.root_quorum_only { Vec::new() } else { outcomes(case) };
-    match verdict(standing, outcomes.iter().map(|(_, outcome)| *outcome)) {
+    let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
+    let each = if unasked { vec![Vec::new()] } else { outcomes(case) };
+    let verdicts =
+        each.iter().map(|outcomes| verdict(standing, outcomes.iter().map(|(_, outcome)| *outcome)));
+    let strictest = strictest(verdicts);
+    let outcomes = each.concat();
+    match strictest {
         PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&outcomes)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&outcomes))),
@@ -89,15 +93,18 @@ fn rule(outcomes: &Outcomes) -> Rule {
     }
 }
 
-/// Each policy with what it says of the case.
-pub fn outcomes(case: &Case<'_>) -> Outcomes {
+/// Each policy with what it says of each thing that the case is about.
+fn outcomes(case: &Case<'_>) -> Vec<Outcomes> {
     if case.organization.policies().next().is_none() {
-        return Vec::new();
+        return vec![Vec::new()];
     }
-    let facts = case.facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
     let electorate = electorate(case);
-    let policies = case.organization.policies();
-    policies.map(|parsed| (parsed.policy.id, outcome(&parsed.program, &facts, &electorate))).collect()
+    let judged = |facts: &Facts| {
+        let facts = facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
+        let policies = case.organization.policies();
+        policies.map(|parsed| (parsed.policy.id, outcome(&parsed.program, &facts, &electorate))).collect()
+    };
+    std::iter::once(case.facts).chain(&case.facts.more).map(judged).collect()
 }
 
 fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
@@ -124,6 +131,7 @@ pub fn voters(case: &Case<'_>) -> Vec<UserId> {
 fn contributing(case: &Case<'_>) -> Vec<UserId> {
     let waiting: Vec<PolicyId> = outcomes(case)
         .into_iter()
+        .flatten()
         .filter(|(_, outcome)| *outcome == PolicyOutcome::RequiresConsensus)
         .map(|(id, _)| id)
         .collect();

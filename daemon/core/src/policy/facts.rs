@@ -5,7 +5,6 @@ use quorate_common::ids::UserId;
 use quorate_policy::Value;
 
 use crate::model::{PrivateKey, Wallet, WalletAccount};
-use crate::view::View;
 
 /// What a policy may ask about an activity, beside its type.
 #[derive(Debug, Clone, Default)]
@@ -14,29 +13,30 @@ pub struct Facts {
     pub own_credentials_of: Option<UserId>,
     /// The wallet that is used.
     pub wallet: Option<Wallet>,
+    /// The wallets of a request that is about several.
+    pub wallets: Vec<Wallet>,
     /// The account that signs.
     pub account: Option<WalletAccount>,
     /// The private key that signs.
     pub private_key: Option<PrivateKey>,
     /// Members of `activity.params`.
     pub params: Vec<(&'static str, Value)>,
+    /// What else the activity does, each judged by itself: it is decided as the strictest of them, so that a
+    /// batch is never weaker than its members.
+    pub more: Vec<Facts>,
 }
 
 impl Facts {
     /// Of something that is done to the credentials of a user and nothing else.
     pub fn of_own_credentials(user: UserId) -> Self {
-        Self { own_credentials_of: Some(user), ..Self::of_user(user) }
+        Self { own_credentials_of: Some(user), ..Self::default() }
     }
 
-    /// Of something that is done to a wallet account.
-    pub fn of_account(account: &WalletAccount, view: &View<'_>) -> Self {
-        let wallet = view.organization.wallet(account.wallet).cloned();
-        Self { wallet, account: Some(account.clone()), ..Self::default() }
-    }
-
-    /// Of something that is done to a user.
-    pub fn of_user(user: UserId) -> Self {
-        Self { params: vec![("user_id", Value::text(user.to_string()))], ..Self::default() }
+    /// Of something that is done to wallets, each judged by itself.
+    pub fn of_each(wallets: impl IntoIterator<Item = Wallet>) -> Self {
+        let mut each = wallets.into_iter().map(|wallet| Self { wallet: Some(wallet), ..Self::default() });
+        let first = each.next().unwrap_or_default();
+        Self { more: each.collect(), ..first }
     }
 
     /// The roots that conditions read, for an activity of this kind.
@@ -59,6 +59,7 @@ impl Facts {
         Value::record([
             ("activity", Some(activity)),
             ("wallet", self.wallet.as_ref().map(wallet)),
+            ("wallets", (!self.wallets.is_empty()).then(|| Value::list(self.wallets.iter().map(wallet)))),
             ("wallet_account", self.account.as_ref().map(account)),
             ("private_key", self.private_key.as_ref().map(private_key)),
         ])

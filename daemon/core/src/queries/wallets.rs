@@ -65,7 +65,7 @@ fn by_address(asked: &Asked<'_>, wallet: WalletId, address: &str) -> Result<Wall
     for (_, place) in records.page(Page::first(&prefix, CHUNK))? {
         if place.first() == Some(&b'n') {
             let account = records::account_at(records, &place)?;
-            if account.wallet == wallet && account.address == address {
+            if let Some(account) = account.filter(|one| one.wallet == wallet && one.address == address) {
                 return Ok(account);
             }
         }
@@ -83,8 +83,8 @@ fn by_path(asked: &Asked<'_>, wallet: WalletId, path: &str) -> Result<WalletAcco
             let key = layout::account_path(asked.world.index(), wallet, curve.name(), path, format.name());
             let Some(id) = records.read(&key)? else { continue };
             let id: [u8; 16] = id.try_into().map_err(|_| Corrupt::Record("account path"))?;
-            let place = records::account_place(records, asked.id(), WalletAccountId::from_bytes(id))?;
-            let account = records::account_at(records, &place.ok_or(Corrupt::Record("account path"))?)?;
+            let account = records::account(records, asked.id(), WalletAccountId::from_bytes(id))?;
+            let Some(account) = account else { continue };
             if oldest.as_ref().is_none_or(|oldest| account.ordinal < oldest.ordinal) {
                 oldest = Some(account);
             }
@@ -146,17 +146,19 @@ fn a_page(asked: &Asked<'_>, prefix: &[u8], pagination: &Pagination) -> Result<V
 fn stretch(asked: &Asked<'_>, page: Page<'_>, limit: usize) -> Result<Vec<WalletAccount>, Refusal> {
     let mut accounts = Vec::new();
     let mut after: Option<Key> = page.after.map(<[u8]>::to_vec);
+    let mut size = page.limit;
     loop {
-        let rows = asked.world.records().page(Page { after: after.as_deref(), ..page })?;
+        let rows = asked.world.records().page(Page { after: after.as_deref(), limit: size, ..page })?;
         for (_, bytes) in &rows {
             let account = WalletAccount::decode(bytes)?;
             if accounts.len() < limit && asked.organization.wallet(account.wallet).is_some() {
                 accounts.push(account);
             }
         }
-        if rows.len() < page.limit || accounts.len() == limit {
+        if rows.len() < size || accounts.len() == limit {
             return Ok(accounts);
         }
+        size = CHUNK.max(size);
         after = rows.into_iter().next_back().map(|(key, _)| key);
     }
 }

@@ -362,3 +362,55 @@ fn a_deleted_wallet_signs_nothing_and_is_swept_away() {
     assert_eq!(rows(&house), [1, 1, 1, 0]);
     assert!(sweep::step(&house.memory).expect("the store is sound").is_none());
 }
+
+/// A policy of the house about its user without other rights.
+fn policy_of(house: &mut House, name: &str, effect: &str, condition: &str) {
+    let consensus = format!("approvers.any(user, user.id == '{}')", house.user.user);
+    let policy = json!({"policyName": name, "effect": effect, "condition": condition, "consensus": consensus, "notes": ""});
+    house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
+}
+
+#[test]
+fn a_batch_is_never_weaker_than_its_members() {
+    let mut house = House::found(2);
+    let (wallet, user) = (house.wallet.0.clone(), house.user.clone());
+    policy_of(&mut house, "all", "EFFECT_ALLOW", "activity.resource == 'WALLET'");
+    policy_of(&mut house, "accounts", "EFFECT_DENY", &format!("wallet.id == '{wallet}'"));
+    policy_of(&mut house, "wallets", "EFFECT_DENY", &format!("wallets.any(w, w.id == '{wallet}')"));
+    let other = json!({"walletName": "other", "accounts": [
+        account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]});
+    let made =
+        house.submit(&user, house.id, "ACTIVITY_TYPE_CREATE_WALLET", &other, NOW).expect("it is allowed");
+    let other = made["activity"]["result"]["createWalletResult"]["walletId"].clone();
+    let accounts = asked(&house, "list_wallet_accounts", &json!({"walletId": other}))["accounts"].clone();
+    let theirs = accounts[0]["walletAccountId"].clone();
+    let mine = json!(house.account);
+    let mut denied = |activity_type: &str, list: &str, ids: Value| {
+        let parameters = json!({list: ids, "deleteWithoutExport": true});
+        house.submit(&user, house.id, activity_type, &parameters, NOW).is_err()
+    };
+    let accounts = "ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS";
+    for ids in [json!([mine]), json!([mine, theirs]), json!([theirs, mine])] {
+        assert!(denied(accounts, "walletAccountIds", ids.clone()), "{ids}");
+    }
+    assert!(!denied(accounts, "walletAccountIds", json!([theirs])));
+    let wallets = "ACTIVITY_TYPE_DELETE_WALLETS";
+    for ids in [json!([wallet]), json!([wallet, other]), json!([other, wallet])] {
+        assert!(denied(wallets, "walletIds", ids.clone()), "{ids}");
+    }
+    assert!(!denied(wallets, "walletIds", json!([other])));
+}
+
+#[test]
+fn a_policy_about_signing_with_a_key_does_not_reach_its_end() {
+    let mut house = House::found(2);
+    let (key, user) = (house.private_key.clone(), house.user.clone());
+    policy_of(&mut house, "sign", "EFFECT_ALLOW", &format!("private_key.id == '{key}'"));
+    let mut taken = |activity_type: &str, parameters: Value| {
+        house.submit(&user, house.id, activity_type, &parameters, NOW).is_ok()
+    };
+    assert!(taken("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD", raw("privateKeyId", &json!(key))));
+    assert!(!taken("ACTIVITY_TYPE_DISABLE_PRIVATE_KEY", json!({"privateKeyId": key})));
+    let gone = json!({"privateKeyIds": [key], "deleteWithoutExport": true});
+    assert!(!taken("ACTIVITY_TYPE_DELETE_PRIVATE_KEYS", gone));
+}

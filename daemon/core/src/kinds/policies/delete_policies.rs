@@ -1,7 +1,6 @@
 //! Deletes several policies: all of them or none.
 
 use quorate_common::ids::PolicyId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 
@@ -40,8 +39,7 @@ impl Kind for DeletePolicies {
         not_empty(&intent.policy_ids, "policyIds")?;
         distinct(intent.policy_ids.iter(), "policyIds")?;
         intent.policy_ids.iter().try_for_each(|id| view.policy(*id).map(drop))?;
-        let ids = intent.policy_ids.iter().map(ToString::to_string);
-        Ok((Facts { params: vec![("policy_ids", Value::texts(ids))], ..Facts::default() }, ()))
+        Ok((Facts::default(), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

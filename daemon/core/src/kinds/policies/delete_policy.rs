@@ -1,7 +1,6 @@
 //! Deletes a policy.
 
 use quorate_common::ids::PolicyId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 
@@ -37,8 +36,7 @@ impl Kind for DeletePolicy {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         view.policy(intent.policy_id)?;
-        let params = vec![("policy_id", Value::text(intent.policy_id.to_string()))];
-        Ok((Facts { params, ..Facts::default() }, ()))
+        Ok((Facts::default(), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -2,7 +2,6 @@
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::PolicyId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::make::policy;
@@ -63,8 +62,7 @@ impl Kind for UpdatePolicy {
         if let Some(name) = intent.policy_name.as_ref().filter(|name| **name != policy.name) {
             policy::name_is_free(name, view)?;
         }
-        let params = vec![("policy_id", Value::text(policy.id.to_string()))];
-        Ok((Facts { params, ..Facts::default() }, policy))
+        Ok((Facts::default(), policy))
     }
 
     fn execute(intent: Intent, old: Policy, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -53,7 +53,7 @@ impl Kind for UpdateUser {
         distinct(intent.user_tag_ids.iter(), "userTagIds")?;
         let user = view.user(intent.user_id)?.clone();
         view.tags_exist(&intent.user_tag_ids, TagKind::User)?;
-        Ok((Facts::of_user(user.id), user))
+        Ok((Facts::default(), user))
     }
 
     fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -46,10 +46,10 @@ impl Kind for UpdateUserPhoneNumber {
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
-        user::no_token(intent.verification_token.is_some())?;
+        user::no_token(intent.verification_token.as_ref().is_some_and(|token| !token.as_str().is_empty()))?;
         let phone = user::contact(intent.user_phone_number.as_str(), Phone::parse, "userPhoneNumber")?;
         let user = User { phone, ..view.user(intent.user_id)?.clone() };
-        Ok((Facts::of_user(user.id), user))
+        Ok((Facts::default(), user))
     }
 
     fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -44,16 +44,14 @@ impl Kind for DeleteWalletAccounts {
         distinct(intent.wallet_account_ids.iter(), "walletAccountIds")?;
         let ids = intent.wallet_account_ids.iter();
         let accounts: Vec<_> = ids.map(|id| view.wallet_account(*id)).collect::<Result<_, _>>()?;
-        let kept = |account: &WalletAccount| {
-            view.organization.wallet(account.wallet).is_some_and(|wallet| wallet.exported)
-        };
-        if intent.delete_without_export != Some(true) && !accounts.iter().all(kept) {
+        let mut ids: Vec<_> = accounts.iter().map(|account| account.wallet).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let wallets: Vec<_> = ids.into_iter().map(|id| view.wallet(id).cloned()).collect::<Result<_, _>>()?;
+        if intent.delete_without_export != Some(true) && !wallets.iter().all(|wallet| wallet.exported) {
             return Err(Wrong::NotExported.into());
         }
-        // A policy about one wallet must not let accounts of others go.
-        let first = accounts.first().filter(|first| accounts.iter().all(|one| one.wallet == first.wallet));
-        let wallet = first.and_then(|first| view.organization.wallet(first.wallet)).cloned();
-        Ok((Facts { wallet, ..Facts::default() }, accounts))
+        Ok((Facts::of_each(wallets), accounts))
     }
 
     fn execute(

@@ -1,7 +1,6 @@
 //! Deletes wallets, their seeds and their accounts.
 
 use quorate_common::ids::WalletId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 
@@ -42,18 +41,15 @@ impl Kind for DeleteWallets {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         not_empty(&intent.wallet_ids, "walletIds")?;
         distinct(intent.wallet_ids.iter(), "walletIds")?;
-        let mut last = None;
+        let mut wallets = Vec::with_capacity(intent.wallet_ids.len());
         for id in &intent.wallet_ids {
             let wallet = view.wallet(*id)?;
             if !wallet.exported && intent.delete_without_export != Some(true) {
                 return Err(Wrong::Text("wallet has not been exported").into());
             }
-            last = Some(wallet.clone());
+            wallets.push(wallet.clone());
         }
-        let ids = intent.wallet_ids.iter().map(ToString::to_string);
-        // A policy about one wallet must not let several go.
-        let wallet = last.filter(|_| intent.wallet_ids.len() == 1);
-        Ok((Facts { wallet, params: vec![("wallet_ids", Value::texts(ids))], ..Facts::default() }, ()))
+        Ok((Facts { wallets, ..Facts::default() }, ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

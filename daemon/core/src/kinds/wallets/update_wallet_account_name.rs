@@ -38,7 +38,7 @@ impl Kind for UpdateWalletAccountName {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WalletAccount), Refusal> {
         let account = view.wallet_account(intent.wallet_account_id)?;
-        Ok((Facts::of_account(&account, view), account))
+        Ok((Facts::of_each(view.organization.wallet(account.wallet).cloned()), account))
     }
 
     fn execute(intent: Intent, account: WalletAccount, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
