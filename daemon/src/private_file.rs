@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 /// Creates a file, mode 0600, and makes it durable. Fails with [`ErrorKind::AlreadyExists`] and changes nothing
 /// if one has this name.
@@ -28,16 +29,25 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
         _ => {}
     }
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let named = file
-        .write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| renameat_with(CWD, &draft, CWD, path, how).map_err(Error::from));
+    let named =
+        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| give_name(&draft, path, how));
     if let Err(error) = named {
         fs::remove_file(&draft)?;
         return Err(error);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
+}
+
+fn give_name(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {
+    match renameat_with(CWD, draft, CWD, path, how) {
+        // Some network file systems cannot rename without replacing.
+        Err(Errno::INVAL) if how == RenameFlags::NOREPLACE => {
+            fs::hard_link(draft, path)?;
+            fs::remove_file(draft)
+        }
+        other => other.map_err(Error::from),
+    }
 }
 
 #[cfg(test)]
