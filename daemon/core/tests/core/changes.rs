@@ -377,11 +377,16 @@ fn a_batch_is_never_weaker_than_its_members() {
     policy_of(&mut house, "all", "EFFECT_ALLOW", "activity.resource == 'WALLET'");
     policy_of(&mut house, "accounts", "EFFECT_DENY", &format!("wallet.id == '{wallet}'"));
     policy_of(&mut house, "wallets", "EFFECT_DENY", &format!("wallets.any(w, w.id == '{wallet}')"));
-    let other = json!({"walletName": "other", "accounts": [
-        account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]});
-    let made =
-        house.submit(&user, house.id, "ACTIVITY_TYPE_CREATE_WALLET", &other, NOW).expect("it is allowed");
-    let other = made["activity"]["result"]["createWalletResult"]["walletId"].clone();
+    // One whose id comes before that of the protected wallet, so that no order hides the other.
+    let other = (0..50).find_map(|number| {
+        let one = json!({"walletName": format!("other {number}"), "accounts": [
+            account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]});
+        let made = house.submit(&user, house.id, "ACTIVITY_TYPE_CREATE_WALLET", &one, NOW);
+        let made = made.expect("it is allowed")["activity"]["result"]["createWalletResult"].clone();
+        let id = made["walletId"].as_str().expect("an id").to_owned();
+        (id < wallet).then_some(id)
+    });
+    let other = other.expect("ids are random");
     let accounts = asked(&house, "list_wallet_accounts", &json!({"walletId": other}))["accounts"].clone();
     let theirs = accounts[0]["walletAccountId"].clone();
     let mine = json!(house.account);
