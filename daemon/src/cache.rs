@@ -42,6 +42,12 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
         self.old.remove(key);
     }
 
+    /// Drops all but these.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
+        self.young.retain(|key, _| wanted(key));
+        self.old.retain(|key, _| wanted(key));
+    }
+
     /// Keeps a value.
     pub(crate) fn keep(&mut self, key: K, value: V) {
         if self.young.len() >= self.half {
@@ -55,6 +61,15 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drops_what_it_is_told_to_from_both_generations() {
+        let mut cache = TwoGenerations::new(4);
+        (0..3).for_each(|number| cache.keep(number, number));
+        cache.forget(&0);
+        cache.retain(|number| *number != 2);
+        assert_eq!([0, 1, 2].map(|number| cache.value(&number)), [None, Some(1), None]);
+    }
 
     #[test]
     fn keeps_what_is_used_and_stays_bounded() {

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use quorate_common::console;
 use quorate_core::model::Organization;
-use quorate_core::model::layout::Key;
 use tokio::sync::oneshot;
 
-use super::Shared;
 use super::gather::{self, Receiver, Sender, queue};
+use super::{Gone, Shared};
 use crate::store::{Batch, Verdict};
 
 /// A commit did not happen.
@@ -36,8 +35,8 @@ pub struct Figures {
 pub(super) struct Effects {
     /// Snapshots to publish.
     pub(super) after: Vec<Organization>,
-    /// Keys of records that are gone.
-    pub(super) gone: Vec<Key>,
+    /// Opened keys to drop.
+    pub(super) gone: Vec<Gone>,
     /// What the change feed tells.
     pub(super) news: Vec<console::Change>,
     /// Whether notices wait.
@@ -89,9 +88,10 @@ impl Committer {
         &self,
         batch: Batch,
         effects: Effects,
+        deciding: Option<Deciding>,
     ) -> impl Future<Output = Result<(), CommitError>> + use<> {
         let (reply, answer) = oneshot::channel();
-        self.queue.send(Waiting { batch, effects, reply });
+        self.queue.send(Waiting { batch, effects, reply }, deciding);
         async move { answer.await.unwrap_or(Err(CommitError::Stopped)) }
     }
 

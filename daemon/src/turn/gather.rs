@@ -55,22 +55,38 @@ pub struct Receiver<T> {
     queue: Arc<Queue<T>>,
     /// Size of the group before.
     before: usize,
+    /// How long a group waits after a large one.
+    patience: Duration,
 }
 
 /// A request that is being decided, and will probably commit soon.
-pub struct Deciding<T>(Arc<Queue<T>>);
+pub struct Deciding<T>(Option<Arc<Queue<T>>>);
 
 /// A queue whose receiver takes groups, in the order of sending.
 pub fn queue<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { waiting: Vec::new(), asleep: None, closed: false };
     let queue = Queue { state: Mutex::new(state), bell: Condvar::new(), deciding: AtomicUsize::new(0) };
     let queue = Arc::new(queue);
-    (Sender(Arc::clone(&queue)), Receiver { queue, before: 0 })
+    (Sender(Arc::clone(&queue)), Receiver { queue, before: 0, patience: BUSY_PATIENCE })
 }
 
 impl<T> Queue<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the receiver if that is what it sleeps for.
+    fn ring(&self, mut state: MutexGuard<'_, State<T>>) {
+        let deciding = self.deciding.load(Ordering::Relaxed);
+        let wakes = state.asleep.is_some_and(|goal| goal.is_met(state.waiting.len(), deciding));
+        if wakes {
+            // A group that was whole once is taken as it is.
+            state.asleep = None;
+        }
+        drop(state);
+        if wakes {
+            self.bell.notify_one();
+        }
     }
 
     /// Sleeps until the goal is met, the time has come, or the queue is closed.
@@ -97,28 +113,21 @@ impl<T> Queue<T> {
 }
 
 impl<T> Sender<T> {
-    /// Counts a request as being decided until the answer is dropped, which must be before it is sent.
+    /// Counts a request as being decided until the answer is sent with its commit, or dropped.
     pub fn deciding(&self) -> Deciding<T> {
         self.0.deciding.fetch_add(1, Ordering::Relaxed);
-        Deciding(Arc::clone(&self.0))
+        Deciding(Some(Arc::clone(&self.0)))
     }
 
-    /// Sends one. It is dropped if the receiver is gone.
-    pub fn send(&self, one: T) {
+    /// Sends one, which ends that it is being decided. It is dropped if the receiver is gone.
+    pub fn send(&self, one: T, deciding: Option<Deciding<T>>) {
+        if let Some(queue) = deciding.and_then(|mut deciding| deciding.0.take()) {
+            queue.deciding.fetch_sub(1, Ordering::Relaxed);
+        }
         let mut state = self.0.lock();
-        if state.closed {
-            return;
-        }
-        state.waiting.push(one);
-        let deciding = self.0.deciding.load(Ordering::Relaxed);
-        let wakes = state.asleep.is_some_and(|goal| goal.is_met(state.waiting.len(), deciding));
-        if wakes {
-            // A group that was whole once is taken as it is.
-            state.asleep = None;
-        }
-        drop(state);
-        if wakes {
-            self.0.bell.notify_one();
+        if !state.closed {
+            state.waiting.push(one);
+            self.0.ring(state);
         }
     }
 }
@@ -133,7 +142,7 @@ impl<T> Receiver<T> {
         let busy = self.before >= BUSY;
         if busy {
             // Clients that were answered together come back together.
-            let until = Instant::now() + BUSY_PATIENCE;
+            let until = Instant::now() + self.patience;
             state = queue.sleep(state, Goal::Whole(self.before), Some(until));
         }
         if !busy || state.waiting.is_empty() {
@@ -151,7 +160,12 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Deciding<T> {
     fn drop(&mut self) {
-        self.0.deciding.fetch_sub(1, Ordering::Relaxed);
+        // The last one that comes to nothing may be what a group waited for.
+        if let Some(queue) = self.0.take()
+            && queue.deciding.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            queue.ring(queue.lock());
+        }
     }
 }
 
@@ -177,9 +191,10 @@ impl<T> Drop for Receiver<T> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use std::thread::JoinHandle;
 
     fn sent(sender: &Sender<usize>, numbers: std::ops::Range<usize>) {
-        numbers.for_each(|number| sender.send(number));
+        numbers.for_each(|number| sender.send(number, None));
     }
 
     #[test]
@@ -188,7 +203,7 @@ mod tests {
         sent(&sender, 0..GROUP + 2);
         assert_eq!(receiver.group(), Some((0..GROUP).collect()));
         assert_eq!(receiver.group(), Some(vec![GROUP, GROUP + 1]));
-        sender.send(7);
+        sender.send(7, None);
         assert_eq!(receiver.group(), Some(vec![7]));
     }
 
@@ -198,36 +213,53 @@ mod tests {
         for (deciding, before) in [(1, 0), (0, GROUP), (3, GROUP)] {
             let guards: Vec<_> = (0..deciding).map(|_| sender.deciding()).collect();
             receiver.before = before;
-            sender.send(1);
+            sender.send(1, None);
             assert_eq!(receiver.group(), Some(vec![1]), "{deciding} {before}");
             drop(guards);
         }
-        sender.send(1);
+        sender.send(1, None);
         drop(sender);
         assert_eq!(receiver.group(), Some(vec![1]));
         assert_eq!(receiver.group(), None);
     }
 
-    #[test]
-    fn one_that_waits_for_a_group_is_woken_when_it_is_whole() {
-        for before in [0, BUSY] {
-            let (sender, mut receiver) = queue();
-            receiver.before = before;
-            let taking = std::thread::spawn(move || receiver.group());
-            let group = before.max(1);
-            sent(&sender, 0..group);
-            let taken = taking.join().unwrap().unwrap();
-            assert!(taken.len() <= group && taken.first() == Some(&0), "{taken:?}");
+    /// Sleeps for a large group on a thread of its own, with such patience that only a wake can end it.
+    fn asleep(sender: &Sender<usize>, mut receiver: Receiver<usize>) -> JoinHandle<Option<Vec<usize>>> {
+        receiver.before = BUSY;
+        receiver.patience = Duration::from_secs(100_000);
+        let taking = std::thread::spawn(move || receiver.group());
+        while sender.0.lock().asleep.is_none() {
+            std::thread::yield_now();
         }
+        taking
+    }
+
+    #[test]
+    fn who_waits_for_a_group_is_woken_when_it_is_whole() {
+        let (sender, receiver) = queue();
+        let taking = asleep(&sender, receiver);
+        sent(&sender, 0..BUSY);
+        assert_eq!(taking.join().unwrap(), Some((0..BUSY).collect()));
+    }
+
+    #[test]
+    fn who_waits_for_a_request_is_woken_when_it_comes_to_nothing() {
+        let (sender, receiver) = queue();
+        let (first, second) = (sender.deciding(), sender.deciding());
+        let taking = asleep(&sender, receiver);
+        sent(&sender, 0..BUSY - 1);
+        sender.send(BUSY - 1, Some(first));
+        drop(second);
+        assert_eq!(taking.join().unwrap(), Some((0..BUSY).collect()));
     }
 
     #[test]
     fn what_nobody_takes_any_more_is_dropped() {
         let (sender, receiver) = queue();
         let one = Arc::new(());
-        sender.send(Arc::clone(&one));
+        sender.send(Arc::clone(&one), None);
         drop(receiver);
-        sender.send(Arc::clone(&one));
+        sender.send(Arc::clone(&one), None);
         assert_eq!(Arc::strong_count(&one), 1);
     }
 }

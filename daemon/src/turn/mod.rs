@@ -15,7 +15,8 @@ use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
-use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::model::change::Write;
+use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::pipeline::{self, Commit, Turn};
 use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
@@ -129,11 +130,35 @@ impl Keyring for Shared {
 }
 
 impl Shared {
-    /// Drops the opened keys of what is gone.
-    fn forget(&self, gone: &[Key]) {
+    /// Drops opened keys.
+    fn forget(&self, gone: &[Gone]) {
         let mut keys = self.keys.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for place in gone {
-            keys.forget(place);
+        for gone in gone {
+            match gone {
+                Gone::One(place) => keys.forget(place),
+                Gone::Accounts(prefix) => keys.retain(|place| !place.starts_with(prefix)),
+            }
+        }
+    }
+}
+
+/// Opened keys that are useless now, by the places of their private keys and accounts.
+enum Gone {
+    /// The one of this place.
+    One(Key),
+    /// All whose places begin so.
+    Accounts(Key),
+}
+
+impl Gone {
+    /// What a write makes useless: a private key that changes may have been disabled.
+    fn of(write: &Write) -> Option<Self> {
+        let removed = write.value.is_none();
+        match (write.key.first(), layout::entity_class(&write.key)) {
+            (Some(b'e'), Some(b'k')) => Some(Self::One(write.key.clone())),
+            (Some(b'e'), Some(b'w')) if removed => layout::accounts_of_entity(&write.key).map(Self::Accounts),
+            (Some(b'n'), _) if removed => Some(Self::One(write.key.clone())),
+            _ => None,
         }
     }
 }
@@ -251,9 +276,7 @@ impl Turns {
         let writes_some =
             |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
         let (rings, leaves) = (writes_some(b'x'), writes_some(b'z'));
-        // Private keys and accounts stand at the places by which their opened keys are kept.
-        let gone = writes.iter().filter(|write| write.value.is_none()).map(|write| &write.key);
-        let gone = gone.filter(|key| matches!(key.first(), Some(b'e' | b'n'))).cloned().collect();
+        let gone = writes.iter().filter_map(Gone::of).collect();
         let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
             log(Some(&corrupt));
             Refusal::from(corrupt).fault()
@@ -264,9 +287,7 @@ impl Turns {
             set: after.iter().map(|after| (version_key(after.id()), after.head.version)).collect(),
             writes,
         };
-        // From here on the request waits, and the committer must not wait for it.
-        drop(deciding);
-        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, leaves }))
+        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, leaves }, deciding))
     }
 
     fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {

@@ -1,8 +1,7 @@
 //! Destroys private keys.
 
-use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
-use crate::text::clean;
+use super::destroyed::Destroyed;
+use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 
 pub(super) struct DeletePrivateKeys;
 
@@ -20,41 +19,13 @@ impl Kind for DeletePrivateKeys {
     }
 
     fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        let ids = parameters.texts("privateKeyIds")?;
-        let named = listed(ids.iter().map(|id| scene.private_key_named(id)));
-        let mut story = Story::new(
-            count(ids.len(), "private key"),
-            format!("Destroy {}: {named}. It cannot be undone.", count(ids.len(), "private key")),
-        );
-        let before = scene.organization.private_keys.len();
-        story.change("private keys", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
-        story.flag(
-            Level::High,
-            "key-destroyed",
-            "what these keys hold or sign for is out of reach without a copy",
-        );
-        let without_copy =
-            ids.iter().filter(|id| scene.private_key(id).is_none_or(|key| !key.exported)).count();
-        if parameters.yes("deleteWithoutExport")? {
-            story.flag(
-                Level::Med,
-                "without-export",
-                "also what never left by export, of which there may be no copy",
-            );
+        Destroyed {
+            noun: "private key",
+            with: "",
+            present: scene.organization.private_keys.len(),
+            named: &|id| scene.private_key_named(id),
+            known: &|id| scene.private_key(id).map(|one| (one.private_key_name.as_str(), one.exported)),
         }
-        if without_copy > 0 {
-            let text =
-                format!("{} never left by export, so there may be no copy", count(without_copy, "key"));
-            story.flag(Level::High, "no-copy", text);
-        }
-        let first = ids.first().and_then(|id| scene.private_key(id));
-        if let Some(key) = first {
-            story.danger("the NAME of the first key that is destroyed", &clean(&key.private_key_name));
-        }
-        for id in ids.iter().filter(|id| scene.private_key(id).is_none()) {
-            let text = format!("{} is not in this organization now", scene.private_key_named(id));
-            story.flag(Level::Med, "unknown-key", text);
-        }
-        Ok(story)
+        .told(parameters, "privateKeyIds")
     }
 }

@@ -29,6 +29,7 @@ mod delete_user_tags;
 mod delete_users;
 mod delete_wallet_accounts;
 mod delete_wallets;
+mod destroyed;
 mod disable_private_key;
 mod policy;
 mod reader;

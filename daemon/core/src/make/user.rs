@@ -10,7 +10,7 @@ use crate::cx::Cx;
 use crate::limits::Limits;
 use crate::model::{ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, TagKind, User};
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
-use crate::refusal::{Clash, Intent, Limit, Refusal, Unoffered};
+use crate::refusal::{Clash, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::{View, distinct, not_empty, room};
 use crate::world::Moment;
 
@@ -55,15 +55,9 @@ pub fn check(
         if user.oauth_providers.len() > limits.oauth_providers {
             return Err(Limit::Count("OAuth providers of a user", limits.oauth_providers).into());
         }
-        for provider in &user.oauth_providers {
-            provider.identity()?;
-        }
-        if let Some(organization) = within {
-            unclaimed_authenticators(&user.authenticators, organization)?;
-            unclaimed_identities(&user.oauth_providers, organization)?;
-        }
     }
-    Ok(())
+    unclaimed_authenticators(users.iter().flat_map(|user| &user.authenticators), within)?;
+    unclaimed_identities(users.iter().flat_map(|user| &user.oauth_providers), within)
 }
 
 /// New API keys are points of their curves and registered nowhere in the organization.
@@ -83,7 +77,7 @@ pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Resu
 
 /// New authenticators of a user are registered nowhere in the organization, and there is room for them.
 pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
-    unclaimed_authenticators(new, view.organization)?;
+    unclaimed_authenticators(new, Some(view.organization))?;
     let limit = view.world.limits().authenticators;
     let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
@@ -91,31 +85,55 @@ pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'
 
 /// New OAuth identities of a user belong to nobody in the organization, and there is room for them.
 pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
-    unclaimed_identities(new, view.organization)?;
+    unclaimed_identities(new, Some(view.organization))?;
     let count = user.oauth_providers.len();
     room(count, new.len(), view.world.limits().oauth_providers, "OAuth providers of a user")
 }
 
-fn unclaimed_authenticators(new: &[NewAuthenticator], within: &Organization) -> Result<(), Refusal> {
-    distinct(new.iter().map(|one| one.credential_id.as_str()), "authenticators")?;
-    let mut present = within.users().flat_map(|user| &user.authenticators);
-    let taken = present.any(|present| new.iter().any(|one| one.credential_id == present.credential_id));
+fn unclaimed_authenticators<'a>(
+    new: impl IntoIterator<Item = &'a NewAuthenticator>,
+    within: Option<&Organization>,
+) -> Result<(), Refusal> {
+    let new: Vec<&str> = new.into_iter().map(|one| one.credential_id.as_str()).collect();
+    distinct(&new, "authenticators")?;
+    let mut present = within.into_iter().flat_map(Organization::users).flat_map(|user| &user.authenticators);
+    let taken = present.any(|present| new.contains(&present.credential_id.as_str()));
     if taken { Err(Clash::CredentialId.into()) } else { Ok(()) }
 }
 
-fn unclaimed_identities(new: &[NewOauthProvider], within: &Organization) -> Result<(), Refusal> {
-    let mut identities = Vec::with_capacity(new.len());
+fn unclaimed_identities<'a>(
+    new: impl IntoIterator<Item = &'a NewOauthProvider>,
+    within: Option<&Organization>,
+) -> Result<(), Refusal> {
+    let mut identities = Vec::new();
     for provider in new {
         let identity = provider.identity()?;
         identities.push((identity.issuer, identity.audience, identity.subject));
     }
     distinct(&identities, "oauthProviders")?;
-    let mut present = within.users().flat_map(|user| &user.oauth_providers);
+    let mut present = within.into_iter().flat_map(Organization::users).flat_map(|user| &user.oauth_providers);
     let same = |present: &OauthProvider| {
         let known = (&present.issuer, &present.audience, &present.subject);
         identities.iter().any(|(issuer, audience, subject)| known == (issuer, audience, subject))
     };
     if present.any(same) { Err(Clash::OauthProvider.into()) } else { Ok(()) }
+}
+
+/// Takes credentials of a user out of a list of them, each of which must be there, once.
+pub fn take_out<T, Id: Ord>(
+    held: &mut Vec<T>,
+    ids: &[Id],
+    list: &'static str,
+    id: impl Fn(&T) -> &Id,
+    missing: impl Fn(&Id) -> Missing,
+) -> Result<(), Refusal> {
+    not_empty(ids, list)?;
+    distinct(ids, list)?;
+    for wanted in ids {
+        let place = held.iter().position(|one| id(one) == wanted);
+        held.remove(place.ok_or_else(|| missing(wanted))?);
+    }
+    Ok(())
 }
 
 /// Somebody can still act as the user, and a root user can still vote.

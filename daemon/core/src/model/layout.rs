@@ -115,6 +115,13 @@ pub fn entity_class(key: &[u8]) -> Option<u8> {
     key.get(17).copied()
 }
 
+/// How the accounts of the wallet at a key under [`entities`] begin.
+pub fn accounts_of_entity(key: &[u8]) -> Option<Key> {
+    let organization = OrganizationId::from_bytes(key.get(1..17)?.try_into().ok()?);
+    let wallet = WalletId::from_bytes(key.get(18..)?.try_into().ok()?);
+    Some(accounts(organization, Some(wallet)))
+}
+
 /// Whose secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretOf {

@@ -426,6 +426,10 @@ fn later_refusals(house: &House) -> Vec<Row> {
     let twice = json!({"policies": [{"policyName": "a", "effect": "EFFECT_DENY", "notes": ""},
         {"policyName": "a", "effect": "EFFECT_DENY", "notes": ""}]});
     let unique = "policy label must be unique";
+    let twins = |list: &str, credential: Value| {
+        let users = ["a", "b"].map(|name| json!({"userName": name, list: [credential]}));
+        json!({"users": users})
+    };
     let selector = |subject: &str, operator: &str, target: &str| json!({"selectors": [{"subject": subject, "operator": operator, "target": target}]});
     let condition = "invalid policy condition";
     let mut rows = vec![
@@ -483,6 +487,22 @@ fn later_refusals(house: &House) -> Vec<Row> {
             json!({"authenticators": many(11).collect::<Vec<_>>()}),
             ResourceExhausted,
             "user has exceeded maximum authenticators",
+        ),
+        wrong(
+            "CREATE_USERS_V4",
+            twins("authenticators", samples::authenticator("one")),
+            "invalid request body: `authenticators` holds",
+        ),
+        wrong(
+            "CREATE_USERS_V4",
+            twins("oauthProviders", samples::provider("one")),
+            "invalid request body: `oauthProviders` holds",
+        ),
+        root(
+            "CREATE_USERS_V4",
+            json!({"users": [{"userName": "thief", "authenticators": [samples::authenticator("spare")]}]}),
+            AlreadyExists,
+            "credential ID is already registered in this organization",
         ),
         missing("DELETE_AUTHENTICATORS", json!({"authenticatorIds": [nobody]}), "authenticator"),
         missing("DELETE_OAUTH_PROVIDERS", json!({"providerIds": [nobody]}), "OAuth provider"),

@@ -40,13 +40,9 @@ impl Kind for DeleteApiKeys {
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
-        not_empty(&intent.api_key_ids, "apiKeyIds")?;
-        distinct(intent.api_key_ids.iter(), "apiKeyIds")?;
         let mut user = view.user(intent.user_id)?.clone();
-        for id in &intent.api_key_ids {
-            let place = user.api_keys.iter().position(|key| key.id == *id).ok_or(Missing::ApiKey(*id))?;
-            user.api_keys.remove(place);
-        }
+        let missing = |id: &ApiKeyId| Missing::ApiKey(*id);
+        user::take_out(&mut user.api_keys, &intent.api_key_ids, "apiKeyIds", |key| &key.id, missing)?;
         user::still_gets_in(&user, view.organization)?;
         let ids = intent.api_key_ids.iter().map(ToString::to_string);
         let params =

@@ -39,13 +39,15 @@ impl Kind for DeleteAuthenticators {
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
-        not_empty(&intent.authenticator_ids, "authenticatorIds")?;
-        distinct(intent.authenticator_ids.iter(), "authenticatorIds")?;
         let mut user = view.user(intent.user_id)?.clone();
-        for id in &intent.authenticator_ids {
-            let place = user.authenticators.iter().position(|one| one.id == *id);
-            user.authenticators.remove(place.ok_or(Missing::Thing("authenticator"))?);
-        }
+        let missing = |_: &_| Missing::Thing("authenticator");
+        user::take_out(
+            &mut user.authenticators,
+            &intent.authenticator_ids,
+            "authenticatorIds",
+            |one| &one.id,
+            missing,
+        )?;
         user::still_gets_in(&user, view.organization)?;
         Ok((Facts::of_own_credentials(intent.user_id), user))
     }

@@ -39,13 +39,15 @@ impl Kind for DeleteOauthProviders {
     type Outcome = Outcome;
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
-        not_empty(&intent.provider_ids, "providerIds")?;
-        distinct(intent.provider_ids.iter(), "providerIds")?;
         let mut user = view.user(intent.user_id)?.clone();
-        for id in &intent.provider_ids {
-            let place = user.oauth_providers.iter().position(|one| one.id == *id);
-            user.oauth_providers.remove(place.ok_or(Missing::Thing("OAuth provider"))?);
-        }
+        let missing = |_: &_| Missing::Thing("OAuth provider");
+        user::take_out(
+            &mut user.oauth_providers,
+            &intent.provider_ids,
+            "providerIds",
+            |one| &one.id,
+            missing,
+        )?;
         user::still_gets_in(&user, view.organization)?;
         Ok((Facts::of_own_credentials(intent.user_id), user))
     }

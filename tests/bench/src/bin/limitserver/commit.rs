@@ -27,9 +27,13 @@ impl Committer {
     }
 
     /// Queues at once; the future ends when the batch is durable.
-    pub(crate) fn commit(&self, batch: Batch) -> impl Future<Output = Verdict> + use<> {
+    pub(crate) fn commit(
+        &self,
+        batch: Batch,
+        deciding: gather::Deciding<Waiting>,
+    ) -> impl Future<Output = Verdict> + use<> {
         let (reply, answer) = oneshot::channel();
-        self.0.send(Waiting { batch, reply });
+        self.0.send(Waiting { batch, reply }, Some(deciding));
         async move { answer.await.expect("the committer answers") }
     }
 }

@@ -129,8 +129,7 @@ impl Limit {
     pub(crate) async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
         let deciding = self.committer.deciding();
         let (batch, answer) = self.decide(stamp, body)?;
-        drop(deciding);
-        let durable = self.committer.commit(batch);
+        let durable = self.committer.commit(batch, deciding);
         match durable.await {
             Verdict::Done => Ok(answer),
             Verdict::Clash => Err("known body"),
