@@ -39,6 +39,18 @@ pub enum Resource {
     PrivateKey,
     /// Wallets and their accounts.
     Wallet,
+    /// Invitations to become a user.
+    Invitation,
+    /// How the service is paid for.
+    PaymentMethod,
+    /// What is paid for.
+    Subscription,
+    /// Endpoints that receive webhooks.
+    WebhookEndpoint,
+    /// Interfaces of smart contracts.
+    SmartContractInterface,
+    /// What sessions may be limited to.
+    SessionProfile,
 }
 
 /// Who decides on a kind.
@@ -53,6 +65,10 @@ pub enum Gate {
     OwnCredential,
     /// A vote on another activity: those who can still decide it.
     Vote,
+    /// As `POLICY`, but a root user must ask.
+    RootUser,
+    /// Whoever holds the secret of an invitation.
+    Invitation,
 }
 
 /// One kind of activity, in one version.

@@ -18,7 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Status};
 use crate::ids::{ActivityId, OrganizationId, UserId, WalletAccountId};
-use crate::wire::{Feature, Policy, PrivateKey, Quorum, Tag, Timestamp, User, Wallet, WalletAccount};
+use crate::wire::{
+    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, SessionProfile,
+    SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
+};
 
 /// Version of this protocol. A console refuses a daemon that speaks another one.
 pub const PROTOCOL: u32 = 1;
@@ -109,6 +112,27 @@ pub struct OrganizationDetail {
     pub policies: Vec<Policy>,
     /// Features that are on.
     pub features: Vec<Feature>,
+    /// Invitations.
+    #[serde(default)]
+    pub invitations: Vec<Invitation>,
+    /// Endpoints that receive webhooks.
+    #[serde(default)]
+    pub webhook_endpoints: Vec<WebhookEndpoint>,
+    /// What sessions may be limited to.
+    #[serde(default)]
+    pub session_profiles: Vec<SessionProfile>,
+    /// Interfaces of smart contracts, without their text.
+    #[serde(default)]
+    pub smart_contract_interfaces: Vec<SmartContractInterface>,
+    /// From which addresses requests are taken: of the organization and of API keys.
+    #[serde(default)]
+    pub ip_allowlists: Vec<IpAllowlist>,
+    /// How the service is paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_method: Option<PaymentMethod>,
+    /// Product of the billing tier that was activated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing_tier: Option<String>,
 }
 
 /// A page of wallet accounts.

@@ -144,6 +144,22 @@ id!(
     /// Names a policy.
     PolicyId
 );
+id!(
+    /// Names an invitation to become a user.
+    InvitationId
+);
+id!(
+    /// Names an endpoint that receives webhooks.
+    EndpointId
+);
+id!(
+    /// Names a session profile.
+    SessionProfileId
+);
+id!(
+    /// Names the interface of a smart contract.
+    SmartContractInterfaceId
+);
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
-    ApiKeyId, AuthenticatorId, OrganizationId, PolicyId, PrivateKeyId, ProviderId, TagId, UserId,
-    WalletAccountId, WalletId,
+    ApiKeyId, AuthenticatorId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, ProviderId,
+    SessionProfileId, SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 
 /// A point in time; both members are decimal strings.
@@ -279,4 +279,164 @@ pub struct Quorum {
     pub threshold: u32,
     /// Members.
     pub user_ids: Vec<UserId>,
+}
+
+/// An invitation to become a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Invitation {
+    /// Id.
+    pub invitation_id: InvitationId,
+    /// Name that the new user gets.
+    pub receiver_user_name: String,
+    /// Where the invitation was sent.
+    pub receiver_email: String,
+    /// Ids of tags that the new user gets.
+    pub receiver_user_tags: Vec<TagId>,
+    /// `ACCESS_TYPE_*`.
+    pub access_type: String,
+    /// `INVITATION_STATUS_*`.
+    pub status: String,
+    /// Created at.
+    pub created_at: Timestamp,
+    /// Last changed at.
+    pub updated_at: Timestamp,
+    /// Who invites.
+    pub sender_user_id: UserId,
+}
+
+/// What an endpoint wants to be told of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookSubscription {
+    /// `ACTIVITY_UPDATES` and other names of events.
+    pub event_type: String,
+    /// JSON text that clients keep beside it; it filters nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters_json: Option<String>,
+    /// Whether it counts; absent means yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_active: Option<bool>,
+}
+
+/// An endpoint that receives webhooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookEndpoint {
+    /// Id.
+    pub endpoint_id: EndpointId,
+    /// Organization.
+    pub organization_id: OrganizationId,
+    /// Where events are posted.
+    pub url: String,
+    /// Name.
+    pub name: String,
+    /// Whether anything is posted.
+    pub is_active: bool,
+    /// What it wants to be told of.
+    pub subscriptions: Vec<WebhookSubscription>,
+}
+
+/// What sessions may be limited to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionProfile {
+    /// Id.
+    pub session_profile_id: SessionProfileId,
+    /// Name.
+    pub session_profile_name: String,
+    /// Condition expression that each activity of such a session must fulfil.
+    pub scope: String,
+    /// Longest life of such a session, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiration_seconds: Option<String>,
+    /// Notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// Created at.
+    pub created_at: Timestamp,
+    /// Last changed at.
+    pub updated_at: Timestamp,
+}
+
+/// The interface of a smart contract: an ABI or IDL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SmartContractInterface {
+    /// Organization.
+    pub organization_id: OrganizationId,
+    /// Id.
+    pub smart_contract_interface_id: SmartContractInterfaceId,
+    /// Address of the contract or program.
+    pub smart_contract_address: String,
+    /// JSON of the interface; empty where only a list is shown.
+    pub smart_contract_interface: String,
+    /// `SMART_CONTRACT_INTERFACE_TYPE_*`.
+    #[serde(rename = "type")]
+    pub interface_type: String,
+    /// Name.
+    pub label: String,
+    /// Notes.
+    pub notes: String,
+    /// Created at.
+    pub created_at: Timestamp,
+    /// Last changed at.
+    pub updated_at: Timestamp,
+}
+
+/// A smart contract interface by what it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SmartContractInterfaceReference {
+    /// Id.
+    pub smart_contract_interface_id: SmartContractInterfaceId,
+    /// Address of the contract or program.
+    pub smart_contract_address: String,
+    /// SHA-256 of the interface, hex.
+    pub digest: String,
+}
+
+/// A block of addresses that requests may come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IpAllowlistRule {
+    /// Network and prefix length (RFC 4632 §3.1, RFC 4291 §2.3).
+    pub cidr: String,
+    /// Name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Created at, milliseconds since 1970.
+    pub created_at: String,
+}
+
+/// From which addresses requests are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IpAllowlist {
+    /// Organization.
+    pub organization_id: OrganizationId,
+    /// Blocks.
+    pub rules: Vec<IpAllowlistRule>,
+    /// API key it is about; absent for the whole organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_key: Option<String>,
+    /// Whether it is on; absent for that of an API key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// `ALLOW` or `DENY`: what happens when the address is not known.
+    pub on_evaluation_error: String,
+}
+
+/// How the service is paid for. Nothing is ever charged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentMethod {
+    /// Id.
+    pub payment_method_id: String,
+    /// Last four digits of a card; empty when only an id was given.
+    pub last_four: String,
+    /// Who holds it.
+    pub card_holder_name: String,
+    /// Mail address of the holder.
+    pub card_holder_email: String,
 }

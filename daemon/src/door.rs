@@ -35,6 +35,8 @@ pub struct Incoming {
     pub target: PathAndQuery,
     /// The headers that authenticate.
     pub stamps: Stamps,
+    /// `X-Forwarded-For`, each line as sent: what proxies say of where the request came from.
+    pub forwarded: Vec<LineText>,
     /// The bytes that a stamp covers.
     pub body: Bytes,
     /// Where it came in.
@@ -105,8 +107,7 @@ pub enum Line {
 impl Line {
     /// A header that stands once with this value; refuses what is not visible ASCII.
     pub fn once(value: HeaderValue) -> Option<Self> {
-        let visible = value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~'));
-        visible.then_some(Self::Once(LineText(value)))
+        LineText::new(value).map(Self::Once)
     }
 }
 
@@ -115,6 +116,12 @@ impl Line {
 pub struct LineText(HeaderValue);
 
 impl LineText {
+    /// A value; none if it is not visible ASCII.
+    pub fn new(value: HeaderValue) -> Option<Self> {
+        let visible = value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~'));
+        visible.then_some(Self(value))
+    }
+
     /// The value.
     pub fn as_str(&self) -> &str {
         // The bytes were checked when the value was made, so the default is never taken.

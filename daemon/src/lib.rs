@@ -17,6 +17,7 @@ pub mod prompt;
 pub mod routes;
 pub mod service;
 pub mod socket;
+pub mod source;
 pub mod store;
 pub mod sweeper;
 pub mod telemetry;

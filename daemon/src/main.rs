@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use quorated::commands::{Arguments, Command, dev, init, serve};
+use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, serve};
 use quorated::service::StartError;
 
 fn main() -> ExitCode {
@@ -28,6 +28,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     match arguments.command {
         Command::Serve { config } => serve::run(&config).await,
         Command::Init(arguments) => init::run(arguments).await,
+        Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
         Command::Dev(arguments) => dev::run(arguments).await,
     }
 }

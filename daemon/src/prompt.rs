@@ -16,13 +16,13 @@ pub fn of_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
     use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
     let failed = |error: std::io::Error| {
-        StartError::Other(format!("the passphrase file {} cannot be read: {error}", path.display()))
+        StartError::Other(format!("the file {} cannot be read: {error}", path.display()))
     };
     let file = std::fs::File::open(path).map_err(failed)?;
     let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let text = format!(
-            "the passphrase file {0} may be read by others (mode {mode:04o}); run: chmod 600 {0}",
+            "the file {0} holds a secret and may be read by others (mode {mode:04o}); run: chmod 600 {0}",
             path.display()
         );
         return Err(StartError::Other(text));

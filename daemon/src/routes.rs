@@ -10,6 +10,7 @@ use quorate_core::{kinds, queries};
 
 use crate::console::Console;
 use crate::door::{Answer, Incoming, Line, Service, Stamps};
+use crate::source::Proxies;
 use crate::turn::Turns;
 
 const SUBMIT: &str = "/public/v1/submit/";
@@ -20,12 +21,18 @@ const CONSOLE: &str = "/console/v1/";
 pub struct Routes {
     turns: Arc<Turns>,
     console: Console,
+    proxies: Proxies,
 }
 
 impl Routes {
     /// Routes over these turns.
-    pub const fn new(turns: Arc<Turns>, console: Console) -> Self {
-        Self { turns, console }
+    pub const fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
+        Self { turns, console, proxies }
+    }
+
+    fn credentials(&self, incoming: &Incoming) -> Credentials {
+        let source = self.proxies.source(incoming.door, &incoming.forwarded);
+        Credentials { source, ..credentials(&incoming.stamps) }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -35,7 +42,7 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let result = self.turns.submit(operation, &credentials(&incoming.stamps), &incoming.body).await;
+        let result = self.turns.submit(operation, &self.credentials(incoming), &incoming.body).await;
         answer(result).of(operation)
     }
 
@@ -49,7 +56,7 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let run = || self.turns.query(operation, &credentials(&incoming.stamps), &incoming.body);
+        let run = || self.turns.query(operation, &self.credentials(incoming), &incoming.body);
         // Lists may read much; other requests must not wait behind them.
         let result = if operation.starts_with("list_") { tokio::task::block_in_place(run) } else { run() };
         answer(result).of(operation)
@@ -100,5 +107,6 @@ fn credentials(stamps: &Stamps) -> Credentials {
         webauthn: count(&stamps.webauthn),
         attested: count(&stamps.attested),
         sessions: count(&stamps.session),
+        source: None,
     }
 }

@@ -15,13 +15,14 @@ use crate::console::{Console, Facts};
 use crate::http::limits::Limits as DoorLimits;
 use crate::http::{HttpDoor, Server};
 use crate::identity::{Identity, IdentityError};
-use crate::outbox::{Outbox, WebhookPolicy, WebhookUrl};
+use crate::outbox::{MailSettings, Outbox, Postman, WebhookPolicy, WebhookUrl};
 use crate::routes::Routes;
 use crate::socket::{SocketDoor, SocketError};
+use crate::source::Proxies;
 use crate::store::{StoreError, embedded::Embedded};
 use crate::sweeper;
 use crate::telemetry::{Metrics, Readiness};
-use crate::turn::{Shared, Turns};
+use crate::turn::{self, Shared, Turns};
 use crate::vault::{KeySource, Vault, VaultError};
 
 /// The folder of the embedded store within the data folder.
@@ -96,8 +97,17 @@ pub struct Data {
     pub create: bool,
 }
 
+/// What the daemon may do to the world outside, and how.
+#[derive(Default)]
+pub struct Outside {
+    /// Which webhooks may be called.
+    pub webhooks: WebhookPolicy,
+    /// How mail is sent, if it is.
+    pub mail: Option<MailSettings>,
+}
+
 /// Opens the data and starts the committer.
-pub fn open(data: &Data, limits: Limits, webhooks: &WebhookPolicy) -> Result<Engine, StartError> {
+pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, StartError> {
     let folder = &data.folder;
     let fresh = !Vault::exists(folder);
     if fresh && !data.create {
@@ -109,9 +119,10 @@ pub fn open(data: &Data, limits: Limits, webhooks: &WebhookPolicy) -> Result<Eng
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
     let barrier = Barrier::new(store, vault);
     let identity = Identity::open(&barrier)?;
-    let policy = webhooks.clone();
-    let check = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
-    let shared = Arc::new(Shared::new(barrier, limits, check));
+    let policy = outside.webhooks.clone();
+    let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
+    let outside = turn::Outside { webhooks, mail: outside.mail.is_some() };
+    let shared = Arc::new(Shared::new(barrier, limits, outside));
     Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
 }
 
@@ -132,6 +143,8 @@ pub struct HttpSettings {
     pub tls: Option<TlsAcceptor>,
     /// Limits.
     pub limits: DoorLimits,
+    /// Proxies that are believed where a request came from.
+    pub proxies: Proxies,
 }
 
 /// How the doors are served.
@@ -144,8 +157,8 @@ pub struct Doors {
     pub group: Option<u32>,
     /// How the daemon was started.
     pub mode: Mode,
-    /// Which webhooks may be called.
-    pub webhooks: WebhookPolicy,
+    /// What the daemon may do to the world outside.
+    pub outside: Outside,
 }
 
 /// Serves until `stop`. `ready` runs when both doors accept, with the address that clients use.
@@ -159,8 +172,9 @@ where
     F: FnOnce(Option<String>) -> R,
     R: Future<Output = Result<(), StartError>>,
 {
-    let Doors { http, socket, group, mode, webhooks } = doors;
+    let Doors { http, socket, group, mode, outside } = doors;
     let socket = SocketDoor::bind(&socket, group, DoorLimits::socket()).await?;
+    let proxies = http.as_ref().map(|settings| settings.proxies.clone()).unwrap_or_default();
     let (http, base_url) = match http {
         None => (None, None),
         Some(settings) => {
@@ -172,10 +186,14 @@ where
     let readiness = Readiness::default();
     let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
     let console = Console::new(Arc::clone(&engine.turns), facts);
-    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console));
+    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies));
     let server = Server::new(routes, metrics.clone(), readiness.clone());
-    let outbox = Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &webhooks, metrics.clone());
+    let outbox =
+        Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &outside.webhooks, metrics.clone());
     let outbox = tokio::spawn(outbox.run(stop.clone()));
+    let postman = outside.mail.map(|mail| Postman::new(Arc::clone(&engine.turns), mail, metrics.clone()));
+    let postman = postman.transpose().map_err(StartError::Other)?;
+    let postman = postman.map(|postman| tokio::spawn(postman.run(stop.clone())));
     let sweeper = tokio::spawn(sweeper::run(Arc::clone(&engine.turns), stop.clone()));
     let watch = tokio::spawn(watch(Arc::clone(&engine.turns), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
@@ -191,13 +209,16 @@ where
     }
     let _ = socket.await;
     let _ = outbox.await;
+    if let Some(postman) = postman {
+        let _ = postman.await;
+    }
     let _ = sweeper.await;
     let _ = watch.await;
     started
 }
 
 async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> {
-    let HttpSettings { listen, base_url, tls, limits } = settings;
+    let HttpSettings { listen, base_url, tls, limits, .. } = settings;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let failed = |source| StartError::Listen { address: listen, source };
     let door = HttpDoor::bind(listen, tls, limits).await.map_err(failed)?;

@@ -60,6 +60,7 @@ const DECIDERS: [&str; 2] = ["daemon/core/src/policy", "daemon/core/src/consensu
 const ONLY: &[(&str, &[&str])] = &[
     ("sled", &["daemon/src/store/embedded"]),
     ("seccompiler", &["daemon/src/store/durable"]),
+    ("lettre", &["daemon/src/outbox/mail"]),
     ("interprocess", &["daemon/src/socket", "tui/src/link"]),
     ("crossterm", &["tui/src/term"]),
     ("hyper", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),

@@ -94,6 +94,13 @@ impl Stage {
             }],
             policies: Vec::new(),
             features: Vec::new(),
+            invitations: Vec::new(),
+            webhook_endpoints: Vec::new(),
+            session_profiles: Vec::new(),
+            smart_contract_interfaces: Vec::new(),
+            ip_allowlists: Vec::new(),
+            payment_method: None,
+            billing_tier: None,
         }
     }
 

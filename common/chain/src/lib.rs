@@ -7,6 +7,7 @@
 //! caller passes a function that fills a buffer).
 
 pub mod address;
+pub mod contract;
 pub mod curve;
 pub mod derive;
 mod hexadecimal;

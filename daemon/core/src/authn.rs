@@ -1,20 +1,21 @@
 //! Who asks: from the stamps of a request to a user.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use quorate_common::ids::OrganizationId;
-use quorate_common::stamp::{Stamp, StampFlaw};
+use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+use quorate_common::stamp::{ApiKeyCurve, Stamp, StampFlaw, StampKey};
 
 use crate::model::layout::{self, Lookup};
-use crate::model::{Millis, Organization};
-use crate::refusal::{Authn, Missing, Refusal};
+use crate::model::{Invitation, Millis, Organization, ip_allowlist};
+use crate::refusal::{Authn, Denied, Missing, Refusal};
 use crate::view::Caller;
 use crate::world::{Page, World};
 
 /// Longest header value that is read, in bytes.
 const STAMP_LIMIT: usize = 16 * 1024;
 
-/// The headers of a request that can prove who sent it.
+/// The headers of a request that can prove who sent it, and where it came from.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
     /// Values of `X-Stamp`.
@@ -25,6 +26,8 @@ pub struct Credentials {
     pub attested: usize,
     /// How many `X-Session` headers there are.
     pub sessions: usize,
+    /// The address it came from, if that is known.
+    pub source: Option<IpAddr>,
 }
 
 /// Whether the key may also be looked for in the children of the organization named.
@@ -34,6 +37,8 @@ pub enum Reach {
     Usual,
     /// In the children, too: for operations that find out where a key belongs.
     Children,
+    /// Among the invitations of the organization, and nowhere else.
+    Invitations,
 }
 
 /// A proven caller and the organization acted upon.
@@ -57,6 +62,9 @@ pub fn authenticate(
 ) -> Result<Authenticated, Refusal> {
     let stamp = the_stamp(credentials)?;
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
+    if reach == Reach::Invitations {
+        return invited(named, stamp, body);
+    }
     let (home, target) = locate(world, named, &stamp, reach)?;
     let curve = stamp.scheme.curve();
     let unknown = || unknown_key(&target, &stamp);
@@ -68,8 +76,33 @@ pub fn authenticate(
     if key.is_expired(now) {
         return Err(Authn::Expired.into());
     }
+    let allowlist = home.head.ip_allowlist.as_ref();
+    if !ip_allowlist::takes(allowlist, key.ip_allowlist.as_ref(), credentials.source) {
+        return Err(Denied::Address.into());
+    }
     let (user, api_key, organization) = (member.user.id, key.id, home.id());
-    Ok(Authenticated { caller: Caller { organization, user, api_key, stamp }, home, target })
+    let caller = Caller { organization, user, api_key, invitation: None, stamp };
+    Ok(Authenticated { caller, home, target })
+}
+
+/// Finds the invitation whose mailed key stamped these exact body bytes. Who accepts it is nobody yet.
+fn invited(organization: Arc<Organization>, stamp: Stamp, body: &[u8]) -> Result<Authenticated, Refusal> {
+    let bears =
+        |one: &&Invitation| stamp.scheme.curve() == ApiKeyCurve::P256 && one.public_key == stamp.public_key;
+    let unknown = || unknown_key(&organization, &stamp);
+    let id = organization.invitations.iter().find(bears).ok_or_else(unknown)?.id;
+    let key = StampKey::parse(ApiKeyCurve::P256, &stamp.public_key).map_err(|_| unknown())?;
+    if !key.verify(stamp.scheme, body, &stamp.signature) {
+        return Err(Authn::Signature.into());
+    }
+    let caller = Caller {
+        organization: organization.id(),
+        user: UserId::from_bytes([0; 16]),
+        api_key: ApiKeyId::from_bytes(*id.as_bytes()),
+        invitation: Some(id),
+        stamp,
+    };
+    Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
 }
 
 /// Exactly one stamp, and one that can be read.

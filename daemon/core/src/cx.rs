@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use quorate_common::ids::{OrganizationId, WalletId};
 
+use crate::mail::Mail;
 use crate::model::change::Founding;
 use crate::model::layout::SecretOf;
 use crate::model::{Change, Millis, Wallet, WalletAccount};
@@ -17,25 +18,29 @@ pub struct Cx<'a, 'm> {
     moment: &'m mut Moment<'a>,
     changes: Vec<Change>,
     founded: Vec<Founding>,
+    mails: Vec<Mail>,
 }
 
 /// What an execution left behind.
+#[derive(Default)]
 pub struct Left {
     /// Changes of the organization acted upon.
     pub changes: Vec<Change>,
     /// New sub-organizations.
     pub founded: Vec<Founding>,
+    /// Mail to be sent.
+    pub mails: Vec<Mail>,
 }
 
 impl<'a, 'm> Cx<'a, 'm> {
     /// A context over this view.
     pub fn new(view: View<'a>, moment: &'m mut Moment<'a>) -> Self {
-        Self { view, moment, changes: Vec::new(), founded: Vec::new() }
+        Self { view, moment, changes: Vec::new(), founded: Vec::new(), mails: Vec::new() }
     }
 
     /// Ends the execution.
     pub fn finish(self) -> Left {
-        Left { changes: self.changes, founded: self.founded }
+        Left { changes: self.changes, founded: self.founded, mails: self.mails }
     }
 
     /// What can be read.
@@ -71,6 +76,11 @@ impl<'a, 'm> Cx<'a, 'm> {
     /// Founds a sub-organization.
     pub fn found(&mut self, founding: Founding) {
         self.founded.push(founding);
+    }
+
+    /// Sends a mail, once this is durable.
+    pub fn send(&mut self, mail: Mail) {
+        self.mails.push(mail);
     }
 
     /// A new wallet with its secret and accounts.

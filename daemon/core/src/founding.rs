@@ -1,19 +1,35 @@
-//! Founding a top-level organization: outside of the API, by whoever runs the service.
+//! What whoever runs the service does outside of the API: founding a top-level organization, and letting its users
+//! in again when their IP allowlist has locked them out.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::OrganizationId;
 
 use crate::limits::Limits;
 use crate::make::user::{self, SignIn};
-use crate::model::change::{Applied, Change, Founding, found};
+use crate::model::change::{Applied, Change, Founding, apply, found};
 use crate::model::layout::IndexKey;
 use crate::model::organization::Head;
-use crate::model::{RootQuorum, User};
+use crate::model::{Millis, Organization, RootQuorum, User};
 use crate::params::NewUser;
 use crate::pipeline::Commit;
-use crate::refusal::{Intent, Refusal};
+use crate::refusal::{Corrupt, Intent, Refusal};
 use crate::view::not_empty;
 use crate::world::Moment;
+
+/// Takes the IP allowlist of an organization away. Those of its API keys count for nothing without it.
+pub fn clear_ip_allowlist(
+    organization: &Organization,
+    index: &IndexKey,
+    now: Millis,
+) -> Result<Commit, Corrupt> {
+    let applied = apply(organization, vec![Change::SetIpAllowlist(None)], now, index)?;
+    Ok(Commit {
+        expect: vec![(organization.id(), organization.head.version)],
+        writes: applied.writes,
+        after: vec![applied.after],
+        ..Commit::default()
+    })
+}
 
 /// A new organization and its root users.
 pub struct Founded {
@@ -45,19 +61,11 @@ pub fn organization(
     for new in root_users {
         users.push(user::first_user(new, moment)?);
     }
-    let head = Head {
-        id: OrganizationId::random(moment.random()),
-        parent: None,
-        name,
-        version: 0,
-        quorum: RootQuorum { threshold, members: users.iter().map(|user| user.id).collect() },
-        features: std::collections::BTreeMap::new(),
-        created: moment.now,
-        updated: moment.now,
-    };
+    let quorum = RootQuorum { threshold, members: users.iter().map(|user| user.id).collect() };
+    let head = Head::new(OrganizationId::random(moment.random()), None, name, quorum, moment.now);
     let id = head.id;
     let changes = users.iter().cloned().map(Change::PutUser).collect();
-    let Applied { after, writes, absent } = found(Founding { head, changes }, moment.now, index)?;
+    let Applied { after, writes, absent, .. } = found(Founding { head, changes }, moment.now, index)?;
     let commit = Commit { absent, writes, after: vec![after], ..Commit::default() };
     Ok(Founded { id, root_users: users, commit })
 }

@@ -6,6 +6,7 @@
 use quorate_common::activity::Selection;
 use quorate_common::catalog::{Action, Gate, KindEntry, Resource};
 use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::UserId;
 use quorate_common::json::{self, Flaw};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -44,6 +45,11 @@ pub trait Kind: 'static {
     fn ballot(_intent: &Self::Intent) -> Option<Ballot> {
         None
     }
+
+    /// The user who asks, for those kinds by which somebody becomes one.
+    fn newcomer(_intent: &Self::Intent) -> Option<UserId> {
+        None
+    }
 }
 
 /// A vote on another activity.
@@ -69,6 +75,11 @@ pub trait Form:
     const NUMBER: u16;
     /// The member of the result; empty for votes, which have none.
     const RESULT: &'static str;
+    /// Whether parts of the parameters are kept from everybody, the record included.
+    const MASKS: bool = false;
+
+    /// Hides those parts. What is left must read as parameters again.
+    fn mask(&mut self) {}
 }
 
 /// Reads the parameters of a row.
@@ -85,6 +96,8 @@ pub struct Entry {
     pub gate: Gate,
     /// What policies match on.
     pub acts: Option<(Action, Resource)>,
+    /// Whether parts of the parameters are kept from everybody, the record included.
+    pub masks: bool,
     result: &'static str,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
@@ -97,6 +110,7 @@ pub const fn entry<F: Form>() -> Entry {
         number: F::NUMBER,
         gate: <F::Kind as Kind>::GATE,
         acts: <F::Kind as Kind>::ACTS,
+        masks: F::MASKS,
         result: F::RESULT,
         parse: parse::<F>,
         schemas: schemas::<F>,
@@ -180,6 +194,9 @@ pub trait Ready {
     /// The vote that the intent is.
     fn ballot(&self) -> Option<Ballot>;
 
+    /// The user who asks, where the intent makes somebody one.
+    fn newcomer(&self) -> Option<UserId>;
+
     /// What must hold, and what a policy may ask about it. Keeps what it found for the execution.
     fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal>;
 
@@ -202,7 +219,8 @@ fn parse<F: Form>(parameters: Value, entry: &Entry) -> Result<Box<dyn Ready>, Re
         let reason = "invalid request body: `parameters`: expected an object".to_owned();
         return Err(Flaw::Member { path: "parameters".to_owned(), reason }.into());
     }
-    let form: F = json::typed(parameters, "parameters")?;
+    let mut form: F = json::typed(parameters, "parameters")?;
+    form.mask();
     let echo = member(&entry.intent_key(), &form)?;
     Ok(Box::new(Prepared::<F> { echo, intent: form.into(), plan: None }))
 }
@@ -231,6 +249,10 @@ impl<F: Form> Ready for Prepared<F> {
 
     fn ballot(&self) -> Option<Ballot> {
         F::Kind::ballot(&self.intent)
+    }
+
+    fn newcomer(&self) -> Option<UserId> {
+        F::Kind::newcomer(&self.intent)
     }
 
     fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal> {

@@ -13,6 +13,7 @@ pub mod kind;
 pub mod kinds;
 pub mod limits;
 pub mod listing;
+pub mod mail;
 pub mod make;
 pub mod model;
 pub mod notice;

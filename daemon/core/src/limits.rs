@@ -23,6 +23,14 @@ pub struct Limits {
     pub expiring_api_keys: usize,
     /// OAuth providers of a user.
     pub oauth_providers: usize,
+    /// Invitations of an organization, also those that were accepted or taken back, of which the oldest make room.
+    pub invitations: usize,
+    /// Webhook endpoints of an organization.
+    pub webhook_endpoints: usize,
+    /// Session profiles of an organization.
+    pub session_profiles: usize,
+    /// Smart contract interfaces of an organization.
+    pub smart_contract_interfaces: usize,
     /// Activities of an organization that may wait for votes at once.
     pub waiting_activities: usize,
     /// Denied attempts kept per API key; older ones are dropped.
@@ -42,12 +50,20 @@ impl Default for Limits {
             long_lived_api_keys: 10,
             expiring_api_keys: 10,
             oauth_providers: 10,
+            invitations: 100,
+            webhook_endpoints: 10,
+            session_profiles: 100,
+            smart_contract_interfaces: 100,
             waiting_activities: 1000,
             denied_activities: 100,
         }
     }
 }
 
+/// Smart contract interfaces of an organization, all texts together, in bytes.
+pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
+/// Blocks of an IP allowlist, of each address family.
+pub const IP_RULES: usize = 10;
 /// Longest list that one request may carry.
 pub const BATCH: usize = 100;
 /// A body may be this old, in milliseconds: one hour.

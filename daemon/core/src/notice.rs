@@ -1,6 +1,6 @@
 //! Notices: what a webhook is told of an activity. Written in the same batch as the activity, delivered later.
 
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,6 +16,9 @@ use crate::world::World;
 pub struct Notice {
     /// Organization that set the URL.
     pub receiver: OrganizationId,
+    /// Its endpoint; absent for the URL of its feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointId>,
     /// Where to post.
     pub url: String,
     /// Activity it is about.
@@ -32,16 +35,24 @@ impl Record for Notice {
     const NOUN: &'static str = "notice";
 }
 
-/// The notices of an activity's present state: for the organization's own URL and for its parent's.
+/// Who is told: an organization, by one of its endpoints or by the URL of its feature.
+struct Receiver {
+    organization: OrganizationId,
+    endpoint: Option<EndpointId>,
+    url: String,
+}
+
+/// The notices of an activity's present state: for the organization's own receivers and for its parent's.
 pub fn notices(
     world: &dyn World,
     organization: &Organization,
     activity: &ActivityRecord,
 ) -> Result<Vec<Write>, Corrupt> {
-    let mut receivers = Vec::new();
-    receivers.extend(receiver(organization));
-    if let Some(parent) = organization.head.parent {
-        receivers.extend(world.organization(parent)?.as_deref().and_then(receiver));
+    let mut receivers = receivers(organization);
+    if let Some(parent) = organization.head.parent
+        && let Some(parent) = world.organization(parent)?
+    {
+        receivers.extend(self::receivers(&parent));
     }
     if receivers.is_empty() {
         return Ok(Vec::new());
@@ -50,11 +61,12 @@ pub fn notices(
     let flaw = Corrupt::Record("activity");
     let body = String::from_utf8(body).map_err(|_| flaw.clone())?;
     let body = RawValue::from_string(body).map_err(|_| flaw)?;
-    let rows = receivers.into_iter().map(|(receiver, url)| {
-        let votes = u32::try_from(activity.votes.len()).unwrap_or(u32::MAX);
-        let place = layout::notice(receiver, activity.id, votes);
+    let votes = u32::try_from(activity.votes.len()).unwrap_or(u32::MAX);
+    let rows = receivers.into_iter().map(|Receiver { organization, endpoint, url }| {
+        let place = layout::notice(organization, endpoint, activity.id, votes);
         let notice = Notice {
-            receiver,
+            receiver: organization,
+            endpoint,
             url,
             activity: activity.id,
             body: body.clone(),
@@ -66,7 +78,15 @@ pub fn notices(
     rows.collect()
 }
 
-fn receiver(organization: &Organization) -> Option<(OrganizationId, String)> {
-    let url = organization.feature(FeatureName::Webhook)??;
-    Some((organization.id(), url.to_owned()))
+fn receivers(organization: &Organization) -> Vec<Receiver> {
+    let feature = organization.feature(FeatureName::Webhook).flatten();
+    let feature =
+        feature.map(|url| Receiver { organization: organization.id(), endpoint: None, url: url.to_owned() });
+    let endpoints = organization.webhook_endpoints.iter().filter(|endpoint| endpoint.hears_of_activities());
+    let endpoints = endpoints.map(|endpoint| Receiver {
+        organization: organization.id(),
+        endpoint: Some(endpoint.id),
+        url: endpoint.url.clone(),
+    });
+    feature.into_iter().chain(endpoints).collect()
 }

@@ -7,12 +7,15 @@ use quorate_common::console::{
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::wire;
 
 use crate::answer;
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
-use crate::model::{ActivityRecord, Millis, Organization};
+use crate::model::{
+    ActivityRecord, InterfaceText, Invitation, Millis, Organization, PaymentMethod, SessionProfile,
+};
 use crate::pipeline;
 use crate::policy::{Decision, Rule};
 use crate::records;
@@ -151,7 +154,17 @@ fn head(organization: &Organization) -> OrganizationHead {
     }
 }
 
+/// The lists of addresses of an organization and of its API keys.
+fn ip_allowlists(organization: &Organization) -> Vec<wire::IpAllowlist> {
+    let id = organization.id();
+    let own = organization.head.ip_allowlist.iter().map(|list| list.wire(id, None));
+    let keys = organization.users().flat_map(|user| &user.api_keys);
+    let keys = keys.filter_map(|key| Some(key.ip_allowlist.as_ref()?.wire(id, Some(key.public_key.clone()))));
+    own.chain(keys).collect()
+}
+
 fn detail(organization: &Organization) -> OrganizationDetail {
+    let id = organization.id();
     let mut users: Vec<_> = organization.users().collect();
     users.sort_by_key(|user| (user.created, user.id));
     let mut wallets: Vec<_> = organization.wallets().collect();
@@ -166,6 +179,17 @@ fn detail(organization: &Organization) -> OrganizationDetail {
         tags: organization.tags().map(crate::model::Tag::wire).collect(),
         policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
         features: organization.features(),
+        invitations: organization.invitations.iter().map(Invitation::wire).collect(),
+        webhook_endpoints: organization.webhook_endpoints.iter().map(|one| one.wire(id)).collect(),
+        session_profiles: organization.session_profiles.iter().map(SessionProfile::wire).collect(),
+        smart_contract_interfaces: organization
+            .smart_contract_interfaces
+            .iter()
+            .map(|one| one.wire(id, InterfaceText::default()))
+            .collect(),
+        ip_allowlists: ip_allowlists(organization),
+        payment_method: organization.head.payment_method.as_ref().map(PaymentMethod::wire),
+        billing_tier: organization.head.billing_tier.clone(),
     }
 }
 

@@ -3,12 +3,15 @@
 use quorate_chain::curve::SecretKey;
 use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
 use crate::model::layout::{self, Entity, Key, SecretOf};
 use crate::model::organization::Head;
 use crate::model::record::Record;
-use crate::model::{ActivityRecord, Organization, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use crate::model::{
+    ActivityRecord, InterfaceText, Invitation, Organization, Policy, PrivateKey, SessionProfile, Shelved,
+    SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+};
 use crate::refusal::{Corrupt, Refusal};
 use crate::secret;
 use crate::world::{Page, Records, World};
@@ -16,10 +19,15 @@ use crate::world::{Page, Records, World};
 /// How many records of a snapshot are read at once.
 const CHUNK: usize = 256;
 
-/// Reads an organization with all that its snapshot holds.
+/// The head of an organization, also of one that was deleted.
+pub fn head(records: &dyn Records, id: OrganizationId) -> Result<Option<Head>, Corrupt> {
+    records.read(&layout::organization(id))?.map(|bytes| Head::decode(&bytes)).transpose()
+}
+
+/// Reads an organization with all that its snapshot holds, unless it was deleted.
 pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
-    let Some(head) = records.read(&layout::organization(id))? else { return Ok(None) };
-    let mut organization = Organization::empty(Head::decode(&head)?);
+    let Some(head) = head(records, id)?.filter(|head| head.deleted.is_none()) else { return Ok(None) };
+    let mut organization = Organization::empty(head);
     let prefix = layout::entities(id);
     let mut after: Option<Key> = None;
     loop {
@@ -28,9 +36,13 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
         for (key, bytes) in &rows {
             match layout::entity_class(key) {
                 Some(b'u') => organization.put_user(User::decode(bytes)?),
-                Some(b'w') => organization.put_wallet(Wallet::decode(bytes)?),
-                Some(b'k') => organization.put_private_key(PrivateKey::decode(bytes)?),
-                Some(b't') => organization.put_tag(Tag::decode(bytes)?),
+                Some(b'w') => shelve::<Wallet>(&mut organization, bytes)?,
+                Some(b'k') => shelve::<PrivateKey>(&mut organization, bytes)?,
+                Some(b't') => shelve::<Tag>(&mut organization, bytes)?,
+                Some(b'i') => shelve::<Invitation>(&mut organization, bytes)?,
+                Some(b'h') => shelve::<WebhookEndpoint>(&mut organization, bytes)?,
+                Some(b's') => shelve::<SessionProfile>(&mut organization, bytes)?,
+                Some(b'c') => shelve::<SmartContractInterface>(&mut organization, bytes)?,
                 Some(b'p') => organization.put_policy(Policy::decode(bytes)?)?,
                 _ => return Err(Corrupt::Record("organization")),
             }
@@ -40,6 +52,21 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
         }
         after = rows.into_iter().next_back().map(|(key, _)| key);
     }
+}
+
+fn shelve<T: Shelved>(organization: &mut Organization, bytes: &[u8]) -> Result<(), Corrupt> {
+    T::shelf_mut(organization).put(T::decode(bytes)?);
+    Ok(())
+}
+
+/// The text of a smart contract interface.
+pub fn interface_text(
+    records: &dyn Records,
+    organization: OrganizationId,
+    id: SmartContractInterfaceId,
+) -> Result<InterfaceText, Corrupt> {
+    let bytes = records.read(&layout::interface_text(organization, id))?;
+    InterfaceText::decode(&bytes.ok_or(Corrupt::Record("interface text"))?)
 }
 
 /// The activity of this id in this organization.

@@ -44,8 +44,10 @@ pub enum Intent {
         /// Organization of the caller.
         voters: OrganizationId,
     },
-    /// Closed to sub-organizations.
-    ClosedToChildren,
+    /// Closed to sub-organizations. Holds what they cannot do.
+    ClosedToChildren(&'static str),
+    /// Nothing is configured that could send mail.
+    NoMail,
     /// A list that needs an element is empty. Holds its name.
     Empty(&'static str),
     /// An element stands twice. Holds the name of the list.
@@ -111,6 +113,8 @@ pub enum Denied {
     Explicit(Vec<(PolicyId, &'static str)>),
     /// The caller can have no part in this decision.
     NotYours,
+    /// Requests are not taken from the caller's address.
+    Address,
 }
 
 /// A named thing does not exist.
@@ -145,6 +149,10 @@ pub enum Clash {
     CredentialId,
     /// An OAuth identity belongs to somebody already.
     OauthProvider,
+    /// A user has this id already.
+    User,
+    /// A smart contract has an interface already.
+    ContractAddress,
     /// The wallet has this account already. Holds the id of the account.
     Path(String),
 }
@@ -236,9 +244,10 @@ fn intent(reason: &Intent) -> Fault {
             "organization mismatch: request is targeting organization (\"{target}\"), but voters are in organization (\"{voters}\")"
         ))
         .reason("ORGANIZATION_MISMATCH"),
-        Intent::ClosedToChildren => {
-            plain("sub-organizations cannot create sub-organizations").reason("INVALID_ACTIVITY_CALLER")
+        Intent::ClosedToChildren(what) => {
+            plain(&format!("sub-organizations cannot {what}")).reason("INVALID_ACTIVITY_CALLER")
         }
+        Intent::NoMail => plain("this service has no way to send mail").reason("EMAIL_SENDING_DISABLED"),
         Intent::Empty(list) => plain(&format!("invalid request body: `{list}` must not be empty")),
         Intent::Twice(list) => plain(&format!("invalid request body: `{list}` holds an element twice")),
         Intent::Threshold(text) | Intent::Text(text) => plain(text),
@@ -285,6 +294,10 @@ fn authn(reason: &Authn) -> Fault {
 
 fn denied(reason: &Denied) -> Fault {
     let (inner, outcomes) = match reason {
+        Denied::Address => {
+            return Fault::new(Code::PermissionDenied, "request IP address is not in the IP allowlist")
+                .reason("REQUEST_NOT_AUTHORIZED");
+        }
         Denied::NotYours => {
             return Fault::new(Code::PermissionDenied, "request not authorized")
                 .reason("REQUEST_NOT_AUTHORIZED");
@@ -340,6 +353,8 @@ fn clash(reason: &Clash) -> Fault {
         Clash::CredentialId => plain("credential ID is already registered in this organization"),
         Clash::OauthProvider => plain("OAuth provider already exists in this organization")
             .reason("OAUTH_PROVIDER_ALREADY_EXISTS"),
+        Clash::User => plain("user ID is already taken in this organization"),
+        Clash::ContractAddress => plain("smart contract address already has an interface"),
         Clash::Path(account) => plain(&format!("path already exists in wallet account {account}")),
     }
 }

@@ -5,6 +5,7 @@ use crate::model::change::{Write, account_removal};
 use crate::model::layout::{self, Key};
 use crate::model::record::Record;
 use crate::pipeline::Commit;
+use crate::records;
 use crate::refusal::Corrupt;
 use crate::world::{Page, World};
 
@@ -30,13 +31,13 @@ pub fn step(world: &dyn World) -> Result<Option<Commit>, Corrupt> {
 
 fn step_of(world: &dyn World, mark: Key) -> Result<Commit, Corrupt> {
     let (organization, wallet) = layout::leftover_wallet(&mark).ok_or(Corrupt::Record("leftover"))?;
-    let head = world.organization(organization)?.ok_or(Corrupt::Record("leftover"))?;
+    let head = records::head(world.records(), organization)?.ok_or(Corrupt::Record("leftover"))?;
     let prefix = layout::accounts(organization, Some(wallet));
     let rows = world.records().page(Page::first(&prefix, STEP))?;
     let mut commit = Commit::default();
     for (_, bytes) in &rows {
         let account = WalletAccount::decode(bytes)?;
-        commit.writes.extend(account_removal(&head.head, &account, world.index()));
+        commit.writes.extend(account_removal(&head, &account, world.index()));
     }
     if rows.len() < STEP {
         commit.writes.push(Write::remove(mark));

@@ -2,11 +2,13 @@
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+    ApiKeyId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
 
-use crate::model::{Millis, Organization, Policy, PrivateKey, Tag, TagKind, User, Wallet, WalletAccount};
+use crate::model::{
+    Millis, Organization, Policy, PrivateKey, Shelved, Tag, TagKind, User, Wallet, WalletAccount,
+};
 use crate::records;
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
 use crate::world::{Records, World};
@@ -20,6 +22,8 @@ pub struct Caller {
     pub user: UserId,
     /// The API key of the stamp.
     pub api_key: ApiKeyId,
+    /// The invitation whose key stamped, in place of a user's.
+    pub invitation: Option<InvitationId>,
     /// The stamp.
     pub stamp: Stamp,
 }
@@ -33,6 +37,8 @@ pub struct View<'a> {
     pub organization: &'a Organization,
     /// Who asked.
     pub proposer: UserId,
+    /// The invitation by which they ask, if they are no user yet.
+    pub invitation: Option<InvitationId>,
     /// Now.
     pub now: Millis,
 }
@@ -63,6 +69,11 @@ impl<'a> View<'a> {
     /// The private key of this id.
     pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, Refusal> {
         self.organization.private_key(id).ok_or(Refusal::Missing(Missing::Thing("private key")))
+    }
+
+    /// The record of this id on its shelf.
+    pub fn shelved<T: Shelved>(&self, id: T::Id) -> Result<&'a T, Refusal> {
+        T::shelf(self.organization).get(id).ok_or(Refusal::Missing(Missing::Thing(T::NOUN)))
     }
 
     /// The policy of this id.

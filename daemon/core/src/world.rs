@@ -95,6 +95,9 @@ pub trait World {
 
     /// Whether a text may be set as the URL of a webhook. The error says why not.
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
+
+    /// Whether mail can be sent.
+    fn sends_mail(&self) -> bool;
 }
 
 /// The instant of a turn and its randomness.

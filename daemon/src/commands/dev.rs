@@ -18,8 +18,9 @@ use super::init::{found, new_user};
 use super::{demo, stop_signal, write_private};
 use crate::clock::now;
 use crate::http::limits::Limits as DoorLimits;
-use crate::outbox::WebhookPolicy;
-use crate::service::{self, Data, Doors, Engine, HttpSettings, StartError};
+use crate::outbox::{MailServer, MailSettings, Sender, WebhookPolicy};
+use crate::service::{self, Data, Doors, Engine, HttpSettings, Outside, StartError};
+use crate::source::Proxies;
 use crate::telemetry::{self, LogFormat};
 use crate::vault::KeySource;
 
@@ -52,9 +53,9 @@ pub struct DevArguments {
     /// Leave the organization empty
     #[arg(long)]
     no_demo: bool,
-    /// Mail server for flows that send mail, which this version does not have
+    /// Mail server that takes invitations, without TLS; without it nobody can be invited
     #[arg(long, value_name = "smtp://HOST:PORT")]
-    mail: Option<String>,
+    mail: Option<MailServer>,
     /// SMS service for flows that send codes, which this version does not have
     #[arg(long, value_name = "http://HOST:PORT")]
     sms: Option<String>,
@@ -88,9 +89,10 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         .clone()
         .or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()))
         .unwrap_or_default();
-    let webhooks = WebhookPolicy::dev();
+    let outside =
+        Outside { webhooks: WebhookPolicy::dev(), mail: arguments.mail.clone().map(mail).transpose()? };
     let data = Data { folder: folder.clone(), key: KeySource::File(folder.join("root.key")), create: true };
-    let engine = service::open(&data, Limits::default(), &webhooks)?;
+    let engine = service::open(&data, Limits::default(), &outside)?;
     let mut memory = remember(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));
     let credentials = arguments.credentials.clone().unwrap_or_else(|| folder.join("credentials.json"));
@@ -103,11 +105,12 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
             base_url: None,
             tls: None,
             limits: DoorLimits::default(),
+            proxies: Proxies::default(),
         }),
         socket,
         group: None,
         mode: Mode::Dev,
-        webhooks,
+        outside,
     };
     service::serve(engine, doors, stop, |base_url| async move {
         memory.credentials.base_url = base_url.unwrap_or_default();
@@ -136,6 +139,13 @@ fn check(arguments: &DevArguments) -> Result<(), StartError> {
         return wrong("--threshold must be between 1 and the number of users");
     }
     Ok(())
+}
+
+/// Mail of a throw-away organization, to a server beside it.
+fn mail(server: MailServer) -> Result<MailSettings, StartError> {
+    let sender = Sender::parse("Quorate DEV <quorate@localhost.localdomain>");
+    let sender = sender.ok_or_else(|| StartError::Other("mail cannot be sent from here".to_owned()))?;
+    Ok(MailSettings { server: server.plain(), sender, login: None })
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, StartError> {

@@ -10,9 +10,9 @@ use quorate_core::params::{NewApiKey, NewUser};
 use quorate_core::world::{Moment, World};
 use serde_json::json;
 
-use super::serve::{data, read, webhook_policy};
+use super::serve::{data, read};
 use crate::clock::now;
-use crate::service::{self, Engine, StartError};
+use crate::service::{self, Engine, Outside, StartError};
 
 /// Arguments of `quorated init`.
 #[derive(Debug, Args)]
@@ -37,8 +37,7 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     let name = Label::parse(arguments.name).map_err(|why| wrong(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
     let config = read(&arguments.config)?;
-    let engine =
-        service::open(&data(&config, true)?, config.limits.resources.clone(), &webhook_policy(&config))?;
+    let engine = service::open(&data(&config, true)?, config.limits.resources.clone(), &Outside::default())?;
     let founded = found(&engine, name, users, arguments.threshold).await?;
     let users: Vec<_> = founded
         .1

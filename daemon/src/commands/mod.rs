@@ -1,5 +1,6 @@
 //! The command line of the daemon.
 
+pub mod clear_ip_allowlist;
 mod credentials;
 mod demo;
 pub mod dev;
@@ -34,6 +35,8 @@ pub enum Command {
     },
     /// Found an organization: its root users, how many of them must agree, and their public keys
     Init(init::InitArguments),
+    /// Take requests of an organization from any address again, when its IP allowlist has locked everybody out
+    ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
     /// Serve a throw-away organization on this machine, with something to approve
     Dev(dev::DevArguments),
 }

@@ -7,9 +7,10 @@ use quorate_common::console::Mode;
 use super::stop_signal;
 use crate::config::{self, Config};
 use crate::http::limits::Limits as DoorLimits;
-use crate::outbox::WebhookPolicy;
-use crate::service::{self, Data, Doors, HttpSettings, StartError};
+use crate::outbox::{MailSettings, WebhookPolicy};
+use crate::service::{self, Data, Doors, HttpSettings, Outside, StartError};
 use crate::socket::group;
+use crate::source::Proxies;
 use crate::vault::KeySource;
 use crate::{http::tls, prompt, telemetry};
 
@@ -19,15 +20,15 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
     telemetry::start(config.log.format, config.log.level, false)
         .map_err(|error| StartError::Other(error.to_string()))?;
     let stop = stop_signal()?;
-    let webhooks = webhook_policy(&config);
+    let outside = outside(&config)?;
     let data = data(&config, false)?;
-    let engine = service::open(&data, config.limits.resources.clone(), &webhooks)?;
+    let engine = service::open(&data, config.limits.resources.clone(), &outside)?;
     let doors = Doors {
         http: config.http.as_ref().map(|http| settings(http, &config)).transpose()?,
         socket: config.socket.path.clone(),
         group: config.socket.group.as_deref().map(group_id).transpose()?,
         mode: Mode::Production,
-        webhooks,
+        outside,
     };
     service::serve(engine, doors, stop, |base_url| async move {
         tracing::info!(base_url = base_url.as_deref().unwrap_or("none"), "ready");
@@ -41,12 +42,22 @@ pub(super) fn read(path: &Path) -> Result<Config, StartError> {
     Config::read(path).map_err(|error| StartError::Other(error.to_string()))
 }
 
-/// Which webhooks the configuration allows.
-pub(super) fn webhook_policy(config: &Config) -> WebhookPolicy {
-    WebhookPolicy {
+/// What the configuration lets the daemon do to the world outside.
+fn outside(config: &Config) -> Result<Outside, StartError> {
+    let webhooks = WebhookPolicy {
         allow_networks: config.webhook.allow_networks.clone(),
         allow_http: config.webhook.allow_http,
-    }
+    };
+    let mail = config.mail.as_ref().map(|mail| -> Result<MailSettings, StartError> {
+        let login = mail.login.as_ref();
+        let login = login.map(|(name, file)| prompt::of_file(file).map(|password| (name.clone(), password)));
+        Ok(MailSettings {
+            server: mail.server.clone(),
+            sender: mail.sender.clone(),
+            login: login.transpose()?,
+        })
+    });
+    Ok(Outside { webhooks, mail: mail.transpose()? })
 }
 
 /// Where the data is and what opens it.
@@ -73,6 +84,7 @@ fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartE
             requests_per_second: config.limits.requests_per_second,
             ..DoorLimits::default()
         },
+        proxies: Proxies::new(http.trusted_proxies.clone()),
     })
 }
 

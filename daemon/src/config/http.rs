@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use url::Url;
 
 use super::section::Section;
@@ -17,6 +18,8 @@ pub struct Http {
     pub base_url: String,
     /// TLS, unless something in front of the daemon does it.
     pub tls: Option<TlsFiles>,
+    /// Proxies that are believed where a request came from.
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 /// Files of TLS, in PEM form.
@@ -39,10 +42,11 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Http> {
             None
         }
     };
+    let trusted_proxies = section.networks("trusted_proxies").unwrap_or_default();
     let listen = listen?.0;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let base_url = base_url.map_or_else(|| format!("{scheme}://{listen}"), |url| url.0);
-    Some(Http { listen, base_url, tls })
+    Some(Http { listen, base_url, tls, trusted_proxies })
 }
 
 struct Listen(SocketAddr);

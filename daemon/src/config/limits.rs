@@ -55,6 +55,10 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         long_lived_api_keys: count("long_lived_api_keys", usual.long_lived_api_keys),
         expiring_api_keys: count("expiring_api_keys", usual.expiring_api_keys),
         oauth_providers: count("oauth_providers", usual.oauth_providers),
+        invitations: count("invitations", usual.invitations),
+        webhook_endpoints: count("webhook_endpoints", usual.webhook_endpoints),
+        session_profiles: count("session_profiles", usual.session_profiles),
+        smart_contract_interfaces: count("smart_contract_interfaces", usual.smart_contract_interfaces),
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
     };

@@ -7,6 +7,7 @@ mod http;
 mod key;
 mod limits;
 mod log;
+mod mail;
 mod section;
 mod socket;
 mod store;
@@ -24,6 +25,7 @@ pub use http::{Http, TlsFiles};
 pub use key::KeySource;
 pub use limits::Limits;
 pub use log::Log;
+pub use mail::Mail;
 pub use socket::Socket;
 pub use store::Store;
 
@@ -47,6 +49,8 @@ pub struct Config {
     pub key: KeySource,
     /// Which receivers of webhooks are reachable.
     pub webhook: ReceiverPolicy,
+    /// How mail is sent, if it is.
+    pub mail: Option<Mail>,
     /// Logging.
     pub log: Log,
     /// How many of each thing, and how often.
@@ -75,6 +79,7 @@ impl Config {
         let store = document.required_section("store", store::read);
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
+        let mail = document.section("mail", mail::read);
         let log = document.section("log", log::read);
         let limits = document.section("limits", limits::read);
         let problems = document.finish();
@@ -85,6 +90,7 @@ impl Config {
                 store,
                 key,
                 webhook: webhook.unwrap_or_default(),
+                mail: mail.flatten(),
                 log: log.unwrap_or_default(),
                 limits: limits.unwrap_or_default(),
             }),

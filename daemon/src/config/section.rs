@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -195,6 +196,12 @@ impl<'a> Section<'_, 'a> {
         Some(values)
     }
 
+    /// A list of networks.
+    pub(super) fn networks(&mut self, key: &str) -> Option<Vec<IpNet>> {
+        let networks = self.parsed_list::<Network>(key)?;
+        Some(networks.into_iter().map(|network| network.0).collect())
+    }
+
     /// Reads a key whose absence is a problem.
     pub(super) fn required<T>(&mut self, key: &str, read: fn(&mut Self, &str) -> Option<T>) -> Option<T> {
         let is_there = self.has(key);
@@ -239,5 +246,17 @@ impl<'a> Section<'_, 'a> {
             let line = line_of(self.document.text, key.span().start);
             self.wrong(line, key.get_ref(), "unknown key".to_owned());
         }
+    }
+}
+
+struct Network(IpNet);
+
+impl FromStr for Network {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let network: IpNet = text.parse().map_err(|_| r#"must be a network, such as "10.0.0.0/8""#)?;
+        // 10.1.2.3/8 is a slip more often than a wish.
+        if network.trunc() == network { Ok(Self(network)) } else { Err("has bits beyond its prefix length") }
     }
 }

@@ -175,6 +175,7 @@ fn asked_for(text: &str) -> BTreeSet<String> {
     document.section("store", store::read);
     document.section("key", key::read);
     document.section("webhook", webhook::read);
+    document.section("mail", mail::read);
     document.section("log", log::read);
     document.section("limits", limits::read);
     document.asked().iter().cloned().collect()
@@ -209,4 +210,24 @@ fn the_sample_tells_the_defaults() {
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
+    let quiet = Config::check(SAMPLE, Path::new("")).unwrap();
+    assert_eq!((quiet.mail, quiet.http.unwrap().trusted_proxies), (None, Vec::new()));
+}
+
+#[test]
+fn a_password_goes_over_tls_only() {
+    let mail = |keys: &str| problems(&format!("{LEAST}[mail]\n{keys}\n"));
+    let server = "server = \"smtp://mail.example.org\"\nfrom = \"q@example.org\"";
+    assert_eq!(mail(server), Vec::<String>::new());
+    assert_eq!(mail("from = \"q@example.org\""), ["line 7: mail: server and from belong together"]);
+    let login = "username = \"u\"\npassword_file = \"p\"";
+    assert_eq!(mail(&format!("{server}\n{login}")), Vec::<String>::new());
+    assert_eq!(
+        mail(&format!("{server}\n{login}\nallow_plain = true")),
+        ["line 7: mail: a password is not sent over a connection that may be plain"]
+    );
+    let wrong = mail("server = \"http://mail.example.org\"\nfrom = \"nobody\"");
+    let begins = ["line 8: mail.server: must be a mail server", "line 9: mail.from: must be an address"];
+    assert_eq!(wrong.len(), begins.len(), "{wrong:?}");
+    assert!(wrong.iter().zip(begins).all(|(problem, begin)| problem.starts_with(begin)), "{wrong:?}");
 }

@@ -26,13 +26,14 @@ use super::body::{self, AnswerBody, Unread};
 use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
 use super::live::{Busy, Live};
 use super::rate::Rate;
-use crate::door::{Answer, Content, Door, Incoming, Line, Service, Stamps};
+use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
 use crate::telemetry::{Metrics, Readiness, RequestId, request_span};
 
 const STAMP: HeaderName = HeaderName::from_static("x-stamp");
 const STAMP_WEBAUTHN: HeaderName = HeaderName::from_static("x-stamp-webauthn");
 const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
 const SESSION: HeaderName = HeaderName::from_static("x-session");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The Rust client compares this string as a whole, so it never has parameters.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -148,10 +149,18 @@ async fn serve<S: Service>(
         return unasked(Answer::fault_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, &fault));
     }
     let stamps = stamps(&parts.headers).ok_or_else(malformed)?;
+    let forwarded = forwarded(&parts.headers).ok_or_else(malformed)?;
     let whole = body::read(body, &context.shared.places, context.body_deadline).await.map_err(unread)?;
     let request_id = RequestId::next();
-    let incoming =
-        Incoming { method: parts.method, target, stamps, body: whole.bytes, door: context.door, request_id };
+    let incoming = Incoming {
+        method: parts.method,
+        target,
+        stamps,
+        forwarded,
+        body: whole.bytes,
+        door: context.door,
+        request_id,
+    };
     let answer = context.shared.service.call(incoming).instrument(request_span(request_id)).await;
     // A large body counts until the service is done with it.
     drop(whole.place);
@@ -176,6 +185,11 @@ fn stamps(headers: &HeaderMap) -> Option<Stamps> {
         attested: line(headers, &STAMP_ATTESTED)?,
         session: line(headers, &SESSION)?,
     })
+}
+
+/// None if a line holds bytes that no address can have.
+fn forwarded(headers: &HeaderMap) -> Option<Vec<LineText>> {
+    headers.get_all(FORWARDED_FOR).iter().cloned().map(LineText::new).collect()
 }
 
 /// None if the value holds bytes that no stamp can have.

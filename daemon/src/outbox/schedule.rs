@@ -1,6 +1,6 @@
 //! When a failed delivery is tried again: exponential back-off with full jitter, and then not any more.
 //!
-//! Pure: chance comes in as an argument.
+//! [`wait`] is pure: chance comes in as an argument.
 
 use std::time::Duration;
 
@@ -22,6 +22,15 @@ pub fn wait(failed: u32, random: u64) -> Option<Duration> {
     // The high half of the product is even over the bound, unlike a remainder.
     let share = (bound.as_millis() + 1).saturating_mul(u128::from(random)) >> u64::BITS;
     Some(Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX)))
+}
+
+/// When the attempt behind the `failed`-th failure is due, in milliseconds since 1970.
+pub fn next(failed: u32, now: u64) -> Option<u64> {
+    let mut random = [0; 8];
+    // Without randomness retries of many things come at once, which is a nuisance only.
+    let _ = getrandom::fill(&mut random);
+    let wait = wait(failed, u64::from_be_bytes(random))?;
+    Some(now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]

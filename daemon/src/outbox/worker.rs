@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use quorate_core::model::change::Write;
 use quorate_core::model::layout::{Key, NOTICES};
 use quorate_core::model::record::Record;
@@ -32,7 +32,8 @@ const DELIVERIES: usize = 16;
 /// Longest rest between two passes.
 const REST: Duration = Duration::from_secs(30);
 
-type Lane = (OrganizationId, ActivityId);
+/// Who is told, and of what: one notice after the other.
+type Lane = (OrganizationId, Option<EndpointId>, ActivityId);
 
 /// Delivers what waits.
 pub struct Outbox {
@@ -84,7 +85,7 @@ impl Outbox {
                     waits = true;
                     break;
                 }
-                let lane = (notice.receiver, notice.activity);
+                let lane = lane(&notice);
                 under_way.insert(lane);
                 deliveries.spawn(self.deliver(lane, key, notice));
             }
@@ -120,7 +121,7 @@ impl Outbox {
                 break;
             }
             let notice = Notice::decode(&bytes)?;
-            let lane = (notice.receiver, notice.activity);
+            let lane = lane(&notice);
             if full {
                 found.cursor = Some(key.clone());
             }
@@ -207,16 +208,17 @@ impl Outbox {
 
 /// Puts a notice back for later, or gives it up.
 fn postponed(key: Key, mut notice: Notice) -> Write {
-    let mut random = [0; 8];
-    // Without randomness retries of many notices come at once, which is a nuisance only.
-    let _ = getrandom::fill(&mut random);
-    let Some(wait) = schedule::wait(notice.attempts, u64::from_be_bytes(random)) else {
+    let Some(due) = schedule::next(notice.attempts, now()) else {
         tracing::warn!(receiver = %notice.receiver, activity = %notice.activity, "a webhook was given up");
         return Write::remove(key);
     };
-    notice.due = now().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    notice.due = due;
     // A notice that was read from the store can be written there again.
     Write::put(key.clone(), &notice).unwrap_or_else(|_| Write::remove(key))
+}
+
+fn lane(notice: &Notice) -> Lane {
+    (notice.receiver, notice.endpoint, notice.activity)
 }
 
 /// The activity in the key of a notice.

@@ -13,6 +13,7 @@ type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
 pub(super) fn check(open: Open<'_>) {
     writes_survive_reopening(open);
     conditions_hold_within_a_group(open);
+    ranges_are_vacant_within_a_group(open);
     ranges_page_both_ways(open);
 }
 
@@ -60,6 +61,24 @@ fn conditions_hold_within_a_group(open: Open<'_>) {
     assert_eq!((verdicts.unwrap(), store.register(b"version").unwrap()), (vec![Clash, Done, Done], 4));
     let remove = Batch { writes: vec![(b"once".to_vec(), None)], ..Batch::default() };
     assert_eq!(store.commit(&[fresh(b"once"), remove, fresh(b"once")]).unwrap(), [Clash, Done, Done]);
+}
+
+fn ranges_are_vacant_within_a_group(open: Open<'_>) {
+    let store = open();
+    let vacant = |prefix: &[u8], key: &[u8]| Batch { vacant: vec![prefix.to_vec()], ..put(key, b"v") };
+    let remove = |key: &[u8]| Batch { writes: vec![(key.to_vec(), None)], ..Batch::default() };
+    store.commit(&[put(b"ab1", b"v"), put(b"b", b"v")]).unwrap();
+    let verdicts = store.commit(&[
+        vacant(b"ab", b"one"),
+        vacant(b"ac", b"two"),
+        remove(b"ab1"),
+        vacant(b"ab", b"ab2"),
+        vacant(b"ab", b"three"),
+        vacant(b"ab2", b"four"),
+        vacant(b"ab1", b"five"),
+    ]);
+    assert_eq!(verdicts.unwrap(), [Clash, Done, Done, Done, Clash, Clash, Done]);
+    assert!(store.value(b"ab2").unwrap().is_some() && store.value(b"three").unwrap().is_none());
 }
 
 fn ranges_page_both_ways(open: Open<'_>) {

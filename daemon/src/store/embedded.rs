@@ -217,7 +217,26 @@ impl<'a> Judge<'a> {
                 return Ok(Verdict::Clash);
             }
         }
+        for prefix in &batch.vacant {
+            if !self.is_vacant(prefix)? {
+                return Ok(Verdict::Clash);
+            }
+        }
         Ok(Verdict::Done)
+    }
+
+    /// Whether no key begins so, behind the batches before.
+    fn is_vacant(&self, prefix: &[u8]) -> Result<bool, StoreError> {
+        if self.written.iter().any(|key| key.starts_with(prefix)) {
+            return Ok(false);
+        }
+        for key in self.store.db.scan_prefix(prefix).keys() {
+            let key = key.map_err(|error| failed("reading a record", &error))?;
+            if !self.removed.contains(key.as_ref()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn register(&mut self, key: &'a [u8]) -> Result<u64, StoreError> {

@@ -48,6 +48,8 @@ pub struct Batch {
     pub expect: Vec<Register>,
     /// Keys that must not exist.
     pub absent: Vec<Vec<u8>>,
+    /// What no key may begin with.
+    pub vacant: Vec<Vec<u8>>,
     /// Registers to set.
     pub set: Vec<Register>,
     /// Keys to write, or to remove.

@@ -41,6 +41,8 @@ pub(super) struct Effects {
     pub(super) news: Vec<console::Change>,
     /// Whether notices wait.
     pub(super) rings: bool,
+    /// Whether mail waits.
+    pub(super) mails: bool,
     /// Whether more has to be removed.
     pub(super) leaves: bool,
 }
@@ -155,6 +157,9 @@ fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
         shared.feed.publish(effects.news);
         if effects.rings {
             shared.notices.notify_one();
+        }
+        if effects.mails {
+            shared.mails.notify_one();
         }
         if effects.leaves {
             shared.leftovers.notify_one();

@@ -52,6 +52,14 @@ type Kept<T> = std::sync::Mutex<TwoGenerations<Key, Arc<T>>>;
 /// Says of a URL why it may not be set for a webhook.
 pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sync>;
 
+/// What the daemon can do to the world outside.
+pub struct Outside {
+    /// Says of a URL why it may not be set for a webhook.
+    pub webhooks: WebhookCheck,
+    /// Whether mail can be sent.
+    pub mail: bool,
+}
+
 /// What turns and the committer both use.
 pub struct Shared {
     barrier: Barrier,
@@ -59,27 +67,30 @@ pub struct Shared {
     signers: Kept<Signer>,
     keys: Kept<SecretKey>,
     limits: Limits,
-    webhooks: WebhookCheck,
+    outside: Outside,
     /// Tells the console what changed.
     pub feed: Feed,
     /// Rings when notices were committed.
     pub notices: tokio::sync::Notify,
+    /// Rings when mail was committed.
+    pub mails: tokio::sync::Notify,
     /// Rings when something was deleted of which more has to be removed.
     pub leftovers: tokio::sync::Notify,
 }
 
 impl Shared {
     /// Shares this barrier.
-    pub fn new(barrier: Barrier, limits: Limits, webhooks: WebhookCheck) -> Self {
+    pub fn new(barrier: Barrier, limits: Limits, outside: Outside) -> Self {
         Self {
             barrier,
             snapshots: Snapshots::default(),
             signers: Kept::new(TwoGenerations::new(KEYS)),
             keys: Kept::new(TwoGenerations::new(KEYS)),
             limits,
-            webhooks,
+            outside,
             feed: Feed::default(),
             notices: tokio::sync::Notify::new(),
+            mails: tokio::sync::Notify::new(),
             leftovers: tokio::sync::Notify::new(),
         }
     }
@@ -107,7 +118,11 @@ impl World for Shared {
     }
 
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
-        (self.webhooks)(url)
+        (self.outside.webhooks)(url)
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.outside.mail
     }
 }
 
@@ -272,10 +287,10 @@ impl Turns {
         commit: Commit,
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
-        let Commit { expect, absent, writes, after, news } = commit;
+        let Commit { expect, absent, vacant, writes, after, news } = commit;
         let writes_some =
             |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
-        let (rings, leaves) = (writes_some(b'x'), writes_some(b'z'));
+        let [rings, mails, leaves] = [b'x', b'y', b'z'].map(writes_some);
         let gone = writes.iter().filter_map(Gone::of).collect();
         let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
             log(Some(&corrupt));
@@ -284,10 +299,11 @@ impl Turns {
         let batch = Batch {
             expect: expect.into_iter().map(|(id, version)| (version_key(id), version)).collect(),
             absent,
+            vacant,
             set: after.iter().map(|after| (version_key(after.id()), after.head.version)).collect(),
             writes,
         };
-        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, leaves }, deciding))
+        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding))
     }
 
     fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {

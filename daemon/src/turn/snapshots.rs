@@ -30,8 +30,10 @@ impl Snapshots {
         barrier: &Barrier,
         id: OrganizationId,
     ) -> Result<Option<Arc<Organization>>, Corrupt> {
+        // One that was deleted is kept for its version, so that nothing older takes its place.
+        let there = |one: &Arc<Organization>| one.head.deleted.is_none();
         if let Some(organization) = self.lock().value(&id) {
-            return Ok(Some(organization));
+            return Ok(Some(organization).filter(there));
         }
         let register = version_key(id);
         let version =
@@ -47,7 +49,7 @@ impl Snapshots {
                 return Err(Corrupt::Record("organization"));
             }
             let organization = Arc::new(organization);
-            return Ok(Some(self.newest(organization)));
+            return Ok(Some(self.newest(organization)).filter(there));
         }
     }
 

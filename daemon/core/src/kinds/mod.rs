@@ -1,22 +1,30 @@
 //! The table of kinds: a folder per noun, a file per kind. Adding a kind is its file and two lines in the
 //! `mod.rs` of its noun.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
+
+use quorate_common::catalog::Gate;
 
 use crate::kind::Entry;
 
+mod billing;
 mod credentials;
+mod invitations;
+mod ip_allowlists;
 mod organizations;
 mod policies;
 mod prelude;
 mod private_keys;
+mod session_profiles;
 mod signing;
+mod smart_contract_interfaces;
 mod tags;
 mod unoffered;
 mod users;
 mod votes;
 mod wallets;
+mod webhook_endpoints;
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
@@ -24,28 +32,34 @@ struct Table {
     entries: Vec<Entry>,
     by_type: HashMap<&'static str, usize>,
     by_number: HashMap<u16, usize>,
-    operations: BTreeSet<String>,
+    operations: BTreeMap<String, Gate>,
 }
 
 impl Table {
     fn build() -> Self {
-        let groups: [&[Entry]; 9] = [
+        let groups: [&[Entry]; 15] = [
+            billing::ENTRIES,
             credentials::ENTRIES,
+            invitations::ENTRIES,
+            ip_allowlists::ENTRIES,
             organizations::ENTRIES,
             policies::ENTRIES,
             private_keys::ENTRIES,
+            session_profiles::ENTRIES,
             signing::ENTRIES,
+            smart_contract_interfaces::ENTRIES,
             tags::ENTRIES,
             users::ENTRIES,
             votes::ENTRIES,
             wallets::ENTRIES,
+            webhook_endpoints::ENTRIES,
         ];
         let mut entries = groups.concat();
         entries.sort_by_key(|entry| entry.activity_type);
         let rows = || entries.iter().enumerate();
         let by_type = rows().map(|(place, entry)| (entry.activity_type, place)).collect();
         let by_number = rows().map(|(place, entry)| (entry.number, place)).collect();
-        let operations = entries.iter().map(Entry::operation).collect();
+        let operations = entries.iter().map(|entry| (entry.operation(), entry.gate)).collect();
         Self { entries, by_type, by_number, operations }
     }
 }
@@ -72,7 +86,12 @@ pub fn type_of(number: u16) -> &'static str {
 
 /// The operation of this name: last part of a submit path, one for all versions of a kind.
 pub fn operation(name: &str) -> Option<&'static str> {
-    TABLE.operations.get(name).map(String::as_str)
+    TABLE.operations.get_key_value(name).map(|(operation, _)| operation.as_str())
+}
+
+/// Whether an operation is for those who hold an invitation, and for nobody else.
+pub fn admits_invited(operation: &str) -> bool {
+    TABLE.operations.get(operation) == Some(&Gate::Invitation)
 }
 
 /// Whether this is an operation of the API that the service does not have.

@@ -1,8 +1,13 @@
 //! Making things that several kinds make: users with credentials, wallets with accounts, private keys, tags,
-//! policies.
+//! policies, invitations and more.
 
+pub mod billing;
+pub mod invitation;
+pub mod ip_allowlist;
+pub mod organization;
 pub mod policy;
 pub mod private_key;
 pub mod tag;
 pub mod user;
 pub mod wallet;
+pub mod webhook_endpoint;

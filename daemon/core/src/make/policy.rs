@@ -12,8 +12,8 @@ use crate::params::PolicyParams;
 use crate::refusal::{Intent, Refusal, Unoffered};
 use crate::view::{View, distinct, room};
 
-/// An expression of a policy.
-type Expression = Text<EXPRESSION_LIMIT>;
+/// An expression of a policy, or the scope of a session.
+pub type Expression = Text<EXPRESSION_LIMIT>;
 
 /// New policies parse, bear free and different names, and there is room for them.
 pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refusal> {
@@ -55,6 +55,14 @@ pub fn check_expressions(
     }
     parses(ExpressionKind::Condition, condition, "invalid policy condition")?;
     parses(ExpressionKind::Consensus, consensus, "invalid policy consensus")
+}
+
+/// The scope of a session is a condition, and not an empty one.
+pub fn check_scope(scope: &Expression) -> Result<(), Refusal> {
+    if scope.as_str().trim().is_empty() {
+        return Err(Intent::Empty("scope").into());
+    }
+    parses(ExpressionKind::Condition, Some(scope), "invalid session profile scope")
 }
 
 /// No policy bears this name.

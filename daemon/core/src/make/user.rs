@@ -232,6 +232,7 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
         curve: new.curve,
         public_key: new.public_key,
         expiration_seconds: new.expiration_seconds,
+        ip_allowlist: None,
         created: now,
     }
 }

@@ -1,13 +1,19 @@
 //! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
+use quorate_common::ids::{
+    EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SmartContractInterfaceId, TagId,
+    UserId, WalletId,
+};
 use zeroize::Zeroizing;
 
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
 use super::organization::{Head, Organization, RootQuorum};
 use super::record::Record;
-use super::{FeatureName, Millis, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use super::{
+    FeatureName, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy, PrivateKey,
+    SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+};
 use crate::refusal::Corrupt;
 use crate::secret::SecretBytes;
 
@@ -52,6 +58,29 @@ pub enum Change {
     SetFeature(FeatureName, Option<String>),
     /// A feature is off.
     RemoveFeature(FeatureName),
+    /// An invitation, new or changed.
+    PutInvitation(Invitation),
+    /// An invitation is forgotten.
+    RemoveInvitation(InvitationId),
+    /// A webhook endpoint, new or changed.
+    PutWebhookEndpoint(WebhookEndpoint),
+    /// A webhook endpoint is gone.
+    RemoveWebhookEndpoint(EndpointId),
+    /// A new session profile.
+    AddSessionProfile(SessionProfile),
+    /// A new smart contract interface with its text.
+    AddSmartContractInterface(SmartContractInterface, InterfaceText),
+    /// A smart contract interface is gone, and its text with it.
+    RemoveSmartContractInterface(SmartContractInterfaceId),
+    /// From which addresses requests are taken; nothing means from anywhere.
+    SetIpAllowlist(Option<IpAllowlist>),
+    /// How the service is paid for.
+    SetPaymentMethod(Option<PaymentMethod>),
+    /// Product of the billing tier that was activated.
+    SetBillingTier(String),
+    /// The organization is gone with all that it held. Accounts, of which there may be any number, are removed
+    /// by and by; the record of its activities stays.
+    Delete,
 }
 
 /// A new organization and what it starts with.
@@ -102,6 +131,8 @@ pub struct Applied {
     pub writes: Vec<Write>,
     /// Keys that must not exist yet.
     pub absent: Vec<Key>,
+    /// What no key may begin with.
+    pub vacant: Vec<Key>,
 }
 
 /// See [`Applied`].
@@ -114,9 +145,9 @@ pub fn apply(
     let mut after = before.clone();
     after.head.version = before.head.version.saturating_add(1);
     after.head.updated = now;
-    let mut applied = Applied { after, writes: Vec::new(), absent: Vec::new() };
+    let mut applied = Applied { after, writes: Vec::new(), absent: Vec::new(), vacant: Vec::new() };
     for change in changes {
-        applied.take(change, index)?;
+        applied.take(change, now, index)?;
     }
     let head = &applied.after.head;
     applied.writes.push(Write::put(layout::organization(head.id), head)?);
@@ -127,14 +158,10 @@ pub fn apply(
 pub fn found(founding: Founding, now: Millis, index: &IndexKey) -> Result<Applied, Corrupt> {
     let mut applied = apply(&Organization::empty(founding.head), founding.changes, now, index)?;
     let head = &applied.after.head;
-    let (id, parent, created) = (head.id, head.parent, head.created);
-    let name = head.name.to_string();
-    applied.absent.push(layout::organization(id));
-    applied.writes.push(Write::mark(layout::child(parent.unwrap_or(layout::NO_PARENT), created, id), &[]));
-    if let Some(parent) = parent {
-        let key = layout::found_by(index, parent, Lookup::Name, &name, id, id.as_bytes());
-        applied.writes.push(Write::mark(key, &[]));
-    }
+    let name = applied.name_place(&head.name, index);
+    applied.absent.push(layout::organization(head.id));
+    applied.writes.push(Write::mark(child_place(head), &[]));
+    applied.writes.extend(name.map(|place| Write::mark(place, &[])));
     Ok(applied)
 }
 
@@ -143,27 +170,16 @@ impl Applied {
         self.after.id()
     }
 
-    fn take(&mut self, change: Change, index: &IndexKey) -> Result<(), Corrupt> {
+    fn take(&mut self, change: Change, now: Millis, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         match change {
             Change::PutUser(user) => self.put_user(user, index)?,
             Change::RemoveUser(user) => self.remove_user(user, index),
-            Change::PutWallet(wallet) => {
-                self.writes.push(Write::put(layout::entity(id, Entity::Wallet(wallet.id)), &wallet)?);
-                self.after.put_wallet(wallet);
-            }
-            Change::RemoveWallet(wallet) => {
-                self.writes.push(Write::remove(layout::entity(id, Entity::Wallet(wallet))));
-                self.writes.push(Write::remove(layout::secret(id, SecretOf::Wallet(wallet))));
-                self.writes.push(Write::mark(layout::leftover(id, wallet), &[]));
-                self.after.remove_wallet(wallet);
-            }
+            Change::PutWallet(wallet) => self.put(wallet)?,
+            Change::RemoveWallet(wallet) => self.remove_wallet(wallet),
             Change::AddAccount(account) => self.add_account(&account, index)?,
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
-            Change::PutPrivateKey(key) => {
-                self.writes.push(Write::put(layout::entity(id, Entity::PrivateKey(key.id)), &key)?);
-                self.after.put_private_key(key);
-            }
+            Change::PutPrivateKey(key) => self.put(key)?,
             Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
             Change::PutAccount(account) => {
                 let at = layout::account(id, account.wallet, account.ordinal);
@@ -172,14 +188,8 @@ impl Applied {
             Change::RemoveAccount(account) => {
                 self.writes.extend(account_removal(&self.after.head, &account, index));
             }
-            Change::PutTag(tag) => {
-                self.writes.push(Write::put(layout::entity(id, Entity::Tag(tag.id)), &tag)?);
-                self.after.put_tag(tag);
-            }
-            Change::RemoveTag(tag) => {
-                self.writes.push(Write::remove(layout::entity(id, Entity::Tag(tag))));
-                self.after.remove_tag(tag);
-            }
+            Change::PutTag(tag) => self.put(tag)?,
+            Change::RemoveTag(tag) => self.remove::<Tag>(tag),
             Change::PutPolicy(policy) => {
                 self.writes.push(Write::put(layout::entity(id, Entity::Policy(policy.id)), &policy)?);
                 self.after.put_policy(policy)?;
@@ -195,6 +205,17 @@ impl Applied {
                     replaces: false,
                 });
             }
+            Change::PutInvitation(invitation) => self.put(invitation)?,
+            Change::RemoveInvitation(invitation) => self.remove::<Invitation>(invitation),
+            Change::PutWebhookEndpoint(endpoint) => self.put(endpoint)?,
+            Change::RemoveWebhookEndpoint(endpoint) => self.remove::<WebhookEndpoint>(endpoint),
+            Change::AddSessionProfile(profile) => self.put(profile)?,
+            Change::AddSmartContractInterface(interface, text) => {
+                self.writes.push(Write::put_new(layout::interface_text(id, interface.id), &text)?);
+                self.put(interface)?;
+            }
+            Change::RemoveSmartContractInterface(interface) => self.remove_interface(interface),
+            Change::Delete => self.delete(now, index),
             Change::SetName(name) => self.set_name(name, index),
             Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
             Change::SetFeature(name, value) => {
@@ -203,19 +224,79 @@ impl Applied {
             Change::RemoveFeature(name) => {
                 self.after.head.features.remove(&name);
             }
+            Change::SetIpAllowlist(list) => self.after.head.ip_allowlist = list,
+            Change::SetPaymentMethod(method) => self.after.head.payment_method = method,
+            Change::SetBillingTier(product) => self.after.head.billing_tier = Some(product),
         }
         Ok(())
     }
 
-    fn set_name(&mut self, name: Label, index: &IndexKey) {
+    /// Puts a record on its shelf.
+    fn put<T: Shelved>(&mut self, one: T) -> Result<(), Corrupt> {
+        self.writes.push(Write::put(layout::entity(self.id(), T::entity(one.id())), &one)?);
+        T::shelf_mut(&mut self.after).put(one);
+        Ok(())
+    }
+
+    /// Takes a record off its shelf.
+    fn remove<T: Shelved>(&mut self, one: T::Id) {
+        self.writes.push(Write::remove(layout::entity(self.id(), T::entity(one))));
+        T::shelf_mut(&mut self.after).remove(one);
+    }
+
+    fn remove_wallet(&mut self, wallet: WalletId) {
+        let id = self.id();
+        self.remove::<Wallet>(wallet);
+        self.writes.push(Write::remove(layout::secret(id, SecretOf::Wallet(wallet))));
+        self.writes.push(Write::mark(layout::leftover(id, wallet), &[]));
+    }
+
+    fn remove_interface(&mut self, interface: SmartContractInterfaceId) {
+        self.remove::<SmartContractInterface>(interface);
+        self.writes.push(Write::remove(layout::interface_text(self.id(), interface)));
+    }
+
+    /// Takes everything out but the head, and the organization out of where it is found.
+    fn delete(&mut self, now: Millis, index: &IndexKey) {
+        let before = self.after.clone();
+        before.users().for_each(|user| self.remove_user(user.id, index));
+        before.wallets().for_each(|wallet| self.remove_wallet(wallet.id));
+        before.private_keys().for_each(|key| self.remove_private_key(key.id, index));
+        before.tags().for_each(|tag| self.remove::<Tag>(tag.id));
+        for policy in before.policies().map(|parsed| parsed.policy.id) {
+            self.writes.push(Write::remove(layout::entity(self.id(), Entity::Policy(policy))));
+            self.after.remove_policy(policy);
+        }
+        before.invitations.iter().for_each(|one| self.remove::<Invitation>(one.id));
+        before.webhook_endpoints.iter().for_each(|one| self.remove::<WebhookEndpoint>(one.id));
+        before.session_profiles.iter().for_each(|one| self.remove::<SessionProfile>(one.id));
+        before.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
         let head = &mut self.after.head;
-        let old = std::mem::replace(&mut head.name, name);
-        let Some(parent) = head.parent.filter(|_| old != head.name) else { return };
-        let place = |name: &Label| {
-            layout::found_by(index, parent, Lookup::Name, name.as_str(), head.id, head.id.as_bytes())
-        };
-        self.writes.push(Write::remove(place(&old)));
-        self.writes.push(Write::mark(place(&head.name), &[]));
+        head.features.clear();
+        (head.ip_allowlist, head.payment_method, head.billing_tier) = (None, None, None);
+        head.quorum.members.clear();
+        head.deleted = Some(now);
+        // A child that is founded at the same time would be left without a parent.
+        self.vacant.push(layout::children(head.id));
+        self.writes.push(Write::remove(child_place(&self.after.head)));
+        self.writes.extend(self.name_place(&self.after.head.name, index).map(Write::remove));
+    }
+
+    /// Where a sub-organization is found by its name.
+    fn name_place(&self, name: &Label, index: &IndexKey) -> Option<Key> {
+        let head = &self.after.head;
+        let of = head.id.as_bytes();
+        Some(layout::found_by(index, head.parent?, Lookup::Name, name.as_str(), head.id, of))
+    }
+
+    fn set_name(&mut self, name: Label, index: &IndexKey) {
+        let old = std::mem::replace(&mut self.after.head.name, name);
+        let name = &self.after.head.name;
+        if old != *name {
+            let (gone, new) = (self.name_place(&old, index), self.name_place(name, index));
+            self.writes.extend(gone.map(Write::remove));
+            self.writes.extend(new.map(|place| Write::mark(place, &[])));
+        }
     }
 
     fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {
@@ -267,9 +348,7 @@ impl Applied {
         for signer in private_signer_keys(id, &key, index) {
             self.writes.push(Write::mark(signer, &at));
         }
-        self.writes.push(Write::put(at, &key)?);
-        self.after.put_private_key(key);
-        Ok(())
+        self.put(key)
     }
 
     fn remove_private_key(&mut self, key: PrivateKeyId, index: &IndexKey) {
@@ -277,10 +356,14 @@ impl Applied {
         if let Some(old) = self.after.private_key(key) {
             self.writes.extend(private_signer_keys(id, old, index).into_iter().map(Write::remove));
         }
-        self.writes.push(Write::remove(layout::entity(id, Entity::PrivateKey(key))));
+        self.remove::<PrivateKey>(key);
         self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
-        self.after.remove_private_key(key);
     }
+}
+
+/// Where an organization stands among the children of its parent, or among those without one.
+fn child_place(head: &Head) -> Key {
+    layout::child(head.parent.unwrap_or(layout::NO_PARENT), head.created, head.id)
 }
 
 /// Removes all that is stored of an account.

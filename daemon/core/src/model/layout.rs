@@ -5,7 +5,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -91,6 +92,14 @@ pub enum Entity {
     Tag(TagId),
     /// Policy.
     Policy(PolicyId),
+    /// Invitation.
+    Invitation(InvitationId),
+    /// Webhook endpoint.
+    WebhookEndpoint(EndpointId),
+    /// Session profile.
+    SessionProfile(SessionProfileId),
+    /// Smart contract interface, without its text.
+    SmartContractInterface(SmartContractInterfaceId),
 }
 
 /// A record of the snapshot.
@@ -101,6 +110,10 @@ pub fn entity(organization: OrganizationId, entity: Entity) -> Key {
         Entity::PrivateKey(id) => (b'k', id.as_bytes()),
         Entity::Tag(id) => (b't', id.as_bytes()),
         Entity::Policy(id) => (b'p', id.as_bytes()),
+        Entity::Invitation(id) => (b'i', id.as_bytes()),
+        Entity::WebhookEndpoint(id) => (b'h', id.as_bytes()),
+        Entity::SessionProfile(id) => (b's', id.as_bytes()),
+        Entity::SmartContractInterface(id) => (b'c', id.as_bytes()),
     };
     key(b'e', &[organization.as_bytes(), &[class], id])
 }
@@ -138,6 +151,11 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
         SecretOf::PrivateKey(id) => (b'k', id.as_bytes()),
     };
     key(b's', &[organization.as_bytes(), &[class], id])
+}
+
+/// The text of a smart contract interface.
+pub fn interface_text(organization: OrganizationId, id: SmartContractInterfaceId) -> Key {
+    key(b'i', &[organization.as_bytes(), id.as_bytes()])
 }
 
 /// An account, by its place in the wallet.
@@ -269,12 +287,26 @@ pub fn found_child(key: &[u8]) -> Option<OrganizationId> {
 }
 
 /// A notice that waits for delivery. Ordered by activity, then by how many votes it had: each update adds one.
-pub fn notice(receiver: OrganizationId, activity: ActivityId, votes: u32) -> Key {
-    key(b'x', &[activity.as_bytes(), &votes.to_be_bytes(), receiver.as_bytes()])
+pub fn notice(
+    receiver: OrganizationId,
+    endpoint: Option<EndpointId>,
+    activity: ActivityId,
+    votes: u32,
+) -> Key {
+    let endpoint = endpoint.as_ref().map_or([].as_slice(), |endpoint| endpoint.as_bytes());
+    key(b'x', &[activity.as_bytes(), &votes.to_be_bytes(), receiver.as_bytes(), endpoint])
 }
 
 /// All notices begin so.
 pub const NOTICES: &[u8] = b"x";
+
+/// A mail that waits to be sent, by the activity that sends it.
+pub fn mail(activity: ActivityId, number: u32) -> Key {
+    key(b'y', &[activity.as_bytes(), &number.to_be_bytes()])
+}
+
+/// All mails begin so.
+pub const MAILS: &[u8] = b"y";
 
 /// That a wallet is gone whose accounts still have to be removed.
 pub fn leftover(organization: OrganizationId, wallet: WalletId) -> Key {

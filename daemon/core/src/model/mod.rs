@@ -2,27 +2,41 @@
 //! stands in the store.
 
 pub mod activity;
+pub mod billing;
 pub mod change;
 pub mod feature;
+pub mod invitation;
+pub mod ip_allowlist;
 pub mod layout;
 pub mod organization;
 mod packed;
 pub mod policy;
 pub mod private_key;
 pub mod record;
+pub mod session_profile;
+pub mod shelf;
+pub mod smart_contract_interface;
 pub mod tag;
 pub mod user;
 pub mod wallet;
+pub mod webhook_endpoint;
 
 pub use activity::{ActivityRecord, VoteRecord};
+pub use billing::PaymentMethod;
 pub use change::Change;
 pub use feature::FeatureName;
+pub use invitation::{Invitation, InvitationStatus};
+pub use ip_allowlist::{IpAllowlist, IpRule};
 pub use organization::{Organization, RootQuorum};
 pub use policy::{Effect, Policy};
 pub use private_key::PrivateKey;
+pub use session_profile::SessionProfile;
+pub use shelf::{Shelf, Shelved};
+pub use smart_contract_interface::{InterfaceText, SmartContractInterface};
 pub use tag::{Tag, TagKind};
 pub use user::{ApiKey, Authenticator, OauthProvider, User};
 pub use wallet::{Wallet, WalletAccount};
+pub use webhook_endpoint::WebhookEndpoint;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = u64;

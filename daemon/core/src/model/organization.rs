@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::Record;
-use super::{ApiKey, FeatureName, Millis, Policy, PrivateKey, Tag, User, Wallet};
+use super::{
+    ApiKey, FeatureName, Invitation, IpAllowlist, Millis, PaymentMethod, Policy, PrivateKey, SessionProfile,
+    Shelf, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint,
+};
 use crate::refusal::Corrupt;
 
 /// Who may act as root, and how many must agree.
@@ -40,10 +43,48 @@ pub struct Head {
     pub quorum: RootQuorum,
     /// Features that are on, with their values.
     pub features: BTreeMap<FeatureName, Option<String>>,
+    /// From which addresses requests are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_allowlist: Option<IpAllowlist>,
+    /// How the service is paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_method: Option<PaymentMethod>,
+    /// Product of the billing tier that was activated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing_tier: Option<String>,
+    /// Deleted at. What is left of the organization is its record of activities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<Millis>,
     /// Created at.
     pub created: Millis,
     /// Last changed at.
     pub updated: Millis,
+}
+
+impl Head {
+    /// A new organization: nothing but a name and a root quorum. Its first version is yet to come.
+    pub fn new(
+        id: OrganizationId,
+        parent: Option<OrganizationId>,
+        name: Label,
+        quorum: RootQuorum,
+        now: Millis,
+    ) -> Self {
+        Self {
+            id,
+            parent,
+            name,
+            version: 0,
+            quorum,
+            features: BTreeMap::new(),
+            ip_allowlist: None,
+            payment_method: None,
+            billing_tier: None,
+            deleted: None,
+            created: now,
+            updated: now,
+        }
+    }
 }
 
 impl Record for Head {
@@ -124,11 +165,19 @@ pub struct Organization {
     /// Id, name, version, quorum, features.
     pub head: Head,
     members: BTreeMap<UserId, Arc<Member>>,
-    wallets: BTreeMap<WalletId, Arc<Wallet>>,
-    private_keys: BTreeMap<PrivateKeyId, Arc<PrivateKey>>,
-    tags: BTreeMap<TagId, Arc<Tag>>,
     policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
     by_key: HashMap<(ApiKeyCurve, String), UserId>,
+    pub(super) wallets: Shelf<Wallet>,
+    pub(super) private_keys: Shelf<PrivateKey>,
+    pub(super) tags: Shelf<Tag>,
+    /// Invitations.
+    pub invitations: Shelf<Invitation>,
+    /// Endpoints that receive webhooks.
+    pub webhook_endpoints: Shelf<WebhookEndpoint>,
+    /// What sessions may be limited to.
+    pub session_profiles: Shelf<SessionProfile>,
+    /// Interfaces of smart contracts, without their texts.
+    pub smart_contract_interfaces: Shelf<SmartContractInterface>,
 }
 
 impl Organization {
@@ -137,11 +186,15 @@ impl Organization {
         Self {
             head,
             members: BTreeMap::new(),
-            wallets: BTreeMap::new(),
-            private_keys: BTreeMap::new(),
-            tags: BTreeMap::new(),
             policies: BTreeMap::new(),
             by_key: HashMap::new(),
+            wallets: Shelf::default(),
+            private_keys: Shelf::default(),
+            tags: Shelf::default(),
+            invitations: Shelf::default(),
+            webhook_endpoints: Shelf::default(),
+            session_profiles: Shelf::default(),
+            smart_contract_interfaces: Shelf::default(),
         }
     }
 
@@ -173,32 +226,32 @@ impl Organization {
 
     /// Wallets, in order of their ids.
     pub fn wallets(&self) -> impl Iterator<Item = &Wallet> {
-        self.wallets.values().map(Arc::as_ref)
+        self.wallets.iter()
     }
 
     /// The wallet, if there is one of this id.
     pub fn wallet(&self, id: WalletId) -> Option<&Wallet> {
-        self.wallets.get(&id).map(Arc::as_ref)
+        self.wallets.get(id)
     }
 
     /// Private keys, in order of their ids.
     pub fn private_keys(&self) -> impl Iterator<Item = &PrivateKey> {
-        self.private_keys.values().map(Arc::as_ref)
+        self.private_keys.iter()
     }
 
     /// The private key, if there is one of this id.
     pub fn private_key(&self, id: PrivateKeyId) -> Option<&PrivateKey> {
-        self.private_keys.get(&id).map(Arc::as_ref)
+        self.private_keys.get(id)
     }
 
     /// Tags, in order of their ids.
     pub fn tags(&self) -> impl Iterator<Item = &Tag> {
-        self.tags.values().map(Arc::as_ref)
+        self.tags.iter()
     }
 
     /// The tag, if there is one of this id.
     pub fn tag(&self, id: TagId) -> Option<&Tag> {
-        self.tags.get(&id).map(Arc::as_ref)
+        self.tags.get(id)
     }
 
     /// The policy, if there is one of this id.
@@ -219,6 +272,19 @@ impl Organization {
     /// Value of a feature: `None` when it is off, `Some(None)` when it is on without a value.
     pub fn feature(&self, name: FeatureName) -> Option<Option<&str>> {
         self.head.features.get(&name).map(Option::as_deref)
+    }
+
+    /// The user whose API key has this public key on whichever curve, and the place of the key among theirs.
+    pub fn key_place(&self, public_key: &str) -> Option<(&User, usize)> {
+        let place = |user: &User| user.api_keys.iter().position(|key| key.public_key == public_key);
+        self.users().find_map(|user| Some((user, place(user)?)))
+    }
+
+    /// The IP allowlist of the API key with this public key, or of the organization.
+    pub fn ip_allowlist(&self, public_key: Option<&str>) -> Option<&IpAllowlist> {
+        let Some(public_key) = public_key else { return self.head.ip_allowlist.as_ref() };
+        let (user, place) = self.key_place(public_key)?;
+        user.api_keys.get(place)?.ip_allowlist.as_ref()
     }
 
     /// Features as the wire lists them.
@@ -254,36 +320,6 @@ impl Organization {
                 self.by_key.remove(&(key.curve, key.public_key.clone()));
             }
         }
-    }
-
-    /// Puts a wallet in the place of the one with the same id.
-    pub fn put_wallet(&mut self, wallet: Wallet) {
-        self.wallets.insert(wallet.id, Arc::new(wallet));
-    }
-
-    /// Takes a wallet out.
-    pub fn remove_wallet(&mut self, id: WalletId) {
-        self.wallets.remove(&id);
-    }
-
-    /// Puts a private key in the place of the one with the same id.
-    pub fn put_private_key(&mut self, key: PrivateKey) {
-        self.private_keys.insert(key.id, Arc::new(key));
-    }
-
-    /// Takes a private key out.
-    pub fn remove_private_key(&mut self, id: PrivateKeyId) {
-        self.private_keys.remove(&id);
-    }
-
-    /// Puts a tag in the place of the one with the same id.
-    pub fn put_tag(&mut self, tag: Tag) {
-        self.tags.insert(tag.id, Arc::new(tag));
-    }
-
-    /// Takes a tag out. Who bears it keeps it until told otherwise.
-    pub fn remove_tag(&mut self, id: TagId) {
-        self.tags.remove(&id);
     }
 
     /// Takes a policy out.

@@ -7,7 +7,9 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::layout::Entity;
 use super::record::Record;
+use super::shelf::shelved;
 
 /// A private key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,8 @@ pub struct PrivateKey {
 impl Record for PrivateKey {
     const NOUN: &'static str = "private key";
 }
+
+shelved!(PrivateKey, PrivateKeyId, Entity::PrivateKey, private_keys);
 
 impl PrivateKey {
     /// As queries show it.

@@ -6,7 +6,9 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::layout::Entity;
 use super::record::Record;
+use super::shelf::shelved;
 
 /// What a tag groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +49,8 @@ pub struct Tag {
 impl Record for Tag {
     const NOUN: &'static str = "tag";
 }
+
+shelved!(Tag, TagId, Entity::Tag, tags);
 
 impl Tag {
     /// As queries show it.

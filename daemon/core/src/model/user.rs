@@ -6,8 +6,8 @@ use quorate_common::stamp::ApiKeyCurve;
 use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::Millis;
 use super::record::Record;
+use super::{IpAllowlist, Millis};
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,9 @@ pub struct ApiKey {
     pub public_key: String,
     /// Life in seconds from creation.
     pub expiration_seconds: Option<u64>,
+    /// From which addresses its requests are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_allowlist: Option<IpAllowlist>,
     /// Created at.
     pub created: Millis,
 }

@@ -9,7 +9,9 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::layout::Entity;
 use super::record::Record;
+use super::shelf::shelved;
 
 /// A wallet. Its seed is a secret of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub struct Wallet {
 impl Record for Wallet {
     const NOUN: &'static str = "wallet";
 }
+
+shelved!(Wallet, WalletId, Entity::Wallet, wallets);
 
 impl Wallet {
     /// As queries show it.

@@ -1,11 +1,14 @@
 //! Shapes that the parameters of several kinds share, in each of their versions.
 
+pub mod card;
 pub mod credential;
 pub mod keys;
 pub mod policy;
 pub mod user;
+pub mod webhook;
 
 pub use credential::{NewApiKey, NewAuthenticator, NewOauthProvider};
 pub use keys::{PrivateKeyParams, WalletAccountParams, WalletParams};
 pub use policy::PolicyParams;
 pub use user::NewUser;
+pub use webhook::WebhookSubscriptionParams;

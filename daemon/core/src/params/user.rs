@@ -29,6 +29,17 @@ pub enum AccessType {
     All,
 }
 
+impl AccessType {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Web => "ACCESS_TYPE_WEB",
+            Self::Api => "ACCESS_TYPE_API",
+            Self::All => "ACCESS_TYPE_ALL",
+        }
+    }
+}
+
 /// A user to be created.
 #[derive(Debug, Clone)]
 pub struct NewUser {

@@ -25,6 +25,8 @@ pub struct Commit {
     pub expect: Vec<(OrganizationId, u64)>,
     /// Keys that must not exist yet.
     pub absent: Vec<Key>,
+    /// What no key may begin with.
+    pub vacant: Vec<Key>,
     /// What to write.
     pub writes: Vec<Write>,
     /// Snapshots that replace the present ones.
@@ -64,8 +66,10 @@ impl Submission<'_> {
         selection: Selection,
         moment: &mut Moment<'_>,
     ) -> Result<VoteRecord, Corrupt> {
-        let message =
-            String::from_utf8(self.body.to_vec()).map_err(|_| Corrupt::Invariant("JSON is UTF-8"))?;
+        let message = match &self.kept {
+            Some(kept) => kept.clone(),
+            None => String::from_utf8(self.body.to_vec()).map_err(|_| Corrupt::Invariant("JSON is UTF-8"))?,
+        };
         Ok(VoteRecord {
             id: VoteId::random(moment.random()),
             user: self.caller.user,
@@ -142,7 +146,7 @@ impl Submission<'_> {
         match settled {
             Settled::Completed(result, left) => {
                 activity.result = result;
-                self.take(left, commit)?;
+                self.take(left, activity.id, commit)?;
             }
             Settled::Failed(fault) => activity.failure = Some(fault),
             Settled::Rejected | Settled::Waiting => {}
@@ -155,13 +159,23 @@ impl Submission<'_> {
             activity_id: activity.id,
             status: activity.status,
         });
-        let organization = commit.after.first().unwrap_or(&self.target);
-        commit.writes.extend(notice::notices(self.world, organization, activity)?);
+        let notices = notice::notices(self.world, self.shown(commit), activity)?;
+        commit.writes.extend(notices);
         Ok(())
     }
 
+    /// The organization as an activity is shown with it: as the commit leaves it, unless that is nothing.
+    pub(super) fn shown<'s>(&'s self, commit: &'s Commit) -> &'s Organization {
+        let after = commit.after.first();
+        let after = after.filter(|after| after.id() == self.target.id() && after.head.deleted.is_none());
+        after.unwrap_or(&self.target)
+    }
+
     /// Turns what an execution left into snapshots and writes.
-    fn take(&self, left: Left, commit: &mut Commit) -> Result<(), Refusal> {
+    fn take(&self, left: Left, activity: ActivityId, commit: &mut Commit) -> Result<(), Refusal> {
+        for (number, mail) in (0..).zip(left.mails) {
+            commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?);
+        }
         for founding in left.founded {
             let founded = change::found(founding, self.now, self.world.index())?;
             commit.absent.extend(founded.absent);
@@ -179,6 +193,7 @@ impl Submission<'_> {
     pub(super) fn advance(&self, changes: Vec<change::Change>, commit: &mut Commit) -> Result<(), Refusal> {
         let applied = change::apply(&self.target, changes, self.now, self.world.index())?;
         commit.absent.extend(applied.absent);
+        commit.vacant.extend(applied.vacant);
         commit.writes.extend(applied.writes);
         commit.news.push(news(&applied.after));
         commit.after.insert(0, applied.after);

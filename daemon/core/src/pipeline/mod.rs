@@ -72,6 +72,8 @@ struct Envelope {
 struct Submission<'a> {
     world: &'a dyn World,
     body: &'a [u8],
+    /// The body as it is kept, where that is not as it was sent.
+    kept: Option<String>,
     fingerprint: Fingerprint,
     caller: Caller,
     target: Arc<Organization>,
@@ -105,22 +107,47 @@ fn run<'a>(
     }
     let mut value = json::parse(body)?;
     let organization = organization_of(&mut value)?;
+    let reach = if kinds::admits_invited(operation) { Reach::Invitations } else { Reach::Usual };
     let Authenticated { caller, target, .. } =
-        authn::authenticate(world, credentials, body, organization, Reach::Usual, moment.now)?;
-    let envelope: Envelope = json::typed(value, "")?;
+        authn::authenticate(world, credentials, body, organization, reach, moment.now)?;
+    let mut envelope: Envelope = json::typed(value, "")?;
     let entry = entry_of(operation, &envelope.activity_type)?;
     let fingerprint = Fingerprint::of(body);
-    let submission = Submission { world, body, fingerprint, caller, target, now: moment.now };
+    let mut submission = Submission { world, body, kept: None, fingerprint, caller, target, now: moment.now };
     submission.caller_is_inside()?;
     if let Some(known) = records::activity_by_fingerprint(world.records(), &fingerprint)? {
+        // What is not kept as it was sent is kept as it was the first time.
+        submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
         return submission.replay(known, moment);
     }
     in_time(&envelope.timestamp_ms, moment.now)?;
-    let ready = entry.parse(envelope.parameters)?;
+    let ready = entry.parse(std::mem::take(&mut envelope.parameters))?;
+    if entry.masks {
+        submission.kept = Some(masked(&envelope, organization, ready.as_ref())?);
+    }
+    if let Some(newcomer) = ready.newcomer() {
+        submission.caller.user = newcomer;
+    }
     match ready.ballot() {
         Some(ballot) => submission.vote(entry, ready.as_ref(), ballot, moment),
         None => submission.propose(entry, ready, moment),
     }
+}
+
+/// The body as it is kept of a kind that hides parts of it: the same members, with the parameters as they are
+/// echoed, and nothing that the kind does not know.
+fn masked(envelope: &Envelope, organization: OrganizationId, ready: &dyn Ready) -> Result<String, Corrupt> {
+    let flaw = Corrupt::Invariant("an intent is one member");
+    let intent: serde_json::Map<String, Value> =
+        serde_json::from_str(ready.intent().get()).map_err(|_| flaw.clone())?;
+    let (_, parameters) = intent.into_iter().next().ok_or(flaw)?;
+    let body = serde_json::json!({
+        "type": envelope.activity_type,
+        "timestampMs": envelope.timestamp_ms,
+        "organizationId": organization,
+        "parameters": parameters,
+    });
+    Ok(body.to_string())
 }
 
 /// Takes `organizationId` of a body.
@@ -176,7 +203,7 @@ pub fn voters(
     now: Millis,
 ) -> Result<(Vec<quorate_common::ids::UserId>, Vec<Approval>, policy::Decision), Corrupt> {
     let (entry, mut ready) = proposal_of(record)?;
-    let view = View { world, organization, proposer: record.proposer, now };
+    let view = View { world, organization, proposer: record.proposer, invitation: None, now };
     let facts = ready.rules(&view).unwrap_or_default();
     let approvals = live_approvals(record, organization, now);
     let case =

@@ -58,8 +58,7 @@ impl<'a> Submission<'a> {
         };
         let mut commit = self.commit();
         self.record(&mut activity, settled, &mut commit)?;
-        let after =
-            commit.after.first().filter(|after| after.id() == self.target.id()).unwrap_or(&self.target);
+        let after = self.shown(&commit);
         let can = match activity.status {
             Status::ConsensusNeeded => can_flags(self.world, &activity, after, &self.caller, self.now)?,
             _ => CanFlags::default(),
@@ -73,7 +72,13 @@ impl<'a> Submission<'a> {
 
     /// What kinds see.
     pub(super) fn view(&'a self) -> View<'a> {
-        View { world: self.world, organization: &self.target, proposer: self.caller.user, now: self.now }
+        View {
+            world: self.world,
+            organization: &self.target,
+            proposer: self.caller.user,
+            invitation: self.caller.invitation,
+            now: self.now,
+        }
     }
 
     /// The approval that the request itself is.

@@ -40,7 +40,7 @@ impl Submission<'_> {
             return self.show(&target);
         }
         let mut own = self.new_activity(entry, ready.intent(), moment)?;
-        let left = Left { changes: Vec::new(), founded: Vec::new() };
+        let left = Left::default();
         let mut commit = self.commit();
         match ballot.selection {
             Selection::Approved => {
@@ -92,7 +92,7 @@ impl Submission<'_> {
     ) -> Result<ActivityRecord, Refusal> {
         target.votes.push(self.vote_record(Selection::Approved, moment)?);
         let (entry, mut ready) = proposal_of(&target)?;
-        let view = View { proposer: target.proposer, ..self.view() };
+        let view = View { proposer: target.proposer, invitation: None, ..self.view() };
         let ruled = ready.rules(&view);
         let approvals = live_approvals(&target, &self.target, self.now);
         let none = Facts::default();
@@ -148,7 +148,7 @@ impl Submission<'_> {
     }
 
     fn voted(&self, target: &ActivityRecord, commit: Commit) -> Result<Turn, Refusal> {
-        let after = commit.after.iter().find(|after| after.id() == self.target.id()).unwrap_or(&self.target);
+        let after = self.shown(&commit);
         let can = can_flags(self.world, target, after, &self.caller, self.now)?;
         let answer = activity_answer(target, after, can)?;
         Ok(Turn { answer: Ok(answer), commit: Some(commit), corrupt: None })

@@ -51,6 +51,14 @@ type Outcomes = Vec<(PolicyId, PolicyOutcome)>;
 
 /// Decides, by the rules that the console applies, too.
 pub fn decide(case: &Case<'_>) -> Decision {
+    match case.entry.gate {
+        // Who holds the secret was proven, and which invitation it opens is checked by the rules.
+        Gate::Invitation => return Decision::Permit(Permit::mint()),
+        Gate::RootUser if !case.organization.is_root(case.proposer) => {
+            return Decision::Deny(Denied::Policies(Vec::new()));
+        }
+        Gate::Policy | Gate::RootQuorum | Gate::OwnCredential | Gate::Vote | Gate::RootUser => {}
+    }
     let standing = standing(case);
     // Where the root quorum alone decides, policies are not asked.
     let unasked = standing.root_quorum_is_met || standing.root_quorum_only;

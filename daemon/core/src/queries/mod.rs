@@ -16,6 +16,7 @@ use crate::world::World;
 mod activities;
 mod keys;
 mod organizations;
+mod settings;
 mod users;
 mod wallets;
 
@@ -52,11 +53,15 @@ const ENTRIES: &[Entry] = &[
     entry("get_api_keys", users::get_api_keys),
     entry("get_authenticator", users::get_authenticator),
     entry("get_authenticators", users::get_authenticators),
+    entry("get_ip_allowlist", settings::get_ip_allowlist),
     entry("get_oauth_providers", users::get_oauth_providers),
     entry("get_organization", organizations::get_organization),
     entry("get_organization_configs", organizations::get_organization_configs),
     entry("get_policy", organizations::get_policy),
     entry("get_private_key", keys::get_private_key),
+    entry("get_session_profile", settings::get_session_profile),
+    entry("get_session_profiles", settings::get_session_profiles),
+    entry("get_smart_contract_interface", settings::get_smart_contract_interface),
     entry("get_user", users::get_user),
     entry("get_wallet", wallets::get_wallet),
     entry("get_wallet_account", wallets::get_wallet_account),
@@ -64,11 +69,13 @@ const ENTRIES: &[Entry] = &[
     entry("list_policies", organizations::list_policies),
     entry("list_private_key_tags", keys::list_private_key_tags),
     entry("list_private_keys", keys::list_private_keys),
+    entry("list_smart_contract_interfaces", settings::list_smart_contract_interfaces),
     entry("list_suborgs", organizations::list_suborgs),
     entry("list_user_tags", users::list_user_tags),
     entry("list_users", users::list_users),
     entry("list_wallet_accounts", wallets::list_wallet_accounts),
     entry("list_wallets", wallets::list_wallets),
+    entry("list_webhook_endpoints", settings::list_webhook_endpoints),
     Entry { name: "whoami", reach: Reach::Children, run: users::whoami },
 ];
 
@@ -77,21 +84,15 @@ const UNOFFERED: &[&str] = &[
     "get_active_policies",
     "get_attestation_document",
     "get_boot_proof",
-    "get_ip_allowlist",
     "get_latest_boot_proof",
     "get_mfa_policies",
     "get_mfa_policy",
     "get_mfa_status",
     "get_oauth2_credential",
     "get_policy_evaluations",
-    "get_session_profile",
-    "get_session_profiles",
-    "get_smart_contract_interface",
     "list_app_proofs",
     "list_oauth2_credentials",
-    "list_smart_contract_interfaces",
     "list_verified_suborgs",
-    "list_webhook_endpoints",
 ];
 
 /// Names of all queries, sorted.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key, Lookup};
-use crate::model::{PrivateKey, Tag, User, Wallet};
+use crate::model::{Invitation, PrivateKey, SmartContractInterface, Tag, User, Wallet};
 use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
@@ -31,12 +31,12 @@ pub(super) fn get_organization(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, R
         users: Vec<wire::User>,
         policies: Vec<wire::Policy>,
         private_keys: Vec<wire::PrivateKey>,
-        invitations: [(); 0],
+        invitations: Vec<wire::Invitation>,
         tags: Vec<wire::Tag>,
         root_quorum: wire::Quorum,
         features: Vec<wire::Feature>,
         wallets: Vec<wire::Wallet>,
-        smart_contract_interface_references: [(); 0],
+        smart_contract_interface_references: Vec<wire::SmartContractInterfaceReference>,
     }
     let organization = asked.organization;
     let data = Data {
@@ -45,12 +45,16 @@ pub(super) fn get_organization(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, R
         users: organization.users().map(User::wire).collect(),
         policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
         private_keys: organization.private_keys().map(PrivateKey::wire).collect(),
-        invitations: [],
+        invitations: organization.invitations.iter().map(Invitation::wire).collect(),
         tags: organization.tags().map(Tag::wire).collect(),
         root_quorum: organization.quorum(),
         features: organization.features(),
         wallets: organization.wallets().map(Wallet::wire).collect(),
-        smart_contract_interface_references: [],
+        smart_contract_interface_references: organization
+            .smart_contract_interfaces
+            .iter()
+            .map(SmartContractInterface::reference)
+            .collect(),
     };
     one("organizationData", &data)
 }

@@ -8,7 +8,7 @@ use quorate_core::{kinds, queries};
 use serde_json::{Value, json};
 
 use crate::golden;
-use crate::house::{House, NOW, Person};
+use crate::house::{House, NOW, Person, Shown, public_key};
 use crate::samples;
 
 const HEAD: &str = "\
@@ -21,15 +21,21 @@ const HEAD: &str = "\
 #   other organization  400; the key belongs to another organization than the one acted upon
 #   unknown key         401; the organization does not know the key
 #   expired             401; the key has come to its end
+#   no stamp            401; a stamp is needed
+#   refused             400; the rules refuse it, whoever asks there
+#   not there           404; what it names is in another organization
 #
 # root 1 of 2   a member of a root quorum of two, one of whom is enough
 # root 2 of 2   a member of a root quorum of two who must agree
 # user          a user whom no policy names, acting on somebody else
 # own           the same user, acting on credentials of their own
 # allowed       a user whom a policy allows everything
+# child root    a root user of a sub-organization, acting there
 # parent        a root user of the parent, acting in a sub-organization
 # sibling       a root user of another sub-organization
 # expired       a user whose key has come to its end
+# invited       somebody with the mailed key of an invitation
+# session       somebody with a read-only session
 ";
 
 /// A kind of caller.
@@ -58,15 +64,19 @@ fn personas() -> Vec<Persona> {
         now: NOW,
     };
     let (user, spare) = (&strict.user, &strict.spare);
+    let session = Person { shows: Shown::Session, ..user.clone() };
     vec![
         persona("root 1 of 2", &easy, &easy.roots[0], &easy.spare),
         persona("root 2 of 2", &strict, &strict.roots[0], spare),
         persona("user", &strict, user, spare),
         persona("own", &strict, user, user),
         persona("allowed", &policed, &policed.user, &policed.spare),
+        Persona { organization: strict.child.home, ..persona("child root", &strict, &strict.child, spare) },
         Persona { organization: strict.child.home, ..persona("parent", &strict, &strict.roots[0], spare) },
         Persona { organization: strict.child.home, ..persona("sibling", &strict, &strict.sibling, spare) },
         Persona { now: NOW + 60_000, ..persona("expired", &strict, &strict.expiring, spare) },
+        persona("invited", &strict, &strict.invited, spare),
+        persona("session", &strict, &session, spare),
     ]
 }
 
@@ -133,6 +143,9 @@ fn asked(query: &str, persona: &Persona) -> String {
         "privateKeyId": house.private_key,
         "policyId": house.policy,
         "authenticatorId": persona.subject.authenticator,
+        "publicKey": public_key(13),
+        "sessionProfileId": house.session_profile,
+        "smartContractInterfaceId": house.interface,
     });
     if query == "get_api_keys"
         && let Some(members) = body.as_object_mut()
@@ -144,7 +157,9 @@ fn asked(query: &str, persona: &Persona) -> String {
     match answer {
         Ok(_) => "permit".to_owned(),
         // A parent may look; what is asked for belongs to the parent itself and is not in the child.
-        Err(fault) if fault.code == Code::NotFound && persona.name == "parent" => "permit".to_owned(),
+        Err(fault) if fault.code == Code::NotFound && ["parent", "child root"].contains(&persona.name) => {
+            "permit".to_owned()
+        }
         Err(fault) => word(&fault),
     }
 }
@@ -164,6 +179,9 @@ fn word(fault: &Fault) -> String {
         (_, Some("ORGANIZATION_MISMATCH")) => "other organization".to_owned(),
         (_, Some("PUBLIC_KEY_NOT_FOUND")) => "unknown key".to_owned(),
         (_, Some("API_KEY_EXPIRED")) => "expired".to_owned(),
+        (_, Some("SIGNATURE_MISSING")) => "no stamp".to_owned(),
+        (Code::InvalidArgument, _) => "refused".to_owned(),
+        (Code::NotFound | Code::ResourceExhausted, _) => "not there".to_owned(),
         (code, _) => format!("{code:?}: {}", fault.message),
     }
 }

@@ -6,11 +6,17 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// What a type's name begins with: an act.
-const VERBS: [&str; 10] =
-    ["APPROVE", "CREATE", "DELETE", "DISABLE", "REJECT", "REMOVE", "SET", "SIGN", "UPDATE", "IMPORT"];
+const VERBS: [&str; 12] = [
+    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "REJECT", "REMOVE", "SET", "SIGN",
+    "UPDATE", "IMPORT",
+];
+
+/// Types that policies are asked about, although no resource stands for them.
+const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];
 
 /// Result members whose version is not the type's: as the published clients read them.
-const RESULTS: [(&str, &str); 11] = [
+const RESULTS: [(&str, &str); 13] = [
+    ("ACCEPT_INVITATION_V2", "acceptInvitationResult"),
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
     ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
     ("CREATE_POLICY_V2", "createPolicyResult"),
@@ -19,6 +25,7 @@ const RESULTS: [(&str, &str); 11] = [
     ("CREATE_USERS_V2", "createUsersResult"),
     ("CREATE_USERS_V3", "createUsersResult"),
     ("CREATE_USERS_V4", "createUsersResult"),
+    ("SET_PAYMENT_METHOD_V2", "setPaymentMethodResult"),
     ("SIGN_RAW_PAYLOAD_V2", "signRawPayloadResult"),
     ("APPROVE_ACTIVITY", ""),
     ("REJECT_ACTIVITY", ""),
@@ -52,7 +59,8 @@ fn every_row_keeps_the_law() {
         let sentence = &kind.description;
         assert!(sentence.ends_with('.') && sentence.len() > 10, "{name} says nothing: {sentence:?}");
         assert_eq!(kind.parameters["type"], "object", "{name} takes an object");
-        let governed = matches!(kind.gate, Gate::Policy | Gate::OwnCredential);
+        let governed = matches!(kind.gate, Gate::Policy | Gate::OwnCredential | Gate::RootUser)
+            && !WITHOUT_RESOURCE.contains(&name);
         assert_eq!(kind.acts.is_some(), governed, "{name}: policies match on it exactly if they are asked");
         assert_eq!(kind.result.is_none(), kind.gate == Gate::Vote, "{name}: only votes have no result");
     }

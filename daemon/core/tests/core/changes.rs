@@ -8,11 +8,11 @@ use crate::house::{House, NOW, Person, account};
 use crate::samples;
 
 /// What a query answers to a root user.
-fn asked(house: &House, query: &str, members: &Value) -> Value {
+pub(crate) fn asked(house: &House, query: &str, members: &Value) -> Value {
     asked_of(house, house.id, &house.roots[0], query, members)
 }
 
-fn asked_of(
+pub(crate) fn asked_of(
     house: &House,
     organization: OrganizationId,
     caller: &Person,
@@ -35,7 +35,7 @@ fn policy(house: &House) -> Value {
 }
 
 /// The member of each element.
-fn each(list: &Value, member: &str) -> Vec<Value> {
+pub(crate) fn each(list: &Value, member: &str) -> Vec<Value> {
     list.as_array().expect("a list").iter().map(|one| one[member].clone()).collect()
 }
 
@@ -317,8 +317,11 @@ fn an_organization_is_shown_whole() {
     assert_eq!((&data["organizationId"], &data["name"]), (&json!(house.id), &json!("house")));
     let counts = ["users", "policies", "privateKeys", "invitations", "tags", "wallets"]
         .map(|list| data[list].as_array().map(Vec::len));
-    assert_eq!(counts, [5, 1, 1, 0, 2, 1].map(Some));
+    assert_eq!(counts, [5, 1, 1, 1, 2, 1].map(Some));
     assert_eq!(data["rootQuorum"]["threshold"], 1);
+    // SHA-256 of `[]`.
+    let digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945";
+    assert_eq!(data["smartContractInterfaceReferences"][0]["digest"], digest);
 }
 
 #[test]

@@ -8,8 +8,10 @@ use quorate_core::authn::Credentials;
 use quorate_core::founding;
 use quorate_core::kinds;
 use quorate_core::limits::Limits;
+use quorate_core::mail::Mail;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::IndexKey;
+use quorate_core::model::record::Record;
 use quorate_core::params::{NewApiKey, NewUser};
 use serde_json::{Value, json};
 
@@ -39,6 +41,17 @@ fn header(stamp: &Stamp) -> String {
     base64ct::Base64UrlUnpadded::encode_string(members.to_string().as_bytes())
 }
 
+/// What a request is authenticated with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// A stamp of the numbered key.
+    Stamp,
+    /// A stamp of a key that was mailed.
+    Mailed([u8; 32]),
+    /// A session.
+    Session,
+}
+
 /// Somebody with a key.
 #[derive(Clone)]
 pub(crate) struct Person {
@@ -50,6 +63,8 @@ pub(crate) struct Person {
     pub(crate) keys: Vec<ApiKeyId>,
     /// Number of the key that stamps.
     pub(crate) number: u32,
+    /// What they show in place of that key's stamp.
+    pub(crate) shows: Shown,
     /// An authenticator, if there is one.
     pub(crate) authenticator: Option<AuthenticatorId>,
     /// An OAuth identity, if there is one.
@@ -59,7 +74,12 @@ pub(crate) struct Person {
 impl Person {
     /// The headers of a request with this body.
     pub(crate) fn stamps(&self, body: &[u8]) -> Credentials {
-        let stamp = stamper(self.number).stamp(body).expect("a body can be stamped");
+        let stamper = match self.shows {
+            Shown::Session => return Credentials { sessions: 1, ..Credentials::default() },
+            Shown::Stamp => stamper(self.number),
+            Shown::Mailed(secret) => Stamper::new(ApiKeyCurve::P256, &secret).expect("a key"),
+        };
+        let stamp = stamper.stamp(body).expect("a body can be stamped");
         Credentials { stamps: vec![header(&stamp)], ..Credentials::default() }
     }
 }
@@ -95,6 +115,18 @@ pub(crate) struct House {
     pub(crate) private_key_tag: String,
     /// A policy that never applies.
     pub(crate) policy: String,
+    /// The root user of another organization that holds nothing.
+    pub(crate) bare: Person,
+    /// Whoever was invited; no user yet, although an id is kept for them.
+    pub(crate) invited: Person,
+    /// Their invitation.
+    pub(crate) invitation: String,
+    /// A webhook endpoint that is switched off.
+    pub(crate) endpoint: String,
+    /// A session profile.
+    pub(crate) session_profile: String,
+    /// A smart contract interface.
+    pub(crate) interface: String,
     /// The fingerprint of an activity that waits: proposed by the second root user.
     pub(crate) waiting: String,
     serial: u64,
@@ -118,6 +150,7 @@ impl House {
             user: founded.root_users[number].id,
             keys: founded.root_users[number].api_keys.iter().map(|key| key.id).collect(),
             number: u32::try_from(number).expect("a small number"),
+            shows: Shown::Stamp,
             authenticator: None,
             provider: None,
         };
@@ -130,7 +163,9 @@ impl House {
             spare: nobody.clone(),
             expiring: nobody.clone(),
             child: nobody.clone(),
-            sibling: nobody,
+            sibling: nobody.clone(),
+            bare: nobody.clone(),
+            invited: nobody,
             roots,
             wallet: Default::default(),
             account: String::new(),
@@ -138,6 +173,10 @@ impl House {
             user_tag: String::new(),
             private_key_tag: String::new(),
             policy: String::new(),
+            invitation: String::new(),
+            endpoint: String::new(),
+            session_profile: String::new(),
+            interface: String::new(),
             waiting: String::new(),
             serial: 0,
         };
@@ -181,6 +220,7 @@ impl House {
                 user: id,
                 keys: user.api_keys.iter().map(|key| key.id).collect(),
                 number,
+                shows: Shown::Stamp,
                 authenticator: user.authenticators.first().map(|one| one.id),
                 provider: user.oauth_providers.first().map(|one| one.id),
             }
@@ -212,10 +252,64 @@ impl House {
         self.policy = text(&made["result"]["createPolicyResult"]["policyId"]);
         self.child = self.make_child("child", 20);
         self.sibling = self.make_child("sibling", 21);
+        self.bare = self.found_bare();
+        self.furnish_settings();
         let roots = self.roots.clone();
         let waits = json!({"walletName": "waiting", "accounts": []});
         let made = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);
         self.waiting = text(&made.expect("a root user may propose")["activity"]["fingerprint"]);
+    }
+
+    /// What is set of the organization.
+    fn furnish_settings(&mut self) {
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let invitation = json!({"invitations": [{"receiverUserName": "guest", "receiverUserEmail": "guest@house.example",
+            "receiverUserTags": [self.user_tag], "accessType": "ACCESS_TYPE_WEB", "senderUserId": self.spare.user}]});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_INVITATIONS", &invitation);
+        self.invitation = text(&made["result"]["createInvitationsResult"]["invitationIds"][0]);
+        let user = UserId::random([9; 16]);
+        self.invited = Person { user, shows: Shown::Mailed(self.mailed_key()), ..self.roots[0].clone() };
+        let endpoint =
+            json!({"url": "https://hooks.example.org/endpoint", "name": "endpoint", "subscriptions": []});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT", &endpoint);
+        self.endpoint = text(&made["result"]["createWebhookEndpointResult"]["endpointId"]);
+        let profile = json!({"sessionProfileName": "signer", "scope": "activity.action == 'SIGN'"});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_SESSION_PROFILE", &profile);
+        self.session_profile = text(&made["result"]["createSessionProfileResult"]["sessionProfileId"]);
+        let interface = json!({"smartContractAddress": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+            "smartContractInterface": "[]", "type": "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM", "label": "token", "notes": ""});
+        let made = self.agreed("ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE", &interface);
+        self.interface =
+            text(&made["result"]["createSmartContractInterfaceResult"]["smartContractInterfaceId"]);
+        let method = json!({"paymentMethodId": "method", "cardHolderName": "Holder", "cardHolderEmail": "h@house.example"});
+        self.agreed("ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2", &method);
+        // Without a list of the organization, that of a key counts for nothing.
+        let list =
+            json!({"publicKey": public_key(13), "rules": [{"cidr": "192.0.2.0/24", "label": "office"}]});
+        self.agreed("ACTIVITY_TYPE_SET_IP_ALLOWLIST", &list);
+    }
+
+    /// The private key in the mail that was sent last.
+    pub(crate) fn mailed_key(&self) -> [u8; 32] {
+        let (_, mail) = self.memory.rows(b'y').last().expect("a mail was sent");
+        let mail = Mail::decode(mail).expect("a mail decodes");
+        let key =
+            mail.text.lines().find_map(|line| line.strip_prefix("private key")).expect("it holds a key");
+        const_hex::decode_to_array(key.trim()).expect("the key is hex")
+    }
+
+    /// A second organization with one root user.
+    fn found_bare(&mut self) -> Person {
+        let founded = self.memory.with_moment(NOW, |_, moment| {
+            let name = Label::parse("bare".to_owned()).expect("a label");
+            let (limits, index) = (Limits::default(), IndexKey::new([7; 32]));
+            founding::organization(name, vec![new_user("alone", 40)], 1, &limits, &index, moment)
+        });
+        let founded = founded.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+        let (home, user) = (founded.id, founded.root_users[0].clone());
+        self.memory.commit(founded.commit);
+        let keys = user.api_keys.iter().map(|key| key.id).collect();
+        Person { home, user: user.id, keys, number: 40, ..self.roots[0].clone() }
     }
 
     fn make_child(&mut self, name: &str, number: u32) -> Person {
@@ -235,7 +329,7 @@ impl House {
             .iter()
             .map(|key| key.id)
             .collect();
-        Person { home, user, keys, number, authenticator: None, provider: None }
+        Person { home, user, keys, number, shows: Shown::Stamp, authenticator: None, provider: None }
     }
 
     /// An activity that both root users agree on; gives the completed activity.

@@ -21,5 +21,6 @@ mod house;
 mod memory;
 mod outcomes;
 mod samples;
+mod settings;
 mod stored;
 mod votes;

@@ -11,7 +11,7 @@ use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
-use quorate_core::model::{Millis, Organization};
+use quorate_core::model::{Millis, Organization, Shelf, Shelved};
 use quorate_core::pipeline::{self, Commit};
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
@@ -26,12 +26,20 @@ pub(crate) struct Memory {
     rows: BTreeMap<Key, Vec<u8>>,
     index: IndexKey,
     limits: Limits,
+    /// Whether mail can be sent.
+    pub(crate) sends_mail: bool,
     drawn: u64,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { rows: BTreeMap::new(), index: IndexKey::new([7; 32]), limits: Limits::default(), drawn: 0 }
+        Self {
+            rows: BTreeMap::new(),
+            index: IndexKey::new([7; 32]),
+            limits: Limits::default(),
+            sends_mail: true,
+            drawn: 0,
+        }
     }
 }
 
@@ -101,6 +109,9 @@ impl Memory {
         for key in &commit.absent {
             assert!(!self.rows.contains_key(key), "a key that had to be free is taken");
         }
+        for prefix in &commit.vacant {
+            assert!(!self.rows.keys().any(|key| key.starts_with(prefix)), "a key begins as none may");
+        }
         for write in commit.writes {
             match write.value {
                 Some(value) => drop(self.rows.insert(write.key, value.to_vec())),
@@ -108,9 +119,16 @@ impl Memory {
             }
         }
         for after in &commit.after {
-            let stored =
-                records::organization(self, after.id()).expect("it is readable").expect("it is there");
-            assert_eq!(contents(after), contents(&stored), "snapshot and records differ");
+            let stored = records::organization(self, after.id()).expect("it is readable");
+            if after.head.deleted.is_some() {
+                assert!(stored.is_none(), "a deleted organization is still there");
+                continue;
+            }
+            assert_eq!(
+                contents(after),
+                contents(&stored.expect("it is there")),
+                "snapshot and records differ"
+            );
         }
     }
 
@@ -140,8 +158,16 @@ fn contents(organization: &Organization) -> Value {
         "wallets": organization.wallets().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
         "keys": organization.private_keys().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
         "tags": organization.tags().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
+        "invitations": shelf(&organization.invitations),
+        "webhook endpoints": shelf(&organization.webhook_endpoints),
+        "session profiles": shelf(&organization.session_profiles),
+        "smart contract interfaces": shelf(&organization.smart_contract_interfaces),
         "policies": organization.policies().map(|one| json(serde_json::to_value(&one.policy))).collect::<Vec<_>>(),
     })
+}
+
+fn shelf<T: Shelved>(shelf: &Shelf<T>) -> Vec<Value> {
+    shelf.iter().map(|one| serde_json::to_value(one).expect("a record serializes")).collect()
 }
 
 impl Records for Memory {
@@ -211,5 +237,9 @@ impl World for Memory {
 
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
         if url.starts_with("https://") { Ok(()) } else { Err("it must begin with https://") }
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.sends_mail
     }
 }

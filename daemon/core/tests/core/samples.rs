@@ -1,7 +1,7 @@
 //! Valid parameters for each type: what the authority matrix and the outcomes are tried with. A new kind
 //! gets one more arm here.
 
-use quorate_common::ids::UserId;
+use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::{Value, json};
 
 use crate::house::{House, Person, account, public_key};
@@ -15,6 +15,11 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             "hashFunction": "HASH_FUNCTION_NO_OP"})
     };
     match name {
+        "ACCEPT_INVITATION" => json!({"invitationId": house.invitation, "userId": house.invited.user,
+            "authenticator": authenticator_v1("guest", house.invited.user)}),
+        "ACCEPT_INVITATION_V2" => json!({"invitationId": house.invitation, "userId": house.invited.user,
+            "authenticator": authenticator("guest")}),
+        "ACTIVATE_BILLING_TIER" => json!({"productId": "product"}),
         "APPROVE_ACTIVITY" | "REJECT_ACTIVITY" => json!({"fingerprint": house.waiting}),
         "CREATE_API_KEYS" => json!({"userId": subject.user, "apiKeys": [key(30)]}),
         "CREATE_API_KEYS_V2" => json!({"userId": subject.user, "apiKeys": [key_v2(30)]}),
@@ -27,6 +32,9 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "CREATE_AUTHENTICATORS_V2" => {
             json!({"userId": subject.user, "authenticators": [authenticator("fresh")]})
         }
+        "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
+            "receiverUserEmail": "fresh@house.example", "receiverUserTags": [house.user_tag],
+            "accessType": "ACCESS_TYPE_ALL", "senderUserId": house.spare.user}]}),
         "CREATE_OAUTH_PROVIDERS_V2" => {
             json!({"userId": subject.user, "oauthProviders": [provider("fresh")]})
         }
@@ -45,6 +53,34 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             json!({"privateKeyTagName": "fresh", "privateKeyIds": [house.private_key]})
         }
         "CREATE_PRIVATE_KEYS" | "CREATE_PRIVATE_KEYS_V2" => json!({"privateKeys": [private_key("fresh")]}),
+        "CREATE_SESSION_PROFILE" => json!({"sessionProfileName": "fresh", "expirationSeconds": "600",
+            "scope": "activity.kind == 'CREATE_WALLET'", "notes": "notes"}),
+        "CREATE_SMART_CONTRACT_INTERFACE" => json!({
+            "smartContractAddress": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "label": "fresh",
+            "smartContractInterface": "{\"instructions\":[]}", "notes": "notes",
+            "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA"}),
+        "CREATE_WEBHOOK_ENDPOINT" => json!({"url": "https://hooks.example.org/fresh", "name": "fresh",
+            "subscriptions": [{"eventType": "ACTIVITY_UPDATES", "filtersJson": "{}"}]}),
+        "UPDATE_WEBHOOK_ENDPOINT" => {
+            json!({"endpointId": house.endpoint, "name": "fresh", "isActive": false})
+        }
+        "DELETE_WEBHOOK_ENDPOINT" => json!({"endpointId": house.endpoint}),
+        "DELETE_INVITATION" => json!({"invitationId": house.invitation}),
+        "DELETE_ORGANIZATION" => json!({"organizationId": house.bare.home}),
+        "DELETE_PAYMENT_METHOD" => json!({"paymentMethodId": "method"}),
+        "DELETE_SMART_CONTRACT_INTERFACE" => json!({"smartContractInterfaceId": house.interface}),
+        "DELETE_SUB_ORGANIZATION" => json!({"deleteWithoutExport": true}),
+        "REMOVE_IP_ALLOWLIST" => json!({"publicKey": public_key(13)}),
+        "SET_IP_ALLOWLIST" => {
+            json!({"rules": [{"cidr": "192.0.2.7"}, {"cidr": "2001:db8::/48", "label": "office"}],
+            "enabled": false, "onEvaluationError": "ALLOW"})
+        }
+        "SET_PAYMENT_METHOD" => {
+            json!({"number": CARD, "cvv": "917", "expiryMonth": "12", "expiryYear": "2030",
+            "cardHolderName": "Holder", "cardHolderEmail": "holder@house.example"})
+        }
+        "SET_PAYMENT_METHOD_V2" => json!({"paymentMethodId": "fresh", "cardHolderName": "Holder",
+            "cardHolderEmail": "holder@house.example"}),
         "CREATE_SUB_ORGANIZATION" => json!({"name": "new", "rootAuthenticator": authenticator("new")}),
         "CREATE_SUB_ORGANIZATION_V2" => child(&key(30), None),
         "CREATE_SUB_ORGANIZATION_V3" => child(&key(30), Some(("privateKeys", json!([private_key("fresh")])))),
@@ -119,6 +155,19 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             json!({"threshold": 2, "userIds": house.roots.each_ref().map(|root| root.user)})
         }
         _ => panic!("{activity_type} has no sample parameters: add an arm here"),
+    }
+}
+
+/// Number of a card that no bank issues.
+pub(crate) const CARD: &str = "4242424242421881";
+
+/// Who may do this, and in which organization: most kinds are for a root user of the house.
+pub(crate) fn stage(activity_type: &str, house: &House) -> (Person, OrganizationId) {
+    match activity_type.trim_start_matches("ACTIVITY_TYPE_") {
+        "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (house.invited.clone(), house.id),
+        "DELETE_ORGANIZATION" => (house.bare.clone(), house.bare.home),
+        "DELETE_SUB_ORGANIZATION" => (house.child.clone(), house.child.home),
+        _ => (house.roots[0].clone(), house.id),
     }
 }
 

@@ -8,12 +8,17 @@ use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
+use quorate_core::mail::Mail;
 use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
-use quorate_core::model::{ActivityRecord, Policy, PrivateKey, Tag, User, Wallet, WalletAccount};
+use quorate_core::model::{
+    ActivityRecord, InterfaceText, Invitation, Policy, PrivateKey, SessionProfile, SmartContractInterface,
+    Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+};
 use quorate_core::notice::Notice;
 use quorate_core::secret;
 use serde_json::Value;
@@ -30,7 +35,7 @@ fn fixture(version: u8, noun: &str) -> PathBuf {
 fn check<R: Record>(house: &House, is_it: impl Fn(&[u8]) -> bool) {
     let place = fixture(1, R::NOUN);
     if golden::is_blessing() && !place.exists() {
-        let letters = [b'o', b'e', b'n', b'a', b'x'];
+        let letters = [b'o', b'e', b'n', b'a', b'x', b'i'];
         let rows = letters.into_iter().flat_map(|letter| house.memory.rows(letter));
         let (_, found) = rows.into_iter().find(|(key, _)| is_it(key)).expect("the house has one");
         let text = serde_json::to_string_pretty(&json::<R>(found)).expect("JSON serializes");
@@ -91,6 +96,12 @@ fn records_stay_readable() {
     check::<WalletAccount>(&house, |key| key[0] == b'n');
     check::<ActivityRecord>(&house, |key| key[0] == b'a');
     check::<Notice>(&house, |key| key[0] == b'x');
+    check::<Invitation>(&house, entity(b'i'));
+    check::<WebhookEndpoint>(&house, entity(b'h'));
+    check::<SessionProfile>(&house, entity(b's'));
+    check::<SmartContractInterface>(&house, entity(b'c'));
+    check::<InterfaceText>(&house, |key| key[0] == b'i');
+    check::<Mail>(&house, |_| false);
 }
 
 #[test]
@@ -145,10 +156,15 @@ fn keys_of_the_store_stay() {
         writeln!(text, "{name:<24}{}", const_hex::encode(key)).expect("a text can be written to");
     }
     let place = golden::place(NAME);
-    if golden::is_blessing() && !place.exists() {
-        std::fs::write(&place, &text).expect("a fixture can be written");
+    let mut expected = std::fs::read_to_string(&place).unwrap_or_default();
+    if golden::is_blessing() {
+        let name = |line: &str| line.split("  ").next().map(str::to_owned);
+        let known: Vec<_> = expected.lines().map(name).collect();
+        for line in text.lines().filter(|line| !known.contains(&name(line))) {
+            expected.extend([line, "\n"]);
+        }
+        std::fs::write(&place, &expected).expect("a fixture can be written");
     }
-    let expected = std::fs::read_to_string(&place).unwrap_or_default();
     let lost: Vec<&str> = expected.lines().filter(|line| !text.lines().any(|now| now == *line)).collect();
     assert!(
         !expected.is_empty() && lost.is_empty(),
@@ -162,6 +178,8 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
     let child = OrganizationId::from_bytes([0x22; 16]);
     let activity = ActivityId::from_bytes([0x33; 16]);
     let (wallet, private_key) = (WalletId::from_bytes([0x44; 16]), PrivateKeyId::from_bytes([0x55; 16]));
+    let endpoint = EndpointId::from_bytes([0xee; 16]);
+    let interface = SmartContractInterfaceId::from_bytes([0x12; 16]);
     let entity = |entity: Entity| layout::entity(organization, entity);
     let at = 0x0102_0304_0506_0708;
     vec![
@@ -186,7 +204,14 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("denied", layout::denied(organization, ApiKeyId::from_bytes([0xbb; 16]), activity)),
         ("child", layout::child(organization, at, child)),
         ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
-        ("notice", layout::notice(organization, activity, 3)),
+        ("notice", layout::notice(organization, None, activity, 3)),
+        ("endpoint notice", layout::notice(organization, Some(endpoint), activity, 3)),
+        ("mail", layout::mail(activity, 2)),
+        ("invitation", entity(Entity::Invitation(InvitationId::from_bytes([0xdd; 16])))),
+        ("webhook endpoint", entity(Entity::WebhookEndpoint(endpoint))),
+        ("session profile", entity(Entity::SessionProfile(SessionProfileId::from_bytes([0xff; 16])))),
+        ("contract interface", entity(Entity::SmartContractInterface(interface))),
+        ("interface text", layout::interface_text(organization, interface)),
         ("leftover", layout::leftover(organization, wallet)),
     ]
 }

@@ -21,7 +21,7 @@ use quorate_core::model::{ActivityRecord, Millis, Organization};
 use quorate_core::{founding, limits::Limits, records};
 use serde_json::{Value, json};
 
-use crate::house::{NOW, Person, new_user, operation, public_key};
+use crate::house::{NOW, Person, Shown, new_user, operation, public_key};
 use crate::memory::Memory;
 
 /// How many people there are at the start; the first three are the root quorum.
@@ -134,6 +134,7 @@ impl History {
             user: user.id,
             keys: Vec::new(),
             number,
+            shows: Shown::Stamp,
             authenticator: None,
             provider: None,
         });
@@ -350,6 +351,7 @@ impl History {
                     user,
                     keys: Vec::new(),
                     number: *number,
+                    shows: Shown::Stamp,
                     authenticator: None,
                     provider: None,
                 });

@@ -3,6 +3,8 @@
 use super::prelude::*;
 
 mod create_sub_organization;
+mod delete_organization;
+mod delete_sub_organization;
 mod remove_organization_feature;
 mod set_organization_feature;
 mod update_allowed_origins;
@@ -18,6 +20,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_sub_organization::v6::Intent>(),
     entry::<create_sub_organization::v7::Intent>(),
     entry::<create_sub_organization::v8::Intent>(),
+    entry::<delete_organization::Intent>(),
+    entry::<delete_sub_organization::Intent>(),
     entry::<remove_organization_feature::Intent>(),
     entry::<set_organization_feature::Intent>(),
     entry::<update_allowed_origins::Intent>(),

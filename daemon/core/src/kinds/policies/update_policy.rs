@@ -79,14 +79,32 @@ impl Kind for UpdatePolicy {
     }
 }
 
-/// First version: the same parameters, and another name of the result.
+/// First version: it knows no time, and the result has another name.
 pub(in crate::kinds) mod v1 {
-    use super::{Deserialize, Form, JsonSchema, Outcome, Serialize, UpdatePolicy};
+    use super::{
+        Deserialize, EXPRESSION_LIMIT, Effect, Form, JsonSchema, Label, NOTES_LIMIT, Outcome, PolicyId,
+        Serialize, Text, UpdatePolicy,
+    };
 
     /// Changes a policy.
+    ///
+    /// What is absent stays as it is; an empty expression is taken away.
     #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(transparent)]
-    pub(in crate::kinds) struct Intent(super::Intent);
+    #[serde(rename_all = "camelCase")]
+    #[expect(clippy::struct_field_names, reason = "the wire's names")]
+    pub(in crate::kinds) struct Intent {
+        policy_id: PolicyId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy_name: Option<Label>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy_effect: Option<Effect>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy_condition: Option<Text<EXPRESSION_LIMIT>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy_notes: Option<Text<NOTES_LIMIT>>,
+    }
 
     impl Form for Intent {
         type Kind = UpdatePolicy;
@@ -98,7 +116,15 @@ pub(in crate::kinds) mod v1 {
 
     impl From<Intent> for super::Intent {
         fn from(intent: Intent) -> Self {
-            intent.0
+            Self {
+                policy_id: intent.policy_id,
+                policy_name: intent.policy_name,
+                policy_effect: intent.policy_effect,
+                policy_condition: intent.policy_condition,
+                policy_consensus: intent.policy_consensus,
+                policy_notes: intent.policy_notes,
+                time: None,
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use quorate_common::ids::{TagId, UserId};
 
 use crate::kinds::prelude::*;
-use crate::make::tag;
+use crate::make::{invitation, tag};
 use crate::model::User;
 
 /// How many users a result names; limits keep organizations below it.
@@ -48,6 +48,7 @@ impl Kind for DeleteUserTags {
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        invitation::untag(&intent.user_tag_ids, cx);
         let bearers = tag::delete::<User>(&intent.user_tag_ids, cx);
         Ok(Outcome { user_tag_ids: intent.user_tag_ids, user_ids: AtMost::cut(bearers) })
     }

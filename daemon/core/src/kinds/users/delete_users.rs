@@ -4,10 +4,11 @@ use quorate_common::ids::UserId;
 use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
+use crate::make::invitation;
 
 pub(in crate::kinds) struct DeleteUsers;
 
-/// Deletes users with all their credentials.
+/// Deletes users with all their credentials, and takes back the invitations they sent.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -48,6 +49,7 @@ impl Kind for DeleteUsers {
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        invitation::revoke_of(&intent.user_ids, cx);
         intent.user_ids.iter().for_each(|id| cx.change(Change::RemoveUser(*id)));
         Ok(Outcome { user_ids: intent.user_ids })
     }

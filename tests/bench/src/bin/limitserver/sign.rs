@@ -169,6 +169,7 @@ impl Limit {
             Ok((key, Some(sealed)))
         });
         Ok(Batch {
+            vacant: Vec::new(),
             expect: vec![(version(organization), 1)],
             absent: vec![fingerprint],
             set: Vec::new(),

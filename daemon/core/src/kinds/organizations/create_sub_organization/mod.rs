@@ -75,7 +75,7 @@ impl Kind for CreateSubOrganization {
 
     fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, u32), Refusal> {
         if view.organization.head.parent.is_some() {
-            return Err(Wrong::ClosedToChildren.into());
+            return Err(Wrong::ClosedToChildren("create sub-organizations").into());
         }
         user::no_token(request.verified_contact)?;
         not_empty(&request.root_users, "rootUsers")?;
@@ -127,15 +127,11 @@ impl Kind for CreateSubOrganization {
                 Some(result)
             }
         };
+        let quorum = RootQuorum { threshold, members: members.clone() };
+        let parent = Some(cx.organization.id());
         let head = Head {
-            id: cx.organization_id(),
-            parent: Some(cx.organization.id()),
-            name: request.name,
-            version: 0,
-            quorum: RootQuorum { threshold, members: members.clone() },
             features: request.without.features().map(|name| (name, None)).collect(),
-            created: cx.now(),
-            updated: cx.now(),
+            ..Head::new(cx.organization_id(), parent, request.name, quorum, cx.now())
         };
         let created = Created { id: head.id, root_user_ids: members, private_keys, wallet };
         cx.found(Founding { head, changes });

@@ -1,0 +1,14 @@
+//! What is recorded of paying for the service. Nothing is ever charged.
+
+use super::prelude::*;
+
+mod activate_billing_tier;
+mod delete_payment_method;
+mod set_payment_method;
+
+pub(super) const ENTRIES: &[Entry] = &[
+    entry::<activate_billing_tier::Intent>(),
+    entry::<delete_payment_method::Intent>(),
+    entry::<set_payment_method::v1::Intent>(),
+    entry::<set_payment_method::Intent>(),
+];

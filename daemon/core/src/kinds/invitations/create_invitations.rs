@@ -1,0 +1,84 @@
+//! Invites people by mail to become users.
+
+use quorate_common::bounded::Email;
+use quorate_common::ids::{InvitationId, TagId, UserId};
+
+use crate::kinds::prelude::*;
+use crate::make::invitation;
+use crate::model::TagKind;
+use crate::params::user::AccessType;
+
+pub(in crate::kinds) struct CreateInvitations;
+
+/// Invites people by mail to become users; each mail holds a secret that opens its invitation once.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    invitations: AtMost<InvitationParams, BATCH>,
+}
+
+/// One invitation.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct InvitationParams {
+    receiver_user_name: Label,
+    receiver_user_email: Email,
+    #[serde(default)]
+    receiver_user_tags: AtMost<TagId, BATCH>,
+    access_type: AccessType,
+    sender_user_id: UserId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    invitation_ids: AtMost<InvitationId, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = CreateInvitations;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
+    const NUMBER: u16 = 5;
+    const RESULT: &'static str = "createInvitationsResult";
+}
+
+impl Kind for CreateInvitations {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Invitation));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        not_empty(&intent.invitations, "invitations")?;
+        distinct(intent.invitations.iter().map(|one| one.receiver_user_email.as_str()), "invitations")?;
+        if !view.world.sends_mail() {
+            return Err(Wrong::NoMail.into());
+        }
+        for one in &intent.invitations {
+            view.user(one.sender_user_id)?;
+            distinct(one.receiver_user_tags.iter(), "receiverUserTags")?;
+            view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
+        }
+        let waiting = view.organization.invitations.iter().filter(|one| one.waits()).count();
+        room(waiting, intent.invitations.len(), view.world.limits().invitations, "invitations")?;
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        invitation::make_room(intent.invitations.len(), cx);
+        let mut ids = Vec::with_capacity(intent.invitations.len());
+        for one in intent.invitations {
+            let new = invitation::New {
+                name: one.receiver_user_name,
+                email: one.receiver_user_email,
+                tags: one.receiver_user_tags.into_vec(),
+                access_type: one.access_type,
+                sender: one.sender_user_id,
+            };
+            ids.push(invitation::invite(new, cx)?);
+        }
+        Ok(Outcome { invitation_ids: AtMost::cut(ids) })
+    }
+}

@@ -1,0 +1,90 @@
+//! Says from which addresses requests of the organization, or of one API key, are taken.
+
+use quorate_common::bounded::Text;
+
+use crate::kinds::prelude::*;
+use crate::make::ip_allowlist::{self, KEY};
+use crate::model::{IpAllowlist, IpRule};
+
+/// Longest text of a block, in bytes.
+const BLOCK: usize = 64;
+
+pub(in crate::kinds) struct SetIpAllowlist;
+
+/// Says from which addresses requests are taken, of everybody or of one API key; replaces what was said before.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    public_key: Option<Text<KEY>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+    #[serde(default)]
+    rules: AtMost<RuleParams, BATCH>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    on_evaluation_error: Option<OnEvaluationError>,
+}
+
+/// A block of addresses.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct RuleParams {
+    cidr: Text<BLOCK>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label: Option<Label>,
+}
+
+/// What happens to a request whose address is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum OnEvaluationError {
+    /// It is taken.
+    Allow,
+    /// It is refused.
+    Deny,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::kinds) struct Outcome {}
+
+impl Form for Intent {
+    type Kind = SetIpAllowlist;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_SET_IP_ALLOWLIST";
+    const NUMBER: u16 = 128;
+    const RESULT: &'static str = "setIpAllowlistResult";
+}
+
+impl Kind for SetIpAllowlist {
+    const ACTS: Option<(Action, Resource)> = None;
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = IpAllowlist;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, IpAllowlist), Refusal> {
+        ip_allowlist::only_at_the_top(view)?;
+        if let Some(key) = &intent.public_key {
+            ip_allowlist::holder(key.as_str(), view)?;
+        }
+        let mut rules: Vec<IpRule> = Vec::with_capacity(intent.rules.len());
+        for (place, rule) in intent.rules.iter().enumerate() {
+            let network = ip_allowlist::network(place, rule.cidr.as_str())?;
+            if rules.iter().all(|known| known.network != network) {
+                rules.push(IpRule { network, label: rule.label.clone(), created: view.now });
+            }
+        }
+        ip_allowlist::check_count(&rules)?;
+        let list = IpAllowlist {
+            enabled: intent.enabled != Some(false),
+            rules,
+            allows_unknown: intent.on_evaluation_error == Some(OnEvaluationError::Allow),
+        };
+        Ok((Facts::default(), list))
+    }
+
+    fn execute(intent: Intent, list: IpAllowlist, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let key = intent.public_key.as_ref().map(Text::as_str);
+        ip_allowlist::set(key, Some(list), cx)?;
+        Ok(Outcome {})
+    }
+}

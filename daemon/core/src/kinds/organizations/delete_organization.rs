@@ -1,0 +1,61 @@
+//! Deletes an organization that has no sub-organizations, with all that it holds.
+
+use quorate_common::ids::OrganizationId;
+
+use crate::kinds::prelude::*;
+use crate::make::organization;
+use crate::model::layout;
+use crate::world::Page;
+
+pub(in crate::kinds) struct DeleteOrganization;
+
+/// Deletes the organization itself, once all its keys were exported and all its sub-organizations are gone.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    organization_id: OrganizationId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    organization_id: OrganizationId,
+}
+
+impl Form for Intent {
+    type Kind = DeleteOrganization;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_ORGANIZATION";
+    const NUMBER: u16 = 12;
+    const RESULT: &'static str = "deleteOrganizationResult";
+}
+
+impl Kind for DeleteOrganization {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Organization));
+    const GATE: Gate = Gate::RootUser;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        if view.organization.head.parent.is_some() {
+            return Err(Wrong::ClosedToChildren("delete organizations").into());
+        }
+        if intent.organization_id != view.organization.id() {
+            let text =
+                "invalid request body: `parameters.organizationId` must be the organization acted upon";
+            return Err(Wrong::Text(text).into());
+        }
+        let children = layout::children(view.organization.id());
+        if !view.records().keys(Page::first(&children, 1))?.is_empty() {
+            return Err(Wrong::Text("organization has sub-organizations").into());
+        }
+        organization::all_exported(view.organization)?;
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        cx.change(Change::Delete);
+        Ok(Outcome { organization_id: intent.organization_id })
+    }
+}

@@ -1,0 +1,74 @@
+//! Creates a session profile.
+
+use quorate_common::bounded::{ExpirationSeconds, Text};
+use quorate_common::ids::SessionProfileId;
+
+use crate::kinds::prelude::*;
+use crate::make::policy::{self, Expression};
+use crate::model::SessionProfile;
+use crate::refusal::Clash;
+
+/// Longest notes, in bytes.
+const NOTES: usize = 4096;
+
+pub(in crate::kinds) struct CreateSessionProfile;
+
+/// Creates a session profile: what sessions may do that name it, and how long they may last.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    session_profile_name: Label,
+    scope: Expression,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notes: Option<Text<NOTES>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    session_profile_id: SessionProfileId,
+}
+
+impl Form for Intent {
+    type Kind = CreateSessionProfile;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SESSION_PROFILE";
+    const NUMBER: u16 = 143;
+    const RESULT: &'static str = "createSessionProfileResult";
+}
+
+impl Kind for CreateSessionProfile {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::SessionProfile));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        if view.organization.head.parent.is_some() {
+            return Err(Wrong::ClosedToChildren("create session profiles").into());
+        }
+        policy::check_scope(&intent.scope)?;
+        let profiles = &view.organization.session_profiles;
+        if profiles.iter().any(|one| one.name == intent.session_profile_name) {
+            return Err(Clash::Name("session profile").into());
+        }
+        room(profiles.len(), 1, view.world.limits().session_profiles, "session profiles")?;
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let id = SessionProfileId::random(cx.random());
+        cx.change(Change::AddSessionProfile(SessionProfile {
+            id,
+            name: intent.session_profile_name,
+            scope: intent.scope.as_str().to_owned(),
+            expiration_seconds: intent.expiration_seconds.map(|ExpirationSeconds(seconds)| seconds),
+            notes: intent.notes.map(|notes| notes.as_str().to_owned()),
+            created: cx.now(),
+        }));
+        Ok(Outcome { session_profile_id: id })
+    }
+}

@@ -1,0 +1,131 @@
+//! Creates the interface of a smart contract.
+
+use quorate_chain::contract;
+use quorate_common::bounded::Text;
+use quorate_common::ids::SmartContractInterfaceId;
+use sha2::{Digest, Sha256};
+
+use crate::kinds::prelude::*;
+use crate::limits::INTERFACE_BYTES;
+use crate::model::{InterfaceText, SmartContractInterface};
+use crate::refusal::{Clash, Limit};
+
+/// Longest text of an interface, in characters.
+const INTERFACE: usize = 400_000;
+/// Longest address, in bytes.
+const ADDRESS: usize = 128;
+/// Longest notes, in bytes.
+const NOTES: usize = 4096;
+
+pub(in crate::kinds) struct CreateSmartContractInterface;
+
+/// Creates the interface of a smart contract: its ABI or IDL, so that calls of it can be read.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    smart_contract_address: Text<ADDRESS>,
+    smart_contract_interface: Text<INTERFACE>,
+    #[serde(rename = "type")]
+    interface_type: InterfaceType,
+    label: Label,
+    #[serde(default)]
+    notes: Text<NOTES>,
+}
+
+/// What kind of contract.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+enum InterfaceType {
+    /// An ABI.
+    #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM")]
+    Ethereum,
+    /// An IDL.
+    #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA")]
+    Solana,
+}
+
+impl InterfaceType {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ethereum => "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
+            Self::Solana => "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
+        }
+    }
+
+    /// Whether a text is an address of this kind.
+    fn has_address(self, text: &str) -> bool {
+        match self {
+            Self::Ethereum => contract::is_ethereum_address(text),
+            Self::Solana => contract::is_solana_address(text),
+        }
+    }
+
+    /// Whether two addresses of this kind are the same.
+    fn same(self, one: &str, other: &str) -> bool {
+        match self {
+            Self::Ethereum => one.eq_ignore_ascii_case(other),
+            Self::Solana => one == other,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    smart_contract_interface_id: SmartContractInterfaceId,
+}
+
+impl Form for Intent {
+    type Kind = CreateSmartContractInterface;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE";
+    const NUMBER: u16 = 93;
+    const RESULT: &'static str = "createSmartContractInterfaceResult";
+}
+
+impl Kind for CreateSmartContractInterface {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::SmartContractInterface));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        let (kind, address) = (intent.interface_type, intent.smart_contract_address.as_str());
+        if !kind.has_address(address) {
+            let text = "invalid request body: `smartContractAddress`: expected an address of its type";
+            return Err(Wrong::Text(text).into());
+        }
+        let read = quorate_common::json::parse(intent.smart_contract_interface.as_str().as_bytes());
+        if !read.is_ok_and(|value| value.is_array() || value.is_object()) {
+            let text = "invalid request body: `smartContractInterface`: expected JSON of an ABI or IDL";
+            return Err(Wrong::Text(text).into());
+        }
+        let present = &view.organization.smart_contract_interfaces;
+        if present.iter().any(|one| one.interface_type == kind.name() && kind.same(&one.address, address)) {
+            return Err(Clash::ContractAddress.into());
+        }
+        room(present.len(), 1, view.world.limits().smart_contract_interfaces, "smart contract interfaces")?;
+        let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);
+        if size.saturating_add(intent.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
+            return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES).into());
+        }
+        Ok((Facts::default(), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let text = intent.smart_contract_interface.as_str();
+        let interface = SmartContractInterface {
+            id: SmartContractInterfaceId::random(cx.random()),
+            address: intent.smart_contract_address.as_str().to_owned(),
+            interface_type: intent.interface_type.name().to_owned(),
+            label: intent.label,
+            notes: intent.notes.as_str().to_owned(),
+            digest: const_hex::encode(Sha256::digest(text)),
+            size: text.len(),
+            created: cx.now(),
+        };
+        let outcome = Outcome { smart_contract_interface_id: interface.id };
+        cx.change(Change::AddSmartContractInterface(interface, InterfaceText(text.to_owned())));
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,48 @@
+//! Deletes an endpoint that receives webhooks.
+
+use quorate_common::ids::EndpointId;
+
+use crate::kinds::prelude::*;
+use crate::make::webhook_endpoint as endpoint;
+use crate::model::WebhookEndpoint;
+
+pub(in crate::kinds) struct DeleteWebhookEndpoint;
+
+/// Deletes an endpoint. What was under way to it is still delivered.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    endpoint_id: EndpointId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    endpoint_id: EndpointId,
+}
+
+impl Form for Intent {
+    type Kind = DeleteWebhookEndpoint;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT";
+    const NUMBER: u16 = 127;
+    const RESULT: &'static str = "deleteWebhookEndpointResult";
+}
+
+impl Kind for DeleteWebhookEndpoint {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::WebhookEndpoint));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = ();
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+        view.shelved::<WebhookEndpoint>(intent.endpoint_id)?;
+        Ok((endpoint::facts(intent.endpoint_id), ()))
+    }
+
+    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        cx.change(Change::RemoveWebhookEndpoint(intent.endpoint_id));
+        Ok(Outcome { endpoint_id: intent.endpoint_id })
+    }
+}

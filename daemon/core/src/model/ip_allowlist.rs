@@ -1,0 +1,103 @@
+//! From which addresses requests of an organization, or of one API key, are taken.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use quorate_common::bounded::Label;
+use quorate_common::ids::OrganizationId;
+use quorate_common::wire;
+use serde::{Deserialize, Serialize};
+
+use super::Millis;
+
+/// A block of addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IpRule {
+    /// Network address and prefix length.
+    pub network: IpNet,
+    /// Name.
+    pub label: Option<Label>,
+    /// Created at.
+    pub created: Millis,
+}
+
+/// A list of blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IpAllowlist {
+    /// Whether it counts. That of an API key always does.
+    pub enabled: bool,
+    /// Blocks, each once.
+    pub rules: Vec<IpRule>,
+    /// Whether a request is taken whose address is not known.
+    pub allows_unknown: bool,
+}
+
+impl IpAllowlist {
+    /// Whether a request from this address is taken, by this list alone.
+    fn takes(&self, source: Option<IpAddr>) -> bool {
+        let Some(source) = source.map(|source| source.to_canonical()) else { return self.allows_unknown };
+        self.rules.iter().any(|rule| rule.network.contains(&source))
+    }
+
+    /// As queries show it.
+    pub fn wire(&self, organization: OrganizationId, public_key: Option<String>) -> wire::IpAllowlist {
+        let rule = |rule: &IpRule| wire::IpAllowlistRule {
+            cidr: rule.network.to_string(),
+            label: rule.label.as_ref().map(ToString::to_string),
+            created_at: rule.created.to_string(),
+        };
+        wire::IpAllowlist {
+            organization_id: organization,
+            rules: self.rules.iter().map(rule).collect(),
+            enabled: public_key.is_none().then_some(self.enabled),
+            public_key,
+            on_evaluation_error: if self.allows_unknown { "ALLOW" } else { "DENY" }.to_owned(),
+        }
+    }
+}
+
+/// Whether a request is taken: the list of the organization switches all of them on, and that of the key goes
+/// before it when it holds any block.
+pub fn takes(organization: Option<&IpAllowlist>, key: Option<&IpAllowlist>, source: Option<IpAddr>) -> bool {
+    let Some(organization) = organization.filter(|list| list.enabled) else { return true };
+    key.filter(|list| !list.rules.is_empty()).unwrap_or(organization).takes(source)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn list(enabled: bool, blocks: &[&str]) -> IpAllowlist {
+        let rule = |block: &&str| IpRule { network: block.parse().unwrap(), label: None, created: 0 };
+        IpAllowlist { enabled, rules: blocks.iter().map(rule).collect(), allows_unknown: false }
+    }
+
+    #[test]
+    fn the_key_s_blocks_go_before_the_organization_s() {
+        let (on, off) = (list(true, &["10.0.0.0/24"]), list(false, &["10.0.0.0/24"]));
+        let (own, none) = (list(true, &["2001:db8::/64"]), list(true, &[]));
+        for (organization, key, source, taken) in [
+            (None, Some(&own), "192.0.2.1", true),
+            (Some(&off), Some(&own), "192.0.2.1", true),
+            (Some(&on), None, "10.0.0.7", true),
+            (Some(&on), None, "::ffff:10.0.0.7", true),
+            (Some(&on), None, "10.0.1.7", false),
+            (Some(&on), Some(&own), "10.0.0.7", false),
+            (Some(&on), Some(&own), "2001:db8::1", true),
+            (Some(&on), Some(&none), "10.0.0.7", true),
+            (Some(&none), None, "10.0.0.7", false),
+        ] {
+            assert_eq!(takes(organization, key, Some(source.parse().unwrap())), taken, "{source}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_not_known_is_refused_unless_it_is_said_otherwise() {
+        let strict = list(true, &["10.0.0.0/24"]);
+        let lenient = IpAllowlist { allows_unknown: true, ..strict.clone() };
+        assert!(!takes(Some(&strict), None, None));
+        assert!(takes(Some(&lenient), None, None));
+        assert!(!takes(Some(&lenient), Some(&strict), None));
+    }
+}

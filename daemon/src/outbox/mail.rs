@@ -1,0 +1,284 @@
+//! Sends mail that waits, over SMTP (RFC 5321). The only room that names the mail library.
+//!
+//! A mail leaves the store when the server has taken it, or refused it for good, or after as many attempts as a
+//! webhook has. A crash between taking and removing sends it twice, never not at all.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lettre::message::Mailbox;
+use lettre::message::header::ContentType;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use quorate_core::mail::Mail;
+use quorate_core::model::change::Write;
+use quorate_core::model::layout::{Key, MAILS};
+use quorate_core::model::record::Record;
+use quorate_core::pipeline::Commit;
+use quorate_core::refusal::Corrupt;
+use quorate_core::world::{Page, World};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::schedule;
+use crate::clock::now;
+use crate::telemetry::Metrics;
+use crate::turn::Turns;
+
+/// How many mails are looked at in one pass.
+const PASS: usize = 256;
+/// Longest rest between two passes.
+const REST: Duration = Duration::from_secs(30);
+/// From the first byte to the server's word on a mail.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a connection to a mail server is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protection {
+    /// TLS from the first byte (RFC 8314 §3.3).
+    Tls,
+    /// TLS after `STARTTLS`, or nothing is sent (RFC 3207).
+    StartTls,
+    /// None.
+    Plain,
+}
+
+/// A server that takes mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailServer {
+    host: String,
+    port: u16,
+    protection: Protection,
+}
+
+impl MailServer {
+    /// The same without TLS.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        Self { protection: Protection::Plain, ..self }
+    }
+}
+
+impl FromStr for MailServer {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let what =
+            r#"must be a mail server, such as "smtps://mail.example.org" or "smtp://mail.example.org:587""#;
+        let url = Url::parse(text).map_err(|_| what)?;
+        let (protection, port) = match url.scheme() {
+            "smtps" => (Protection::Tls, 465),
+            "smtp" => (Protection::StartTls, 587),
+            _ => return Err(what),
+        };
+        let bare = url.username().is_empty()
+            && url.password().is_none()
+            && url.path().trim_matches('/').is_empty()
+            && url.query().is_none()
+            && url.fragment().is_none();
+        let host = url.host_str().filter(|host| bare && !host.is_empty()).ok_or(what)?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(Self { host, port: url.port().unwrap_or(port), protection })
+    }
+}
+
+/// Who mail is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sender(Mailbox);
+
+impl Sender {
+    /// An address, with or without a name before it (RFC 5322 §3.4).
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+}
+
+/// Everything that sending mail needs.
+pub struct MailSettings {
+    /// The server.
+    pub server: MailServer,
+    /// Who mail is from.
+    pub sender: Sender,
+    /// Name and password at the server.
+    pub login: Option<(String, Zeroizing<String>)>,
+}
+
+/// Sends what waits.
+pub struct Postman {
+    turns: Arc<Turns>,
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    sender: Sender,
+    metrics: Metrics,
+}
+
+/// One look at what waits.
+#[derive(Default)]
+struct Found {
+    due: Vec<(Key, Mail)>,
+    /// When the earliest of the others is due.
+    next: Option<u64>,
+}
+
+/// What became of one attempt.
+enum Sent {
+    /// The server has it.
+    Taken,
+    /// It will never be taken.
+    Refused,
+    /// It may be taken later.
+    Later,
+}
+
+impl Postman {
+    /// A postman over these turns. Fails where TLS cannot be had.
+    pub fn new(turns: Arc<Turns>, settings: MailSettings, metrics: Metrics) -> Result<Self, String> {
+        let MailServer { host, port, protection } = settings.server;
+        let parameters =
+            || TlsParameters::new(host.clone()).map_err(|error| format!("mail needs TLS: {error}"));
+        let tls = match protection {
+            Protection::Tls => Tls::Wrapper(parameters()?),
+            Protection::StartTls => Tls::Required(parameters()?),
+            Protection::Plain => Tls::None,
+        };
+        let mut transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&host)
+            .port(port)
+            .tls(tls)
+            .timeout(Some(PATIENCE));
+        if let Some((name, password)) = settings.login {
+            transport = transport.credentials(Credentials::new(name, password.to_string()));
+        }
+        Ok(Self { turns, transport: transport.build(), sender: settings.sender, metrics })
+    }
+
+    /// Sends until `stop`. What is left then is sent after the next start.
+    pub async fn run(self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            let found = self.look().unwrap_or_else(|corrupt| {
+                tracing::error!(cause = %corrupt, "mail cannot be read");
+                Found::default()
+            });
+            for (key, mail) in found.due {
+                let sent = tokio::select! {
+                    () = stop.cancelled() => return,
+                    sent = self.send(&mail) => sent,
+                };
+                self.settle(key, mail, sent).await;
+            }
+            let rest =
+                found.next.map_or(REST, |due| Duration::from_millis(due.saturating_sub(now())).min(REST));
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.turns.world().mails.notified() => {}
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+    }
+
+    fn look(&self) -> Result<Found, Corrupt> {
+        let mut found = Found::default();
+        let mut after: Option<Key> = None;
+        loop {
+            let page = Page { after: after.as_deref(), ..Page::first(MAILS, PASS) };
+            let rows = self.turns.world().records().page(page)?;
+            let last = rows.len() < PASS;
+            after = rows.last().map(|(key, _)| key.clone());
+            for (key, bytes) in rows {
+                let mail = Mail::decode(&bytes)?;
+                if mail.due <= now() {
+                    found.due.push((key, mail));
+                } else {
+                    found.next = Some(found.next.map_or(mail.due, |next| next.min(mail.due)));
+                }
+            }
+            if last || found.due.len() >= PASS {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn send(&self, mail: &Mail) -> Sent {
+        let message = mail.to.as_str().parse().ok().and_then(|to| {
+            let message = Message::builder().from(self.sender.0.clone()).to(Mailbox::new(None, to));
+            let message = message.subject(mail.subject.clone()).header(ContentType::TEXT_PLAIN);
+            message.body(mail.text.clone()).ok()
+        });
+        let Some(message) = message else {
+            tracing::warn!("a mail cannot be written to its address");
+            return Sent::Refused;
+        };
+        match self.transport.send(message).await {
+            Ok(_) => Sent::Taken,
+            Err(error) if error.is_permanent() => {
+                tracing::warn!(status = error.status().map(u16::from), "a mail was refused for good");
+                Sent::Refused
+            }
+            Err(error) => {
+                tracing::warn!(status = error.status().map(u16::from), "a mail could not be handed over");
+                Sent::Later
+            }
+        }
+    }
+
+    async fn settle(&self, key: Key, mail: Mail, sent: Sent) {
+        let write = match sent {
+            Sent::Taken => {
+                self.metrics.delivery("delivered");
+                Write::remove(key)
+            }
+            Sent::Refused => {
+                self.metrics.delivery("refused");
+                Write::remove(key)
+            }
+            Sent::Later => {
+                self.metrics.delivery("failed");
+                postponed(key, mail)
+            }
+        };
+        let commit = Commit { writes: vec![write], ..Commit::default() };
+        if let Err(error) = self.turns.commit(commit).await {
+            tracing::error!(cause = %error, "it cannot be recorded that a mail was sent; it is sent again");
+        }
+    }
+}
+
+/// Puts a mail back for later, or gives it up.
+fn postponed(key: Key, mut mail: Mail) -> Write {
+    mail.attempts = mail.attempts.saturating_add(1);
+    let Some(due) = schedule::next(mail.attempts, now()) else {
+        tracing::warn!("a mail was given up");
+        return Write::remove(key);
+    };
+    mail.due = due;
+    // A mail that was read from the store can be written there again.
+    Write::put(key.clone(), &mail).unwrap_or_else(|_| Write::remove(key))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn servers_are_named_by_url() {
+        let server =
+            |host: &str, port, protection| Ok(MailServer { host: host.to_owned(), port, protection });
+        for (text, expected) in [
+            ("smtps://mail.example.org", server("mail.example.org", 465, Protection::Tls)),
+            ("smtp://mail.example.org", server("mail.example.org", 587, Protection::StartTls)),
+            ("smtp://127.0.0.1:2525/", server("127.0.0.1", 2525, Protection::StartTls)),
+            ("smtp://[::1]:2525", server("::1", 2525, Protection::StartTls)),
+        ] {
+            assert_eq!(text.parse::<MailServer>(), expected, "{text}");
+        }
+        for bad in
+            ["", "mail.example.org", "http://mail.example.org", "smtp://u:p@mail.example.org", "smtp://m/x"]
+        {
+            assert!(bad.parse::<MailServer>().is_err(), "{bad}");
+        }
+        assert!(Sender::parse("Quorate <quorate@example.org>").is_some());
+        assert!(Sender::parse("nobody").is_none());
+    }
+}
