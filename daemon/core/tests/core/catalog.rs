@@ -80,7 +80,7 @@ fn every_query_keeps_the_law() {
 }
 
 /// Name and version, `V2` or nothing.
-fn split(name: &str) -> (&str, &str) {
+pub(crate) fn split(name: &str) -> (&str, &str) {
     match name.rsplit_once('_') {
         Some((base, version))
             if version.len() > 1
@@ -94,7 +94,7 @@ fn split(name: &str) -> (&str, &str) {
 }
 
 /// `CREATE_WALLET` as `createWallet`.
-fn camel(name: &str) -> String {
+pub(crate) fn camel(name: &str) -> String {
     let words = name.split('_').enumerate().map(|(place, word)| {
         let lower = word.to_lowercase();
         if place == 0 { lower } else { lower[..1].to_uppercase() + &lower[1..] }

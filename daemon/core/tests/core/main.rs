@@ -21,6 +21,7 @@ mod house;
 mod memory;
 mod outcomes;
 mod samples;
+mod seed;
 mod settings;
 mod stored;
 mod votes;
