@@ -20,6 +20,7 @@ mod golden;
 mod house;
 mod memory;
 mod outcomes;
+mod page;
 mod samples;
 mod seed;
 mod settings;

@@ -1,7 +1,8 @@
 //! What each kind answers: once well, with all that the wire promises of a completed activity, and at least
 //! once not, in the documented words.
 
-use std::collections::BTreeSet;
+use std::any::type_name_of_val;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::activity::Activity;
 use quorate_common::catalog::{Action, Gate, Resource};
@@ -73,7 +74,7 @@ fn check_completed(answer: &Value, intent: &str, result: Option<&str>, body: &[u
 
 /// Who sends a request that is refused, and where to.
 #[derive(Clone, Copy)]
-enum From {
+pub(crate) enum From {
     /// A root user whose word is enough.
     Root,
     /// A user without policies, in the same organization.
@@ -88,7 +89,24 @@ enum From {
 
 /// A refusal: type, who, members to put over the sample's (null takes away), code, reason, and how the
 /// message begins.
-type Row = (&'static str, From, Value, Code, Option<&'static str>, String);
+pub(crate) type Row = (&'static str, From, Value, Code, Option<&'static str>, String);
+
+/// The refusals that are tried, by type, in the order of the table.
+pub(crate) fn refusals_by_type(house: &House) -> BTreeMap<String, Vec<Row>> {
+    let mut found: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for row in refusals(house) {
+        found.entry(format!("ACTIVITY_TYPE_{}", row.0)).or_default().push(row);
+    }
+    found
+}
+
+/// The tests that every type passes: the one that sends its sample, and the one that tries its refusals.
+pub(crate) fn proofs() -> [&'static str; 2] {
+    [
+        type_name_of_val(&every_kind_succeeds_once),
+        type_name_of_val(&every_kind_refuses_in_the_documented_words),
+    ]
+}
 
 /// Documented refusals. The text is how the documented message begins.
 fn refusals(house: &House) -> Vec<Row> {
