@@ -130,6 +130,8 @@ pub enum Missing {
     User(UserId, OrganizationId),
     /// API key.
     ApiKey(ApiKeyId),
+    /// A record by its id. Holds its noun and the id.
+    Record(&'static str, String),
     /// Anything else. Holds its noun.
     Thing(&'static str),
     /// What `signWith` names.
@@ -337,6 +339,7 @@ fn missing(reason: &Missing) -> Fault {
             plain(&format!("unable to find user {user} in organization {organization}"))
         }
         Missing::ApiKey(id) => plain(&format!("no api key found with ID {id}")),
+        Missing::Record(noun, id) => plain(&format!("no {noun} found with ID {id}")),
         Missing::Thing(noun) => plain(&format!("no {noun} found with the given ID")),
         Missing::SigningResource => {
             plain("Could not find any resource to sign with. Addresses are case sensitive.")

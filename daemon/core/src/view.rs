@@ -56,36 +56,36 @@ impl<'a> View<'a> {
 
     /// The wallet of this id.
     pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, Refusal> {
-        self.organization.wallet(id).ok_or(Refusal::Missing(Missing::Thing("wallet")))
+        self.organization.wallet(id).ok_or_else(|| missing("wallet", id))
     }
 
     /// The wallet account of this id.
     pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, Refusal> {
         let found = records::account(self.records(), self.organization.id(), id)?;
         let found = found.filter(|account| self.organization.wallet(account.wallet).is_some());
-        found.ok_or(Refusal::Missing(Missing::Thing("wallet account")))
+        found.ok_or_else(|| missing("wallet account", id))
     }
 
     /// The private key of this id.
     pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, Refusal> {
-        self.organization.private_key(id).ok_or(Refusal::Missing(Missing::Thing("private key")))
+        self.organization.private_key(id).ok_or_else(|| missing("private key", id))
     }
 
     /// The record of this id on its shelf.
     pub fn shelved<T: Shelved>(&self, id: T::Id) -> Result<&'a T, Refusal> {
-        T::shelf(self.organization).get(id).ok_or(Refusal::Missing(Missing::Thing(T::NOUN)))
+        T::shelf(self.organization).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
 
     /// The policy of this id.
     pub fn policy(&self, id: PolicyId) -> Result<&'a Policy, Refusal> {
         let found = self.organization.policy(id);
-        found.map(|parsed| &parsed.policy).ok_or(Refusal::Missing(Missing::Thing("policy")))
+        found.map(|parsed| &parsed.policy).ok_or_else(|| missing("policy", id))
     }
 
     /// The tag of this id, if it groups things of this kind.
     pub fn tag(&self, id: TagId, kind: TagKind) -> Result<&'a Tag, Refusal> {
         let found = self.organization.tag(id).filter(|tag| tag.kind == kind);
-        found.ok_or(Refusal::Missing(Missing::Thing(kind.noun())))
+        found.ok_or_else(|| missing(kind.noun(), id))
     }
 
     /// All these tags exist and group things of this kind.
@@ -102,6 +102,10 @@ impl<'a> View<'a> {
     pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
         free(self.organization.private_keys().any(|key| key.name == *name), "private key")
     }
+}
+
+fn missing(noun: &'static str, id: impl std::fmt::Display) -> Refusal {
+    Missing::Record(noun, id.to_string()).into()
 }
 
 fn free(taken: bool, noun: &'static str) -> Result<(), Refusal> {

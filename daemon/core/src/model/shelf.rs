@@ -10,7 +10,7 @@ use super::record::Record;
 /// A record of the snapshot of an organization that stands on a shelf.
 pub trait Shelved: Record {
     /// Names one.
-    type Id: Copy + Ord;
+    type Id: Copy + Ord + std::fmt::Display;
 
     /// Its id.
     fn id(&self) -> Self::Id;

@@ -453,9 +453,8 @@ fn later_refusals(house: &House) -> Vec<Row> {
         (name, From::Root, changes, code, None, message.to_owned())
     };
     let wrong = |name, changes, message: &str| root(name, changes, InvalidArgument, message);
-    let missing = |name, changes, noun: &str| {
-        root(name, changes, NotFound, &format!("no {noun} found with the given ID"))
-    };
+    let missing =
+        |name, changes, noun: &str| root(name, changes, NotFound, &format!("no {noun} found with "));
     let passkey = |credential: &str| json!({"authenticators": [samples::authenticator(credential)]});
     let many = |count: usize| (0..count).map(|number| samples::authenticator(&number.to_string()));
     let policies = |condition: &str| {
@@ -629,9 +628,8 @@ fn settings_refusals(house: &House) -> Vec<Row> {
         (name, From::Root, changes, code, None, message.to_owned())
     };
     let wrong = |name, changes, message: &str| root(name, changes, InvalidArgument, message);
-    let missing = |name, changes, noun: &str| {
-        root(name, changes, NotFound, &format!("no {noun} found with the given ID"))
-    };
+    let missing =
+        |name, changes, noun: &str| root(name, changes, NotFound, &format!("no {noun} found with "));
     let closed = |name, what: &str| -> Row {
         let reason = Some("INVALID_ACTIVITY_CALLER");
         (name, From::Child, json!({}), InvalidArgument, reason, format!("sub-organizations cannot {what}"))

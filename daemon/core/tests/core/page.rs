@@ -143,6 +143,8 @@ fn refusal((_, from, changes, fault, reason, message): &outcomes::Row) -> String
         outcomes::From::Root => "a root user",
         outcomes::From::User => "a user without policies",
         outcomes::From::Child => "a root user of a sub-organization",
+        outcomes::From::Bare => "a root user of an empty organization",
+        outcomes::From::Invited => "whoever was invited",
     };
     let changes = changes.as_object().into_iter().flatten().map(|(name, value)| {
         let how = if value.is_null() { "without" } else { "with other" };

@@ -40,7 +40,7 @@ impl Kind for DeleteAuthenticators {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
         let mut user = view.user(intent.user_id)?.clone();
-        let missing = |_: &_| Missing::Thing("authenticator");
+        let missing = |id: &AuthenticatorId| Missing::Record("authenticator", id.to_string());
         user::take_out(
             &mut user.authenticators,
             &intent.authenticator_ids,

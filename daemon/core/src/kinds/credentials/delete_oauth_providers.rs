@@ -40,7 +40,7 @@ impl Kind for DeleteOauthProviders {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
         let mut user = view.user(intent.user_id)?.clone();
-        let missing = |_: &_| Missing::Thing("OAuth provider");
+        let missing = |id: &ProviderId| Missing::Record("OAuth provider", id.to_string());
         user::take_out(
             &mut user.oauth_providers,
             &intent.provider_ids,

@@ -95,8 +95,9 @@ impl Kind for CreateSubOrganization {
         user::check(&request.root_users, None, sign_in, limits)?;
         room(0, request.root_users.len(), limits.users, "users")?;
         private_key::check(&request.private_keys)?;
-        if request.private_keys.iter().any(|key| !key.private_key_tags.is_empty()) {
-            return Err(Missing::Thing("private key tag").into());
+        // Nothing is grouped yet where nothing is.
+        if let Some(tag) = request.private_keys.iter().flat_map(|key| &key.private_key_tags).next() {
+            return Err(Missing::Record("private key tag", tag.to_string()).into());
         }
         if let Some(wallet) = &request.wallet {
             wallet::check_accounts(&wallet.accounts)?;
