@@ -83,6 +83,16 @@ pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
 }
 
+/// Authenticators whose form says whose they are say that they are this user's.
+pub fn are_meant_for(user: UserId, authenticators: &[NewAuthenticator]) -> Result<(), Refusal> {
+    let meant = |one: &NewAuthenticator| one.user.is_none_or(|whose| whose == user);
+    if authenticators.iter().all(meant) {
+        return Ok(());
+    }
+    let text = "invalid request body: the `userId` of an authenticator must be that of the request";
+    Err(Intent::Text(text).into())
+}
+
 /// New OAuth identities of a user belong to nobody in the organization, and there is room for them.
 pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
     unclaimed_identities(new, Some(view.organization))?;

@@ -200,6 +200,8 @@ pub struct NewAuthenticator {
     pub credential_id: String,
     /// `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
+    /// Whose it is to be, where its form says so.
+    pub user: Option<UserId>,
 }
 
 impl From<AuthenticatorParams> for NewAuthenticator {
@@ -207,6 +209,7 @@ impl From<AuthenticatorParams> for NewAuthenticator {
         let transports = params.attestation.response.transports;
         Self {
             name: params.authenticator_name,
+            user: Some(params.user_id),
             credential_id: params.attestation.raw_id.as_str().to_owned(),
             transports: transports.iter().map(|transport| transport.name().to_owned()).collect(),
         }
@@ -218,6 +221,7 @@ impl From<AuthenticatorParamsV2> for NewAuthenticator {
         let transports = params.attestation.transports;
         Self {
             name: params.authenticator_name,
+            user: None,
             credential_id: params.attestation.credential_id.as_str().to_owned(),
             transports: transports.iter().map(|transport| transport.name().to_owned()).collect(),
         }

@@ -56,7 +56,9 @@ impl Kind for CreateAuthenticators {
 
     fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         not_empty(&intent.authenticators, "authenticators")?;
-        user::check_authenticators(&intent.authenticators, view.user(intent.user)?, view)?;
+        let user = view.user(intent.user)?;
+        user::are_meant_for(intent.user, &intent.authenticators)?;
+        user::check_authenticators(&intent.authenticators, user, view)?;
         Ok((Facts::of_own_credentials(intent.user), ()))
     }
 

@@ -60,6 +60,7 @@ impl Kind for AcceptInvitation {
         if view.invitation != Some(request.invitation) {
             return Err(Denied::NotYours.into());
         }
+        user::are_meant_for(request.user, std::slice::from_ref(&request.authenticator))?;
         let invitation = view.shelved::<Invitation>(request.invitation)?;
         match invitation.status {
             InvitationStatus::Created => {}
