@@ -15,9 +15,9 @@ results=$work/results
 here=tests/bench
 
 if [ "${QUICK:-0}" = 1 ]; then
-  runs=3 seconds=1 connections='[1,64]' activities=30000 frames=7
+  runs=3 seconds=1 connections='[1,64]' activities=30000 crowd=10000 frames=7
 else
-  runs=5 seconds=3 connections='[1,8,64]' activities=100000 frames=15
+  runs=5 seconds=3 connections='[1,8,64]' activities=100000 crowd=100000 frames=15
 fi
 
 started=()
@@ -132,6 +132,32 @@ for name in few many; do
   XDG_CONFIG_HOME=$work/data/config XDG_STATE_HOME=$work/data/state "$release/loadgen" first-frame --runs $frames \
     --out "$results/frame-$name.json" -- "$release/quorate" --credentials "$work/data/$name.json" --user "$user"
 done
+
+kill "$(cat "$work/data/few.pid")" "$(cat "$work/data/many.pid")"
+
+say "$crowd wallet accounts and sub-organizations in one organization"
+for name in empty crowded; do
+  daemon $name "${alone[@]}"
+  "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
+done
+"$release/loadgen" crowd --targets "$work/data/crowded-targets.json" --private-keys 1000 --users 99 --policies 100 --accounts "$crowd"
+"$release/loadgen" fill --targets "$work/data/crowded-targets.json" --count "$crowd" --mode child
+lane() { # NAME MODE DAEMON
+  printf '{"name": "%s", "mode": "%s", "targets": "%s/data/%s-targets.json", "process": "%s/data/%s.pid"}' \
+    "$1" "$2" "$work" "$3" "$work" "$3"
+}
+both() { # FILE SECONDS REQUESTS LANES
+  printf '{"runs": %s, "seconds": %s, "warmUp": 1, "requests": %s, "connections": [64], "scenarios": [%s]}' \
+    $((2 * runs)) "$2" "$3" "$4" > "$work/data/$1"
+  "$release/loadgen" compare --config "$work/data/$1" --out "$results/$1"
+}
+# The warm-up is long, so that the store's cache holds what signatures need and not what was made last.
+both crowd.json 10 10000 "$(lane "empty organization" sign empty), $(lane "crowded organization" sign crowded)"
+# A whole page is a hundred.
+"$release/loadgen" crowd --targets "$work/data/empty-targets.json" --accounts 100
+"$release/loadgen" fill --targets "$work/data/empty-targets.json" --count 100 --mode child
+both pages.json 1 3000 "$(lane "few children" children empty), $(lane "many children" children crowded),
+  $(lane "few accounts" accounts empty), $(lane "many accounts" accounts crowded)"
 
 say "goals"
 "$release/loadgen" report --folder "$results"

@@ -29,12 +29,25 @@ pub struct Options {
     pub threshold: u32,
     /// Whether the demo data is made.
     pub demo: bool,
+    /// Mail server, if there is one.
+    pub mail: Option<String>,
 }
 
 impl Options {
+    /// What `quorated dev` makes by itself: three root users, two of whom must agree, and something to approve.
+    pub fn demo() -> Self {
+        Self { demo: true, ..Self::quorum(2, 3) }
+    }
+
+    /// The same with a mail server.
+    #[must_use]
+    pub fn with_mail(self, url: String) -> Self {
+        Self { mail: Some(url), ..self }
+    }
+
     /// Root users and threshold, without demo data.
     pub fn quorum(threshold: u32, users: u32) -> Self {
-        Self { users, threshold, demo: false }
+        Self { users, threshold, demo: false, mail: None }
     }
 }
 
@@ -276,6 +289,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .arg(credentials_file(folder))
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
+        .args(options.mail.iter().flat_map(|url| ["--mail", url]))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a log file"))
         .stderr(log);

@@ -18,6 +18,7 @@ pub mod http;
 pub mod installation;
 pub mod keys;
 pub mod load;
+pub mod mailbox;
 pub mod operator;
 pub mod places;
 pub mod proof;

@@ -26,6 +26,14 @@ pub mod names {
     pub const EMPTY: &str = "few activities";
     /// Signatures by a daemon with many activities in one organization.
     pub const FULL: &str = "many activities";
+    /// Signatures in an empty organization.
+    pub const ALONE: &str = "empty organization";
+    /// Signatures in an organization that is full of everything.
+    pub const CROWDED: &str = "crowded organization";
+    /// Pages of sub-organizations, among few and among many.
+    pub const CHILDREN: [&str; 2] = ["few children", "many children"];
+    /// Pages of wallet accounts, among few and among many.
+    pub const ACCOUNTS: [&str; 2] = ["few accounts", "many accounts"];
 }
 
 /// Files of a folder of results.
@@ -34,6 +42,10 @@ pub mod files {
     pub const COMPARE: &str = "compare.json";
     /// Rows of the comparison of few and many activities.
     pub const GROWTH: &str = "growth.json";
+    /// Rows of the comparison of an empty and a crowded organization.
+    pub const CROWD: &str = "crowd.json";
+    /// Rows of the comparison of pages.
+    pub const PAGES: &str = "pages.json";
     /// [`super::Syncs`].
     pub const SYNCS: &str = "syncs.json";
     /// [`super::Idle`].
@@ -104,12 +116,15 @@ pub fn report(folder: &Path) -> bool {
 fn lines(folder: &Path) -> Vec<Line> {
     let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
     let growth: Vec<Row> = read(folder, files::GROWTH).unwrap_or_default();
+    let crowd: Vec<Row> = read(folder, files::CROWD).unwrap_or_default();
+    let pages: Vec<Row> = read(folder, files::PAGES).unwrap_or_default();
     let syncs: Option<Syncs> = read(folder, files::SYNCS);
     let idle: Option<Idle> = read(folder, files::IDLE);
     let frames = |file| read::<Frames>(folder, file).map(|frames| frames.median_ms);
     let cost = |rows: &[Row], scenario| compare::median(rows, scenario, BUSY, |row| row.server_ms);
     let ratio = |rows: &[Row], this, that| Some(cost(rows, this)? / cost(rows, that)?);
     let line = |what, limit, found| Line { what, limit, found, optional: None };
+    let memory = compare::median(&crowd, names::CROWDED, BUSY, |row| row.resident_mib);
     vec![
         line(
             "a signature, 64 connections: CPU / limit server",
@@ -149,6 +164,22 @@ fn lines(folder: &Path) -> Vec<Line> {
             1.1,
             frames(files::FRAME_FULL).zip(frames(files::FRAME_EMPTY)).map(|(full, empty)| full / empty),
         ),
+        line(
+            "a signature in a crowded organization: CPU / empty",
+            1.1,
+            ratio(&crowd, names::CROWDED, names::ALONE),
+        ),
+        line(
+            "a page of sub-organizations among many: CPU / few",
+            1.25,
+            ratio(&pages, names::CHILDREN[1], names::CHILDREN[0]),
+        ),
+        line(
+            "a page of wallet accounts among many: CPU / few",
+            1.25,
+            ratio(&pages, names::ACCOUNTS[1], names::ACCOUNTS[0]),
+        ),
+        line("the daemon of a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),
     ]
 }
 

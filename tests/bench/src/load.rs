@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::client::Connection;
 use crate::process;
-use crate::requests::{Mode, Ready};
+use crate::requests::{Mode, PAGE, Ready};
 
 /// Failed exchanges after which a connection gives up.
 const FAILURES: u32 = 20;
@@ -182,7 +182,7 @@ fn judge(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
         return Err(format!("HTTP {}", status.as_u16()));
     }
     match mode {
-        Mode::Sign => match serde_json::from_slice::<Submitted<'_>>(body) {
+        Mode::Sign | Mode::Child => match serde_json::from_slice::<Submitted<'_>>(body) {
             Ok(answer) if answer.activity.status == "ACTIVITY_STATUS_COMPLETED" => Ok(()),
             Ok(answer) => Err(answer.activity.status.to_owned()),
             Err(_) => Err("not an activity".to_owned()),
@@ -195,6 +195,12 @@ fn judge(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
             let mark = br#""signature":"vault:v"#;
             let found = body.windows(mark.len()).any(|window| window == mark);
             if found { Ok(()) } else { Err("no signature".to_owned()) }
+        }
+        Mode::Children | Mode::Accounts => {
+            match serde_json::from_slice::<BTreeMap<String, Vec<serde::de::IgnoredAny>>>(body) {
+                Ok(page) if page.values().all(|elements| elements.len() == PAGE) => Ok(()),
+                _ => Err("not a whole page".to_owned()),
+            }
         }
         Mode::Get => Ok(()),
     }

@@ -61,6 +61,67 @@ pub fn provision(credentials: &Path, wanted: Wanted) -> Targets {
     })
 }
 
+/// What fills an organization.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Crowd {
+    /// Private keys
+    #[arg(long, default_value_t = 0)]
+    pub private_keys: usize,
+    /// Users
+    #[arg(long, default_value_t = 0)]
+    pub users: usize,
+    /// Policies
+    #[arg(long, default_value_t = 0)]
+    pub policies: usize,
+    /// Wallet accounts
+    #[arg(long, default_value_t = 0)]
+    pub accounts: usize,
+}
+
+/// Longest list of one request.
+const BATCH: usize = 100;
+
+/// Fills the organization of the first target.
+pub fn crowd(targets: &Targets, wanted: Crowd) {
+    let portions = |count: usize| (0..count).step_by(BATCH).map(move |from| from..(from + BATCH).min(count));
+    client::block_on(async {
+        let target = targets.targets.first().expect("there is a target");
+        let mut session = Session::open(&targets.base_url, target).await;
+        for numbers in portions(wanted.private_keys) {
+            let key = |number| {
+                json!({"privateKeyName": format!("key {number}"), "curve": "CURVE_SECP256K1",
+                "privateKeyTags": [], "addressFormats": ["ADDRESS_FORMAT_ETHEREUM"]})
+            };
+            let keys = json!({"privateKeys": numbers.map(key).collect::<Vec<_>>()});
+            session.result("create_private_keys", "_V2", keys).await;
+        }
+        for numbers in portions(wanted.users) {
+            let user = |number| {
+                json!({"userName": format!("user {number}"), "authenticators": [], "oauthProviders": [],
+                "userTags": [], "apiKeys": [{"apiKeyName": "key", "publicKey": key_pair().1, "curveType": "API_KEY_CURVE_P256"}]})
+            };
+            let users = json!({"users": numbers.map(user).collect::<Vec<_>>()});
+            session.result("create_users", "_V3", users).await;
+        }
+        for numbers in portions(wanted.policies) {
+            let policy = |number| {
+                json!({"policyName": format!("policy {number}"), "effect": "EFFECT_DENY", "notes": "",
+                "condition": format!("activity.action == 'SIGN' && wallet.label == 'wallet {number}'")})
+            };
+            let policies = json!({"policies": numbers.map(policy).collect::<Vec<_>>()});
+            session.result("create_policies", "", policies).await;
+        }
+        if wanted.accounts > 0 {
+            let made = session.result("create_wallet", "", wallet("crowd", 1)).await;
+            for numbers in portions(wanted.accounts) {
+                let accounts: Vec<Value> = numbers.map(|number| account(number + 1)).collect();
+                let more = json!({"walletId": made["walletId"], "accounts": accounts});
+                session.result("create_wallet_accounts", "", more).await;
+            }
+        }
+    });
+}
+
 struct Session {
     connection: Connection,
     host: String,
@@ -134,15 +195,16 @@ impl Session {
     }
 }
 
+fn account(index: usize) -> Value {
+    json!({
+        "curve": "CURVE_SECP256K1",
+        "pathFormat": "PATH_FORMAT_BIP32",
+        "path": format!("m/44'/60'/0'/0/{index}"),
+        "addressFormat": "ADDRESS_FORMAT_ETHEREUM",
+    })
+}
+
 fn wallet(name: &str, accounts: usize) -> Value {
-    let account = |index: usize| {
-        json!({
-            "curve": "CURVE_SECP256K1",
-            "pathFormat": "PATH_FORMAT_BIP32",
-            "path": format!("m/44'/60'/0'/0/{index}"),
-            "addressFormat": "ADDRESS_FORMAT_ETHEREUM",
-        })
-    };
     json!({ "walletName": name, "accounts": (0..accounts).map(account).collect::<Vec<_>>() })
 }
 

@@ -21,12 +21,18 @@ pub type Ready = Request<Full<Bytes>>;
 
 /// What is asked of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// One stamped signature with a secp256k1 key.
     Sign,
     /// One stamped question who asks.
     Whoami,
+    /// One stamped sub-organization with a root user.
+    Child,
+    /// One stamped page of sub-organizations.
+    Children,
+    /// One stamped page of wallet accounts.
+    Accounts,
     /// One signature by `OpenBao` transit.
     Bao,
     /// One plain GET.
@@ -91,11 +97,14 @@ pub struct Source {
 impl Source {
     /// Requests to `host`. `key` and `token` are for [`Mode::Bao`], `path` for [`Mode::Get`].
     pub fn new(mode: Mode, host: &str, targets: &[Target], path: &str, key: &str, token: &str) -> Self {
-        let stamped = matches!(mode, Mode::Sign | Mode::Whoami);
+        let stamped = !matches!(mode, Mode::Bao | Mode::Get);
         assert!(!stamped || !targets.is_empty(), "this mode needs a file of targets");
         let path = match mode {
             Mode::Sign => "/public/v1/submit/sign_raw_payload".to_owned(),
             Mode::Whoami => "/public/v1/query/whoami".to_owned(),
+            Mode::Child => "/public/v1/submit/create_sub_organization".to_owned(),
+            Mode::Children => "/public/v1/query/list_suborgs".to_owned(),
+            Mode::Accounts => "/public/v1/query/list_wallet_accounts".to_owned(),
             Mode::Bao => format!("/v1/transit/sign/{key}"),
             Mode::Get => path.to_owned(),
         };
@@ -113,13 +122,14 @@ impl Source {
         self.next += 1;
         let stamper = || &self.stampers[number % self.stampers.len()];
         match self.mode {
-            Mode::Sign => {
-                let body = sign_body(stamper().target());
-                let header = stamper().header(body.as_bytes());
-                self.post(body, stamp::HEADER, &header)
-            }
-            Mode::Whoami => {
-                let body = format!(r#"{{"organizationId":"{}"}}"#, stamper().target().organization_id);
+            Mode::Sign | Mode::Whoami | Mode::Child | Mode::Children | Mode::Accounts => {
+                let target = stamper().target();
+                let body = match self.mode {
+                    Mode::Sign => sign_body(target),
+                    Mode::Child => child_body(target),
+                    Mode::Whoami => format!(r#"{{"organizationId":"{}"}}"#, target.organization_id),
+                    _ => page_body(target),
+                };
                 let header = stamper().header(body.as_bytes());
                 self.post(body, stamp::HEADER, &header)
             }
@@ -156,6 +166,22 @@ fn sign_body(target: &Target) -> String {
     format!(
         r#"{{"type":"ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2","timestampMs":"{now}","organizationId":"{organization_id}","parameters":{{"signWith":"{sign_with}","payload":"{payload}","encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_NO_OP"}}}}"#
     )
+}
+
+fn child_body(target: &Target) -> String {
+    let Target { organization_id, api_public_key, .. } = target;
+    let (now, name) = (now_millis(), const_hex::encode(&random()[..8]));
+    format!(
+        r#"{{"type":"ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7","timestampMs":"{now}","organizationId":"{organization_id}","parameters":{{"subOrganizationName":"child {name}","rootQuorumThreshold":1,"rootUsers":[{{"userName":"root","apiKeys":[{{"apiKeyName":"key","publicKey":"{api_public_key}","curveType":"API_KEY_CURVE_P256"}}],"authenticators":[],"oauthProviders":[]}}]}}}}"#
+    )
+}
+
+/// Elements of a whole page.
+pub const PAGE: usize = 100;
+
+fn page_body(target: &Target) -> String {
+    let id = &target.organization_id;
+    format!(r#"{{"organizationId":"{id}","paginationOptions":{{"limit":"{PAGE}"}}}}"#)
 }
 
 /// Milliseconds since 1970.

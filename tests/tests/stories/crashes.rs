@@ -35,7 +35,7 @@ async fn killed_while_it_starts_for_the_first_time() {
         let argument = format!("--data-dir={}", data.to_str().expect("UTF-8"));
         let arguments = ["dev", "--listen=127.0.0.1:0", "--users=3", "--threshold=2", &argument];
         installation::run_for(Duration::from_millis(millis), folder.path(), &arguments).await;
-        let daemon = Daemon::start_on(Options { users: 3, threshold: 2, demo: true }, &data).await;
+        let daemon = Daemon::start_on(Options::demo(), &data).await;
         let root = daemon.root(0);
         root.ask("whoami", json!({})).await;
         let wallets = root.ask("list_wallets", json!({})).await;

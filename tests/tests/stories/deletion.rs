@@ -45,3 +45,40 @@ async fn a_deleted_wallet_leaves_nothing_behind() {
         while daemon.root(0).ask("list_suborgs", found(address)).await["organizationIds"] != json!([]) {}
     }
 }
+
+#[tokio::test]
+async fn a_deleted_sub_organization_is_gone_for_everybody() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let key = Key::named("child root");
+    let users = [requests::root_user("root", &key)];
+    let id = requests::make_sub_organization(&daemon.root(0), "child", &users, 1).await;
+    let child = daemon.root(0).with_key(&key).on(&id);
+    let made = child.result(CREATE_WALLET, &requests::wallet("w")).await;
+    let path = "/public/v1/submit/delete_sub_organization";
+    let delete = "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION";
+    let kept = child.submit(delete, &json!({})).await;
+    assert_eq!(kept.refusal(400, 3, ""), "wallet has not been exported");
+    // A parent may look, and not end it.
+    daemon.root(0).on(&id).submit(delete, &json!({"deleteWithoutExport": true})).await.refusal(
+        400,
+        3,
+        "ORGANIZATION_MISMATCH",
+    );
+    let body = child.proposal(delete, &json!({"deleteWithoutExport": true}));
+    let gone = child.send(path, &body).await.activity_in("COMPLETED");
+    assert_eq!(gone["result"]["deleteSubOrganizationResult"]["subOrganizationUuid"], json!(id));
+    for _ in 0..2 {
+        let child = daemon.root(0).with_key(&key).on(&id);
+        child.send(path, &body).await.refusal(404, 5, "ORGANIZATION_NOT_FOUND");
+        let signature = requests::sign(made["addresses"][0].as_str().expect("a text"), "text");
+        child.submit(SIGN, &signature).await.refusal(404, 5, "ORGANIZATION_NOT_FOUND");
+        daemon.root(0).on(&id).query("list_wallets", json!({})).await.refusal(
+            404,
+            5,
+            "ORGANIZATION_NOT_FOUND",
+        );
+        assert_eq!(daemon.root(0).ask("list_suborgs", json!({})).await["organizationIds"], json!([]));
+        daemon.kill();
+        daemon.restart().await;
+    }
+}

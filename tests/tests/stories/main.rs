@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod addresses;
 mod bad_input;
 mod commands;
 mod consensus;
@@ -21,6 +22,7 @@ mod foreign;
 mod foreign_npm;
 mod foreign_pypi;
 mod foreign_rust;
+mod invitations;
 mod once;
 mod policies;
 mod power_cuts;

@@ -193,7 +193,7 @@ async fn finishes_what_it_has_accepted() {
 
 #[tokio::test]
 async fn credentials_are_private_and_demo_data_waits() {
-    let daemon = Daemon::start(Options { users: 3, threshold: 2, demo: true }).await;
+    let daemon = Daemon::start(Options::demo()).await;
     let mode = fs::metadata(daemon.credentials_file()).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(daemon.credentials().quorum_public_key.len(), 130);

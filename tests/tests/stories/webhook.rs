@@ -189,3 +189,42 @@ async fn bad_urls_are_refused() {
     let unknown = json!({ "name": "FEATURE_NAME_NO_SUCH" });
     alice.submit(SET_FEATURE, &unknown).await.refusal(400, 3, "*");
 }
+
+#[tokio::test]
+async fn endpoints_hear_what_they_subscribe_to() {
+    let (first, second) = (Receiver::start().await, Receiver::start().await);
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    let endpoint = |name: &str, receiver: &Receiver, active: bool| {
+        json!({"name": name, "url": receiver.url(&format!("/{name}")),
+            "subscriptions": [{"eventType": "ACTIVITY_UPDATES", "isActive": active}]})
+    };
+    let create = "ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT";
+    let one = alice.result(create, &endpoint("one", &first, true)).await;
+    alice.result(create, &endpoint("two", &second, true)).await;
+    alice.result(create, &endpoint("deaf", &first, false)).await;
+    let told = alice.completed(CREATE_WALLET, &requests::wallet("told")).await;
+    for (receiver, path) in [(&first, "/one"), (&second, "/two")] {
+        let deliveries = receiver
+            .until("the update of a wallet", |deliveries| is_told(deliveries, &told, &["COMPLETED"]))
+            .await;
+        assert!(deliveries.iter().all(|delivery| delivery.target == path), "{path}");
+        let headers = &deliveries[0].headers;
+        assert_eq!(headers["x-turnkey-event-type"], "ACTIVITY_UPDATES");
+        assert_eq!(headers["x-turnkey-organization-id"], alice.organization());
+    }
+    let event = |receiver: &Receiver| {
+        let deliveries = receiver.deliveries();
+        let last = deliveries.iter().find(|delivery| delivery.body["id"] == told["id"]).expect("delivered");
+        last.headers["x-turnkey-event-id"].clone()
+    };
+    assert_ne!(event(&first), event(&second), "an event is one endpoint's");
+
+    let off = json!({"endpointId": one["endpointId"], "isActive": false});
+    alice.completed("ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT", &off).await;
+    let untold = alice.completed(CREATE_WALLET, &requests::wallet("untold")).await;
+    second
+        .until("the update of the other wallet", |deliveries| is_told(deliveries, &untold, &["COMPLETED"]))
+        .await;
+    assert!(first.deliveries().iter().all(|delivery| delivery.body["id"] != untold["id"]));
+}

@@ -11,7 +11,7 @@ use quorate_bench::client::{self, Connection};
 use quorate_bench::compare::{self, Config};
 use quorate_bench::goals::{self, Frames, Idle, Syncs};
 use quorate_bench::load::Run;
-use quorate_bench::provision::{self, Wanted};
+use quorate_bench::provision::{self, Crowd, Wanted};
 use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
 use quorate_bench::{first_frame, process};
@@ -56,7 +56,7 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
-    /// Send signatures until there are so many activities
+    /// Send signatures until there are so many activities, or so many sub-organizations
     Fill {
         /// File of targets
         #[arg(long)]
@@ -64,6 +64,18 @@ enum Command {
         /// How many
         #[arg(long)]
         count: usize,
+        /// What is sent
+        #[arg(long, value_enum, default_value_t = Mode::Sign)]
+        mode: Mode,
+    },
+    /// Fill the organization of the first target with keys, users, policies and accounts
+    Crowd {
+        /// File of targets
+        #[arg(long)]
+        targets: PathBuf,
+        /// How many of each
+        #[command(flatten)]
+        wanted: Crowd,
     },
     /// Load with signatures and count what the daemon syncs
     Syncs {
@@ -117,7 +129,8 @@ fn main() -> ExitCode {
             println!("{} targets in {}", targets.targets.len(), out.display());
         }
         Command::Compare { config, out } => return compare(&config, &out),
-        Command::Fill { targets, count } => fill(&Targets::read(&targets), count),
+        Command::Fill { targets, count, mode } => fill(&Targets::read(&targets), count, mode),
+        Command::Crowd { targets, wanted } => provision::crowd(&Targets::read(&targets), wanted),
         Command::Syncs { targets, connections, count, out } => {
             goals::write(&out, &syncs(&Targets::read(&targets), connections, count));
         }
@@ -150,20 +163,20 @@ fn compare(config: &std::path::Path, out: &std::path::Path) -> ExitCode {
     code(rows.iter().all(|row| row.errors == 0))
 }
 
-fn run(host: &str, connections: usize) -> Run<'_> {
-    Run { mode: Mode::Sign, host, processes: &[], connections, duration: PORTION_DEADLINE }
+fn run(host: &str, connections: usize, mode: Mode) -> Run<'_> {
+    Run { mode, host, processes: &[], connections, duration: PORTION_DEADLINE }
 }
 
-fn fill(targets: &Targets, count: usize) {
+fn fill(targets: &Targets, count: usize, mode: Mode) {
     let host = client::host(&targets.base_url);
-    let mut source = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
+    let mut source = Source::new(mode, &host, &targets.targets, "", "", "");
     let mut left = count;
     while left > 0 {
         let requests = source.batch(left.min(PORTION));
         left -= requests.len();
-        let outcome = client::block_on(run(&host, 64).of(requests));
+        let outcome = client::block_on(run(&host, 64, mode).of(requests));
         assert!(outcome.errors.is_empty(), "filling failed: {:?}", outcome.errors);
-        println!("{} of {count} activities", count - left);
+        println!("{} of {count}", count - left);
     }
 }
 
@@ -171,7 +184,7 @@ fn syncs(targets: &Targets, connections: usize, count: usize) -> Syncs {
     let host = client::host(&targets.base_url);
     let mut source = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
     let before = figures(&host);
-    let outcome = client::block_on(run(&host, connections).of(source.batch(count)));
+    let outcome = client::block_on(run(&host, connections, Mode::Sign).of(source.batch(count)));
     assert!(outcome.errors.is_empty(), "loading failed: {:?}", outcome.errors);
     let after = figures(&host);
     let syncs =

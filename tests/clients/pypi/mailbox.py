@@ -1,0 +1,47 @@
+"""A mail server that takes what the daemon sends: one JSON line on standard output for each mail.
+
+mailbox.py [refuse N]   refuses the first N mails for now (451), then takes all
+"""
+
+import asyncio
+import json
+import sys
+from email import message_from_bytes
+
+from aiosmtpd.controller import Controller
+
+
+class Mailbox:
+    """Writes down each mail, after refusing as many as asked."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
+
+    async def handle_DATA(self, server, session, envelope) -> str:
+        message = message_from_bytes(envelope.content)
+        refused = self.refusals > 0
+        self.refusals -= 1
+        seen = {
+            "refused": refused,
+            "from": envelope.mail_from,
+            "to": envelope.rcpt_tos,
+            "subject": message["Subject"],
+            "date": message["Date"],
+            "text": message.get_payload(decode=True).decode(),
+        }
+        print(json.dumps(seen), flush=True)
+        return "451 come back later" if refused else "250 taken"
+
+
+def main() -> None:
+    refusals = int(sys.argv[2]) if sys.argv[1:2] == ["refuse"] else 0
+    controller = Controller(Mailbox(refusals), hostname="127.0.0.1", port=0)
+    # Port 0 picks a free one, which only the socket knows.
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    server = loop.run_until_complete(loop.create_server(controller.factory, "127.0.0.1", 0))
+    print(json.dumps({"port": server.sockets[0].getsockname()[1]}), flush=True)
+    loop.run_forever()
+
+
+main()
