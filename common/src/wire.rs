@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
-    ApiKeyId, AuthenticatorId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, ProviderId,
-    SessionProfileId, SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
+    ActivityId, ApiKeyId, AuthenticatorId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId,
+    ProviderId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletAccountId, WalletId,
 };
 
 /// A point in time; both members are decimal strings.
@@ -439,4 +439,32 @@ pub struct PaymentMethod {
     pub card_holder_name: String,
     /// Mail address of the holder.
     pub card_holder_email: String,
+}
+
+/// What a policy said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyOutcome {
+    /// The policy.
+    pub policy_id: PolicyId,
+    /// `OUTCOME_*`.
+    pub outcome: String,
+}
+
+/// What each policy said when a vote was cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyEvaluation {
+    /// Id.
+    pub id: String,
+    /// Activity voted on.
+    pub activity_id: ActivityId,
+    /// Its organization.
+    pub organization_id: OrganizationId,
+    /// The vote.
+    pub vote_id: VoteId,
+    /// Policies that were asked; none where the root quorum was met or decides alone.
+    pub policy_evaluations: Vec<PolicyOutcome>,
+    /// When the vote was cast.
+    pub created_at: Timestamp,
 }

@@ -7,6 +7,7 @@ use quorate_core::authn::Credentials;
 use quorate_core::queries::Known;
 use quorate_core::refusal::{Refusal, Unoffered};
 use quorate_core::{kinds, queries};
+use tokio::sync::Semaphore;
 
 use crate::console::Console;
 use crate::door::{Answer, Incoming, Line, Service, Stamps};
@@ -22,12 +23,17 @@ pub struct Routes {
     turns: Arc<Turns>,
     console: Console,
     proxies: Proxies,
+    /// Places for what reads much: each takes a thread of its own while it reads.
+    readers: Semaphore,
 }
+
+/// How many requests that may read much are answered at once.
+const READERS: usize = 8;
 
 impl Routes {
     /// Routes over these turns.
     pub const fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
-        Self { turns, console, proxies }
+        Self { turns, console, proxies, readers: Semaphore::const_new(READERS) }
     }
 
     fn credentials(&self, incoming: &Incoming) -> Credentials {
@@ -46,7 +52,14 @@ impl Routes {
         answer(result).of(operation)
     }
 
-    fn query(&self, name: &str, incoming: &Incoming) -> Answer {
+    /// Runs something that may read much, so that other requests do not wait behind it.
+    async fn reading(&self, run: impl FnOnce() -> Answer) -> Answer {
+        // Nobody closes the semaphore, so there always is a place in the end.
+        let _place = self.readers.acquire().await;
+        tokio::task::block_in_place(run)
+    }
+
+    async fn query(&self, name: &str, incoming: &Incoming) -> Answer {
         let Some(operation) = queries::names().find(|known| *known == name) else {
             return match queries::known(name) {
                 Known::Unoffered => unoffered(name),
@@ -56,10 +69,11 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let run = || self.turns.query(operation, &self.credentials(incoming), &incoming.body);
-        // Lists may read much; other requests must not wait behind them.
-        let result = if operation.starts_with("list_") { tokio::task::block_in_place(run) } else { run() };
-        answer(result).of(operation)
+        let run = || {
+            let result = self.turns.query(operation, &self.credentials(incoming), &incoming.body);
+            answer(result).of(operation)
+        };
+        if operation.starts_with("list_") { self.reading(run).await } else { run() }
     }
 }
 
@@ -69,9 +83,9 @@ impl Service for Routes {
         if let Some(name) = path.strip_prefix(SUBMIT) {
             self.submit(name, &incoming).await
         } else if let Some(name) = path.strip_prefix(QUERY) {
-            self.query(name, &incoming)
+            self.query(name, &incoming).await
         } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
-            tokio::task::block_in_place(|| self.console.answer(rest, &incoming))
+            self.reading(|| self.console.answer(rest, &incoming)).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else {

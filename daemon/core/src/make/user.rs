@@ -225,6 +225,8 @@ fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> R
         name: new.name,
         email: new.email,
         phone: new.phone,
+        email_verified: false,
+        phone_verified: false,
         api_keys: new.api_keys.into_iter().map(|key| api_key(key, now, random)).collect(),
         authenticators: new.authenticators.into_iter().map(|one| authenticator(one, now, random)).collect(),
         oauth_providers,

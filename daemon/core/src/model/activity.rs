@@ -3,8 +3,9 @@
 use quorate_common::activity::{Selection, Status};
 use quorate_common::fault::Fault;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
+use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
+use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -34,6 +35,18 @@ pub struct VoteRecord {
     pub signature: String,
     /// Cast at.
     pub created: Millis,
+    /// What each policy said then; nothing where none was asked.
+    #[serde(default)]
+    pub evaluations: Vec<Evaluation>,
+}
+
+/// What a policy said when a vote was cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The policy.
+    pub policy: PolicyId,
+    /// What it said.
+    pub outcome: PolicyOutcome,
 }
 
 /// An activity.
@@ -67,7 +80,7 @@ pub struct ActivityRecord {
 
 impl Record for ActivityRecord {
     const NOUN: &'static str = "activity";
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn encode(&self) -> Result<Vec<u8>, Corrupt> {
         let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
@@ -80,7 +93,8 @@ impl Record for ActivityRecord {
 
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
-            Some((2, packed)) => packed::unpack(packed),
+            Some((3, packed)) => packed::unpack(packed, true),
+            Some((2, packed)) => packed::unpack(packed, false),
             Some((1, json)) => from_json(json),
             _ => Err(Corrupt::Record(Self::NOUN)),
         }
@@ -88,6 +102,13 @@ impl Record for ActivityRecord {
 }
 
 impl ActivityRecord {
+    /// Notes what policies said when the last vote was cast.
+    pub fn evaluated(&mut self, evaluations: Vec<Evaluation>) {
+        if let Some(vote) = self.votes.last_mut() {
+            vote.evaluations = evaluations;
+        }
+    }
+
     /// The body of the proposal: the message of the first vote, which is the proposer's.
     pub fn proposal(&self) -> Option<&str> {
         self.votes.first().map(|vote| vote.message.as_str())

@@ -408,8 +408,15 @@ fn finding_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
     let Some(parent) = head.parent else { return Vec::new() };
     let of = user.id.as_bytes();
     let mut values = vec![(Lookup::Username, user.name.to_string())];
-    values.extend(user.email.iter().map(|email| (Lookup::Email, email.as_str().to_lowercase())));
-    values.extend(user.phone.iter().map(|phone| (Lookup::PhoneNumber, phone.to_string())));
+    if let Some(email) = &user.email {
+        let email = email.as_str().to_lowercase();
+        values.extend(user.email_verified.then(|| (Lookup::VerifiedEmail, email.clone())));
+        values.push((Lookup::Email, email));
+    }
+    if let Some(phone) = &user.phone {
+        values.extend(user.phone_verified.then(|| (Lookup::VerifiedPhoneNumber, phone.to_string())));
+        values.push((Lookup::PhoneNumber, phone.to_string()));
+    }
     values.extend(user.api_keys.iter().map(|key| (Lookup::PublicKey, key.public_key.clone())));
     values.extend(user.authenticators.iter().map(|one| (Lookup::CredentialId, one.credential_id.clone())));
     let keys = values.into_iter();

@@ -62,6 +62,10 @@ pub enum Lookup {
     PublicKey = 6,
     /// Address of a wallet account.
     WalletAccountAddress = 7,
+    /// Mail address of a user that was proven to be theirs, lowercase.
+    VerifiedEmail = 8,
+    /// Telephone number of a user that was proven to be theirs.
+    VerifiedPhoneNumber = 9,
 }
 
 fn key(letter: u8, parts: &[&[u8]]) -> Key {

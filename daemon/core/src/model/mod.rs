@@ -21,7 +21,7 @@ pub mod user;
 pub mod wallet;
 pub mod webhook_endpoint;
 
-pub use activity::{ActivityRecord, VoteRecord};
+pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
 pub use feature::FeatureName;

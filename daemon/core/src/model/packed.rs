@@ -1,16 +1,17 @@
-//! The packed form of an activity, version 2 of its record: the members below in their order, in the wire format
-//! of postcard (specification 1.0). There are more activities than all else and the store writes each several
+//! The packed form of an activity, since version 2 of its record: the members below in their order, in the wire format
+//! of postcard (specification 1.0). Since version 3, what policies said at each vote stands behind them. There are more activities than all else and the store writes each several
 //! times over, so nothing is named, nothing that can be found elsewhere in it is repeated, and hex is bytes.
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
+use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
+use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::Record;
-use super::{ActivityRecord, Millis, VoteRecord};
+use super::{ActivityRecord, Evaluation, Millis, VoteRecord};
 use crate::refusal::Corrupt;
 
 const FLAW: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
@@ -71,9 +72,9 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn text(self) -> String {
+    fn text(&self) -> String {
         match self {
-            Self::Plain(text) => text.to_owned(),
+            Self::Plain(text) => (*text).to_owned(),
             Self::Hex(bytes) => const_hex::encode(bytes),
         }
     }
@@ -115,7 +116,7 @@ fn vote(vote: &VoteRecord) -> Vote<'_> {
     }
 }
 
-fn vote_record(vote: Vote<'_>) -> VoteRecord {
+fn vote_record(vote: &Vote<'_>) -> VoteRecord {
     VoteRecord {
         id: VoteId::from_bytes(vote.id),
         user: UserId::from_bytes(vote.user),
@@ -126,7 +127,22 @@ fn vote_record(vote: Vote<'_>) -> VoteRecord {
         scheme: vote.scheme,
         signature: vote.signature.text(),
         created: vote.created,
+        evaluations: Vec::new(),
     }
+}
+
+/// What policies said at each vote: the policy, and the number of what it said.
+type Evaluations = Vec<Vec<([u8; 16], PolicyOutcome)>>;
+
+fn evaluations(record: &ActivityRecord) -> Evaluations {
+    let said = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
+    let votes = record.votes.iter().map(|vote| vote.evaluations.iter().map(said).collect::<Vec<_>>());
+    // Most activities ask no policy, and then nothing is written of it.
+    let mut votes: Evaluations = votes.collect();
+    if votes.iter().all(Vec::is_empty) {
+        votes.clear();
+    }
+    votes
 }
 
 /// Adds the packed form to the bytes.
@@ -146,14 +162,24 @@ pub(super) fn pack(record: &ActivityRecord, bytes: Vec<u8>) -> Result<Vec<u8>, C
         created: record.created,
         updated: record.updated,
     };
-    postcard::to_extend(&activity, bytes).map_err(|_| FLAW)
+    let bytes = postcard::to_extend(&activity, bytes).map_err(|_| FLAW)?;
+    postcard::to_extend(&evaluations(record), bytes).map_err(|_| FLAW)
 }
 
-/// Reads the packed form, all of it.
-pub(super) fn unpack(bytes: &[u8]) -> Result<ActivityRecord, Corrupt> {
+/// Reads the packed form, all of it; `evaluated` says whether what policies said stands behind it.
+pub(super) fn unpack(bytes: &[u8], evaluated: bool) -> Result<ActivityRecord, Corrupt> {
     let (activity, rest): (Activity<'_>, _) = postcard::take_from_bytes(bytes).map_err(|_| FLAW)?;
-    if !rest.is_empty() {
+    let (evaluations, rest): (Evaluations, _) =
+        if evaluated { postcard::take_from_bytes(rest).map_err(|_| FLAW)? } else { (Vec::new(), rest) };
+    if !rest.is_empty() || evaluations.len() > activity.votes.len() {
         return Err(FLAW);
+    }
+    let mut votes: Vec<VoteRecord> = activity.votes.iter().map(vote_record).collect();
+    for (vote, said) in votes.iter_mut().zip(evaluations) {
+        let said = said.into_iter();
+        vote.evaluations = said
+            .map(|(policy, outcome)| Evaluation { policy: PolicyId::from_bytes(policy), outcome })
+            .collect();
     }
     let raw = |json: String| RawValue::from_string(json).map_err(|_| FLAW);
     let proposal = activity.votes.first().map_or("", |vote| vote.message);
@@ -167,7 +193,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<ActivityRecord, Corrupt> {
         intent,
         result: raw(activity.result.to_owned())?,
         proposer: UserId::from_bytes(activity.proposer),
-        votes: activity.votes.into_iter().map(vote_record).collect(),
+        votes,
         fingerprint: Fingerprint::from_bytes(activity.fingerprint),
         failure,
         created: activity.created,
@@ -192,6 +218,15 @@ mod tests {
         assert_eq!(stored(&[Selection::Approved, Selection::Rejected]), first(2));
         let schemes = [Scheme::P256, Scheme::Secp256k1, Scheme::Ed25519, Scheme::Secp256k1Eip191];
         assert_eq!(stored(&schemes), first(4));
+        let outcomes = [
+            PolicyOutcome::Allow,
+            PolicyOutcome::DenyExplicit,
+            PolicyOutcome::DenyImplicit,
+            PolicyOutcome::RequiresConsensus,
+            PolicyOutcome::Error,
+            PolicyOutcome::TimeInactive,
+        ];
+        assert_eq!(stored(&outcomes), first(6));
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub struct User {
     pub email: Option<Email>,
     /// Telephone number.
     pub phone: Option<Phone>,
+    /// Whether the mail address was proven to be theirs.
+    #[serde(default)]
+    pub email_verified: bool,
+    /// Whether the telephone number was proven to be theirs.
+    #[serde(default)]
+    pub phone_verified: bool,
     /// API keys in the order of registration.
     pub api_keys: Vec<ApiKey>,
     /// Authenticators in the order of registration. They are carried as given and authenticate nobody.

@@ -84,6 +84,7 @@ impl Submission<'_> {
             scheme: self.caller.stamp.scheme,
             signature: self.caller.stamp.signature.clone(),
             created: self.now,
+            evaluations: Vec::new(),
         })
     }
 

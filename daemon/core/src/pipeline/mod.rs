@@ -209,7 +209,7 @@ pub fn voters(
     let case =
         Case { organization, entry, facts: &facts, proposer: record.proposer, approvals: &approvals, now };
     let voters = policy::voters(&case);
-    let decision = policy::decide(&case);
+    let decision = policy::decide(&case).decision;
     Ok((voters, approvals, decision))
 }
 

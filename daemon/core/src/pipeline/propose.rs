@@ -9,7 +9,7 @@ use crate::consensus::Approval;
 use crate::cx::Cx;
 use crate::kind::{Entry, Ready};
 use crate::model::layout;
-use crate::policy::{Case, Decision, Facts, Permit, decide};
+use crate::policy::{Case, Decided, Decision, Facts, Permit, decide};
 use crate::refusal::{Limit, Refusal};
 use crate::view::View;
 use crate::world::{Moment, Page};
@@ -41,8 +41,9 @@ impl<'a> Submission<'a> {
             approvals: &approvals,
             now: self.now,
         };
-        let decision = decide(&case);
+        let Decided { decision, evaluations } = decide(&case);
         let mut activity = self.new_activity(entry, ready.intent(), moment)?;
+        activity.evaluated(evaluations);
         let settled = match (decision, flaw) {
             (Decision::Deny(denied), _) => Settled::Failed(Refusal::Denied(denied).fault()),
             (_, Some(flaw)) => Settled::Failed(flaw.fault()),

@@ -11,7 +11,7 @@ use crate::cx::Left;
 use crate::kind::{Ballot, Entry, Ready, nothing};
 use crate::model::change::Write;
 use crate::model::{ActivityRecord, layout};
-use crate::policy::{Case, Decision, Facts, decide};
+use crate::policy::{Case, Decided, Decision, Facts, decide};
 use crate::records;
 use crate::refusal::{Denied, Missing, Refusal};
 use crate::view::View;
@@ -104,12 +104,14 @@ impl Submission<'_> {
             approvals: &approvals,
             now: self.now,
         };
-        let settled = match (decide(&case), ruled) {
+        let Decided { decision, evaluations } = decide(&case);
+        let settled = match (decision, ruled) {
             (Decision::Permit(permit), Ok(_)) => execute(ready, permit, view, moment)?,
             (Decision::Permit(_), Err(flaw)) => Settled::Failed(flaw.fault()),
             // What its rules now deny stays open: the root quorum may still complete it.
             (Decision::Wait(_) | Decision::Deny(_), _) => Settled::Waiting,
         };
+        target.evaluated(evaluations);
         self.replace(&mut target, settled, commit)?;
         Ok(target)
     }

@@ -9,7 +9,8 @@ use quorate_policy::decide::{Electorate, PolicyOutcome, Standing, outcome, stric
 use super::{Facts, Permit};
 use crate::consensus::{self, Approval};
 use crate::kind::Entry;
-use crate::model::{Millis, Organization};
+use crate::model::organization::ParsedPolicy;
+use crate::model::{Evaluation, Millis, Organization};
 use crate::refusal::Denied;
 
 /// An activity that is to be decided.
@@ -47,15 +48,29 @@ pub enum Rule {
     Policy,
 }
 
-type Outcomes = Vec<(PolicyId, PolicyOutcome)>;
+type Outcomes = Vec<Evaluation>;
+
+/// What a case comes to, and what each policy said of it where policies were asked.
+pub struct Decided {
+    /// What it comes to.
+    pub decision: Decision,
+    /// What each policy said of each thing that the case is about.
+    pub evaluations: Vec<Evaluation>,
+}
+
+impl From<Decision> for Decided {
+    fn from(decision: Decision) -> Self {
+        Self { decision, evaluations: Vec::new() }
+    }
+}
 
 /// Decides, by the rules that the console applies, too.
-pub fn decide(case: &Case<'_>) -> Decision {
+pub fn decide(case: &Case<'_>) -> Decided {
     match case.entry.gate {
         // Who holds the secret was proven, and which invitation it opens is checked by the rules.
-        Gate::Invitation => return Decision::Permit(Permit::mint()),
+        Gate::Invitation => return Decision::Permit(Permit::mint()).into(),
         Gate::RootUser if !case.organization.is_root(case.proposer) => {
-            return Decision::Deny(Denied::Policies(Vec::new()));
+            return Decision::Deny(Denied::Policies(Vec::new())).into();
         }
         Gate::Policy | Gate::RootQuorum | Gate::OwnCredential | Gate::Vote | Gate::RootUser => {}
     }
@@ -63,18 +78,18 @@ pub fn decide(case: &Case<'_>) -> Decision {
     // Where the root quorum alone decides, policies are not asked.
     let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
     let each = if unasked { vec![Vec::new()] } else { outcomes(case) };
-    let verdicts =
-        each.iter().map(|outcomes| verdict(standing, outcomes.iter().map(|(_, outcome)| *outcome)));
+    let verdicts = each.iter().map(|outcomes| verdict(standing, outcomes.iter().map(|said| said.outcome)));
     let strictest = strictest(verdicts);
     let outcomes = each.concat();
-    match strictest {
+    let decision = match strictest {
         PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&outcomes)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&outcomes))),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
             Decision::Deny(Denied::Policies(named(&outcomes)))
         }
-    }
+    };
+    Decided { decision, evaluations: outcomes }
 }
 
 /// What the organization knows about a case apart from its policies.
@@ -93,7 +108,7 @@ fn standing(case: &Case<'_>) -> Standing {
 
 /// A denial can be overridden by the root quorum only; otherwise a policy that lacks votes is what is waited for.
 fn rule(outcomes: &Outcomes) -> Rule {
-    let has = |wanted| outcomes.iter().any(|(_, outcome)| *outcome == wanted);
+    let has = |wanted| outcomes.iter().any(|said| said.outcome == wanted);
     if has(PolicyOutcome::RequiresConsensus) && !has(PolicyOutcome::DenyExplicit) {
         Rule::Policy
     } else {
@@ -110,7 +125,11 @@ fn outcomes(case: &Case<'_>) -> Vec<Outcomes> {
     let judged = |facts: &Facts| {
         let facts = facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
         let policies = case.organization.policies();
-        policies.map(|parsed| (parsed.policy.id, outcome(&parsed.program, &facts, &electorate))).collect()
+        let said = |parsed: &ParsedPolicy| Evaluation {
+            policy: parsed.policy.id,
+            outcome: outcome(&parsed.program, &facts, &electorate),
+        };
+        policies.map(said).collect()
     };
     std::iter::once(case.facts).chain(&case.facts.more).map(judged).collect()
 }
@@ -120,7 +139,7 @@ fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
 }
 
 fn named(outcomes: &Outcomes) -> Vec<(PolicyId, &'static str)> {
-    outcomes.iter().map(|(id, outcome)| (*id, outcome.wire_name())).collect()
+    outcomes.iter().map(|said| (said.policy, said.outcome.wire_name())).collect()
 }
 
 /// Who could still help a case along: root users, and users whom a policy's consensus would count.
@@ -140,8 +159,8 @@ fn contributing(case: &Case<'_>) -> Vec<UserId> {
     let waiting: Vec<PolicyId> = outcomes(case)
         .into_iter()
         .flatten()
-        .filter(|(_, outcome)| *outcome == PolicyOutcome::RequiresConsensus)
-        .map(|(id, _)| id)
+        .filter(|said| said.outcome == PolicyOutcome::RequiresConsensus)
+        .map(|said| said.policy)
         .collect();
     let programs = case.organization.policies().filter(|parsed| waiting.contains(&parsed.policy.id));
     let programs: Vec<_> = programs.filter_map(|parsed| parsed.program.consensus.as_ref()).collect();

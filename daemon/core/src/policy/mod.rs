@@ -4,6 +4,6 @@ mod decide;
 mod facts;
 mod permit;
 
-pub use decide::{Case, Decision, Rule, decide, voters};
+pub use decide::{Case, Decided, Decision, Rule, decide, voters};
 pub use facts::Facts;
 pub use permit::Permit;

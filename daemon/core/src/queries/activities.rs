@@ -1,16 +1,18 @@
 //! Activities: one, or a page of them, newest first.
 
-use quorate_common::activity::Status;
-use quorate_common::ids::ActivityId;
+use quorate_common::activity::{Selection, Status};
+use quorate_common::ids::{ActivityId, VoteId};
+use quorate_common::wire::{self, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::answer::{activity_answer, activity_json};
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
-use crate::model::ActivityRecord;
+use crate::model::{ActivityRecord, Evaluation};
 use crate::pipeline::can_flags;
 use crate::records;
 use crate::refusal::{Corrupt, Intent, Missing, Refusal};
@@ -31,6 +33,41 @@ pub(super) fn get_activity(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, R
     let record = record.ok_or(Missing::Activity)?;
     let can = can_flags(asked.world, &record, asked.organization, asked.caller, asked.now)?;
     Ok(activity_answer(&record, asked.organization, can)?)
+}
+
+/// What each policy said at each vote on an activity.
+pub(super) fn get_policy_evaluations(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        activity_id: ActivityId,
+    }
+    let query: Query = read(value)?;
+    let record = records::activity(asked.world.records(), asked.id(), query.activity_id)?;
+    let record = record.ok_or(Missing::Activity)?;
+    // A rejection ends an activity without asking anybody.
+    let approvals = record.votes.iter().filter(|vote| vote.selection == Selection::Approved);
+    let told = approvals.map(|vote| wire::PolicyEvaluation {
+        id: evaluation_id(vote.id),
+        activity_id: record.id,
+        organization_id: record.organization,
+        vote_id: vote.id,
+        policy_evaluations: vote.evaluations.iter().map(said).collect(),
+        created_at: Timestamp::of_millis(vote.created),
+    });
+    one("policyEvaluations", &told.collect::<Vec<_>>())
+}
+
+fn said(evaluation: &Evaluation) -> wire::PolicyOutcome {
+    let outcome = evaluation.outcome.wire_name().to_owned();
+    wire::PolicyOutcome { policy_id: evaluation.policy, outcome }
+}
+
+/// Names the evaluations of a vote, the same each time.
+fn evaluation_id(vote: VoteId) -> String {
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(Sha256::digest(vote.as_bytes())).for_each(|(to, from)| *to = from);
+    VoteId::random(bytes).to_string()
 }
 
 /// A page of activities, newest first, of some statuses and types or of all.

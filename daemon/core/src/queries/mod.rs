@@ -58,6 +58,7 @@ const ENTRIES: &[Entry] = &[
     entry("get_organization", organizations::get_organization),
     entry("get_organization_configs", organizations::get_organization_configs),
     entry("get_policy", organizations::get_policy),
+    entry("get_policy_evaluations", activities::get_policy_evaluations),
     entry("get_private_key", keys::get_private_key),
     entry("get_session_profile", settings::get_session_profile),
     entry("get_session_profiles", settings::get_session_profiles),
@@ -73,6 +74,7 @@ const ENTRIES: &[Entry] = &[
     entry("list_suborgs", organizations::list_suborgs),
     entry("list_user_tags", users::list_user_tags),
     entry("list_users", users::list_users),
+    entry("list_verified_suborgs", organizations::list_verified_suborgs),
     entry("list_wallet_accounts", wallets::list_wallet_accounts),
     entry("list_wallets", wallets::list_wallets),
     entry("list_webhook_endpoints", settings::list_webhook_endpoints),
@@ -89,10 +91,8 @@ const UNOFFERED: &[&str] = &[
     "get_mfa_policy",
     "get_mfa_status",
     "get_oauth2_credential",
-    "get_policy_evaluations",
     "list_app_proofs",
     "list_oauth2_credentials",
-    "list_verified_suborgs",
 ];
 
 /// Names of all queries, sorted.

@@ -109,6 +109,24 @@ pub(super) fn list_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, R
     one("organizationIds", &ids)
 }
 
+/// Ids of sub-organizations of whom a user has proven a contact.
+pub(super) fn list_verified_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        filter_type: String,
+        filter_value: String,
+        pagination_options: Option<Pagination>,
+    }
+    let query: Query = read(value)?;
+    let (lookup, text) = match query.filter_type.as_str() {
+        "EMAIL" => (Lookup::VerifiedEmail, query.filter_value.to_lowercase()),
+        "PHONE_NUMBER" => (Lookup::VerifiedPhoneNumber, query.filter_value),
+        _ => return Err(Intent::Text("invalid request body: `filterType`: unknown name").into()),
+    };
+    one("organizationIds", &found(asked, lookup, &text, &query.pagination_options.unwrap_or_default())?)
+}
+
 fn children(asked: &Asked<'_>, pagination: &Pagination) -> Result<Vec<OrganizationId>, Refusal> {
     let prefix = layout::children(asked.id());
     let place = |text: &str| -> Result<Key, Refusal> {

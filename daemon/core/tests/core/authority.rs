@@ -146,6 +146,8 @@ fn asked(query: &str, persona: &Persona) -> String {
         "publicKey": public_key(13),
         "sessionProfileId": house.session_profile,
         "smartContractInterfaceId": house.interface,
+        "filterType": if query == "list_verified_suborgs" { "EMAIL" } else { "" },
+        "filterValue": "nobody@house.example",
     });
     if query == "get_api_keys"
         && let Some(members) = body.as_object_mut()

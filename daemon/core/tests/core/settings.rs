@@ -359,3 +359,97 @@ fn an_empty_organization_may_end_itself() {
     let again = house.submit(&alone, alone.home, "ACTIVITY_TYPE_DELETE_ORGANIZATION", &parameters, NOW);
     assert_eq!(again.expect_err("it is gone").message, "no organization found with the given ID");
 }
+
+#[test]
+fn each_vote_keeps_what_policies_said() {
+    let mut house = House::found(2);
+    let [first, second] = house.roots.clone();
+    let allow = json!({"policyName": "two", "effect": "EFFECT_ALLOW", "condition": "activity.kind == 'CREATE_WALLET'",
+        "consensus": "approvers.count() >= 2", "notes": ""});
+    let made = house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &allow);
+    let policy = made["result"]["createPolicyResult"]["policyId"].clone();
+    let caller = house.user.clone();
+    let wallet = json!({"walletName": "asked", "accounts": []});
+    let answer = house.submit(&caller, house.id, "ACTIVITY_TYPE_CREATE_WALLET", &wallet, NOW);
+    let activity = answer.expect("it waits")["activity"].clone();
+    let vote = |house: &mut House, voter: &Person, name: &str| {
+        let parameters = json!({"fingerprint": activity["fingerprint"]});
+        house.submit(voter, house.id, name, &parameters, NOW).expect("a vote is taken")
+    };
+    vote(&mut house, &first, "ACTIVITY_TYPE_APPROVE_ACTIVITY");
+    let said = |house: &House, activity: &Value| {
+        asked(house, "get_policy_evaluations", &json!({"activityId": activity["id"]}))["policyEvaluations"]
+            .clone()
+    };
+    let evaluations = said(&house, &activity);
+    let votes =
+        asked(&house, "get_activity", &json!({"activityId": activity["id"]}))["activity"]["votes"].clone();
+    assert_eq!(each(&evaluations, "voteId"), each(&votes, "id"));
+    let outcomes = |evaluation: &Value| -> Vec<(Value, Value)> {
+        let list = evaluation["policyEvaluations"].as_array().expect("a list").clone();
+        list.iter().map(|one| (one["policyId"].clone(), one["outcome"].clone())).collect()
+    };
+    let never = json!(house.policy);
+    for (evaluation, outcome) in
+        [(&evaluations[0], "OUTCOME_REQUIRES_CONSENSUS"), (&evaluations[1], "OUTCOME_ALLOW")]
+    {
+        let outcomes = outcomes(evaluation);
+        assert!(outcomes.contains(&(policy.clone(), json!(outcome))), "{evaluation}");
+        assert!(outcomes.contains(&(never.clone(), json!("OUTCOME_DENY_IMPLICIT"))), "{evaluation}");
+        assert_eq!((outcomes.len(), &evaluation["activityId"]), (2, &activity["id"]));
+    }
+    assert_ne!(evaluations[0]["id"], evaluations[1]["id"]);
+    // Where the root quorum is met nobody is asked, and a rejection asks nobody.
+    let body = house.body(
+        house.id,
+        "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
+        &json!({"threshold": 2, "userIds": [first.user, second.user]}),
+        NOW,
+    );
+    let waits = house.send(&first, "update_root_quorum", &body, NOW).expect("it waits")["activity"].clone();
+    let reject = json!({"fingerprint": waits["fingerprint"]});
+    house.submit(&second, house.id, "ACTIVITY_TYPE_REJECT_ACTIVITY", &reject, NOW).expect("it is rejected");
+    let evaluations = said(&house, &waits);
+    assert_eq!(evaluations.as_array().map(Vec::len), Some(1));
+    assert_eq!(evaluations[0]["policyEvaluations"], json!([]));
+}
+
+#[test]
+fn children_are_found_by_contacts_that_were_proven() {
+    use quorate_core::model::change::apply;
+    use quorate_core::model::{Change, User};
+    use quorate_core::pipeline::Commit;
+    use quorate_core::world::World;
+
+    let mut house = House::found(1);
+    let child = house.child.clone();
+    let put = |house: &mut House, change: &dyn Fn(User) -> User| {
+        let before = house.memory.stored(child.home);
+        let user = change(before.user(child.user).expect("it is there").clone());
+        let applied =
+            apply(&before, vec![Change::PutUser(user)], NOW, house.memory.index()).expect("it applies");
+        house.memory.commit(Commit {
+            writes: applied.writes,
+            after: vec![applied.after],
+            ..Commit::default()
+        });
+    };
+    let found = |house: &House| {
+        let filters = [("EMAIL", "Child@House.example"), ("PHONE_NUMBER", "+4915112345678")];
+        filters.map(|(filter, value)| {
+            let query = json!({"filterType": filter, "filterValue": value});
+            asked(house, "list_verified_suborgs", &query)["organizationIds"].clone()
+        })
+    };
+    let contacts = json!({"userId": child.user, "userEmail": "child@house.example", "userPhoneNumber": "+4915112345678"});
+    house.submit(&child, child.home, "ACTIVITY_TYPE_UPDATE_USER", &contacts, NOW).expect("it may");
+    assert_eq!(found(&house), [json!([]), json!([])], "a contact that is only said proves nothing");
+    put(&mut house, &|user| User { email_verified: true, phone_verified: true, ..user });
+    assert_eq!(found(&house), [json!([child.home]), json!([child.home])]);
+    // Another address has to be proven again.
+    let other = json!({"userId": child.user, "userEmail": "child@house.example"});
+    house.submit(&child, child.home, "ACTIVITY_TYPE_UPDATE_USER", &other, NOW).expect("it may");
+    let phone = json!({"userId": child.user, "userPhoneNumber": ""});
+    house.submit(&child, child.home, "ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER", &phone, NOW).expect("it may");
+    assert_eq!(found(&house), [json!([]), json!([])]);
+}

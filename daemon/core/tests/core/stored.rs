@@ -121,6 +121,12 @@ fn packed_activities_stay_readable() {
     let text = std::fs::read_to_string(&place).unwrap_or_default();
     let packed = const_hex::decode(text.trim()).expect("the fixture is hex");
     let new = ActivityRecord::decode(&[b"\x02".as_slice(), &packed].concat()).expect("version 2");
+    // Version 3 holds behind it what policies said at each vote: at the first one, one that it is allowed.
+    let said = [&[1, 1][..], &[0x88; 16], &[0]].concat();
+    let evaluated =
+        ActivityRecord::decode(&[b"\x03".as_slice(), &packed, &said].concat()).expect("version 3");
+    assert_eq!(evaluated.votes[0].evaluations.len(), 1);
+    assert_eq!(evaluated.votes[0].evaluations[0].policy, PolicyId::from_bytes([0x88; 16]));
     let value = |record| serde_json::to_value(record).expect("a record serializes");
     assert_eq!(value(&new), value(&old));
     assert!(

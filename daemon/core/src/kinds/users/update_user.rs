@@ -58,8 +58,12 @@ impl Kind for UpdateUser {
 
     fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         user.name = intent.user_name.unwrap_or(user.name);
-        user.email = intent.user_email.or(user.email);
-        user.phone = intent.user_phone_number.or(user.phone);
+        if intent.user_email.is_some() {
+            (user.email, user.email_verified) = (intent.user_email, false);
+        }
+        if intent.user_phone_number.is_some() {
+            (user.phone, user.phone_verified) = (intent.user_phone_number, false);
+        }
         if !intent.user_tag_ids.is_empty() {
             user.tags = intent.user_tag_ids.into_vec();
         }

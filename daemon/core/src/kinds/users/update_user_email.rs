@@ -48,7 +48,7 @@ impl Kind for UpdateUserEmail {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
         user::no_token(intent.verification_token.as_ref().is_some_and(|token| !token.as_str().is_empty()))?;
         let email = user::contact(intent.user_email.as_str(), Email::parse, "userEmail")?;
-        let user = User { email, ..view.user(intent.user_id)?.clone() };
+        let user = User { email, email_verified: false, ..view.user(intent.user_id)?.clone() };
         Ok((Facts::default(), user))
     }
 

@@ -48,7 +48,7 @@ impl Kind for UpdateUserPhoneNumber {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
         user::no_token(intent.verification_token.as_ref().is_some_and(|token| !token.as_str().is_empty()))?;
         let phone = user::contact(intent.user_phone_number.as_str(), Phone::parse, "userPhoneNumber")?;
-        let user = User { phone, ..view.user(intent.user_id)?.clone() };
+        let user = User { phone, phone_verified: false, ..view.user(intent.user_id)?.clone() };
         Ok((Facts::default(), user))
     }
 

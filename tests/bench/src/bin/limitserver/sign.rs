@@ -253,6 +253,7 @@ fn activity(
     let (id, vote) = random[3 * NONCE..].split_at(10);
     let parts = Parts { r: signature.r_hex(), s: signature.s_hex(), v: signature.v_hex() };
     let vote = VoteRecord {
+        evaluations: Vec::new(),
         id: VoteId::random(vote.try_into().map_err(|_| "too few random bytes")?),
         user: caller.user,
         user_name: "limit".to_owned(),
