@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quorate_common::fault::Fault;
 use quorate_core::authn::Credentials;
 use quorate_core::queries::Known;
-use quorate_core::refusal::{Refusal, Unoffered};
+use quorate_core::refusal::{Corrupt, Refusal, Unoffered};
 use quorate_core::{kinds, queries};
 use tokio::sync::Semaphore;
 
@@ -21,7 +21,7 @@ const CONSOLE: &str = "/console/v1/";
 /// Answers requests of both doors.
 pub struct Routes {
     turns: Arc<Turns>,
-    console: Console,
+    console: Arc<Console>,
     proxies: Proxies,
     /// Places for what reads much: each takes a thread of its own while it reads.
     readers: Semaphore,
@@ -32,8 +32,8 @@ const READERS: usize = 8;
 
 impl Routes {
     /// Routes over these turns.
-    pub const fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
-        Self { turns, console, proxies, readers: Semaphore::const_new(READERS) }
+    pub fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
+        Self { turns, console: Arc::new(console), proxies, readers: Semaphore::const_new(READERS) }
     }
 
     fn credentials(&self, incoming: &Incoming) -> Credentials {
@@ -53,13 +53,18 @@ impl Routes {
     }
 
     /// Runs something that may read much, so that other requests do not wait behind it.
-    async fn reading(&self, run: impl FnOnce() -> Answer) -> Answer {
+    async fn reading(&self, run: impl FnOnce() -> Answer + Send + 'static) -> Answer {
         // Nobody closes the semaphore, so there always is a place in the end.
         let _place = self.readers.acquire().await;
-        tokio::task::block_in_place(run)
+        let span = tracing::Span::current();
+        let answer = tokio::task::spawn_blocking(move || span.in_scope(run)).await;
+        answer.unwrap_or_else(|_| {
+            tracing::error!("reading for a request panicked");
+            Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+        })
     }
 
-    async fn query(&self, name: &str, incoming: &Incoming) -> Answer {
+    async fn query(&self, name: &str, incoming: Incoming) -> Answer {
         let Some(operation) = queries::names().find(|known| *known == name) else {
             return match queries::known(name) {
                 Known::Unoffered => unoffered(name),
@@ -69,10 +74,8 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let run = || {
-            let result = self.turns.query(operation, &self.credentials(incoming), &incoming.body);
-            answer(result).of(operation)
-        };
+        let (turns, credentials) = (Arc::clone(&self.turns), self.credentials(&incoming));
+        let run = move || answer(turns.query(operation, &credentials, &incoming.body)).of(operation);
         if operation.starts_with("list_") { self.reading(run).await } else { run() }
     }
 }
@@ -83,9 +86,10 @@ impl Service for Routes {
         if let Some(name) = path.strip_prefix(SUBMIT) {
             self.submit(name, &incoming).await
         } else if let Some(name) = path.strip_prefix(QUERY) {
-            self.query(name, &incoming).await
+            self.query(name, incoming).await
         } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
-            self.reading(|| self.console.answer(rest, &incoming)).await
+            let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
+            self.reading(move || console.answer(&rest, &incoming)).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else {

@@ -63,7 +63,7 @@ pub fn authenticate(
     let stamp = the_stamp(credentials)?;
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
     if reach == Reach::Invitations {
-        return invited(named, stamp, body);
+        return invited(named, stamp, body, credentials.source);
     }
     let (home, target) = locate(world, named, &stamp, reach)?;
     let curve = stamp.scheme.curve();
@@ -86,7 +86,12 @@ pub fn authenticate(
 }
 
 /// Finds the invitation whose mailed key stamped these exact body bytes. Who accepts it is nobody yet.
-fn invited(organization: Arc<Organization>, stamp: Stamp, body: &[u8]) -> Result<Authenticated, Refusal> {
+fn invited(
+    organization: Arc<Organization>,
+    stamp: Stamp,
+    body: &[u8],
+    source: Option<IpAddr>,
+) -> Result<Authenticated, Refusal> {
     let bears =
         |one: &&Invitation| stamp.scheme.curve() == ApiKeyCurve::P256 && one.public_key == stamp.public_key;
     let unknown = || unknown_key(&organization, &stamp);
@@ -94,6 +99,9 @@ fn invited(organization: Arc<Organization>, stamp: Stamp, body: &[u8]) -> Result
     let key = StampKey::parse(ApiKeyCurve::P256, &stamp.public_key).map_err(|_| unknown())?;
     if !key.verify(stamp.scheme, body, &stamp.signature) {
         return Err(Authn::Signature.into());
+    }
+    if !ip_allowlist::takes(organization.head.ip_allowlist.as_ref(), None, source) {
+        return Err(Denied::Address.into());
     }
     let caller = Caller {
         organization: organization.id(),

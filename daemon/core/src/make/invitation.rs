@@ -3,6 +3,7 @@
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::{Email, Label};
 use quorate_common::ids::{InvitationId, TagId, UserId};
+use zeroize::Zeroizing;
 
 use crate::cx::Cx;
 use crate::mail::Mail;
@@ -64,6 +65,7 @@ pub fn invite(new: New, cx: &mut Cx<'_, '_>) -> Result<InvitationId, Refusal> {
 fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
     let organization = cx.organization;
     let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
+    let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
     let text = format!(
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
@@ -79,7 +81,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
         organization_id = organization.id(),
         invitation_id = invitation.id,
         public_key = invitation.public_key,
-        private_key = const_hex::encode(secret.to_bytes().as_slice()),
+        private_key = private_key.as_str(),
     );
     Mail {
         to: invitation.email.clone(),

@@ -95,14 +95,11 @@ fn refused(house: &mut House, activity_type: &str, parameters: &Value) -> Result
 
 /// The members of a place, as messages name them: `users[0].userName`.
 fn named(place: &str) -> String {
-    let mut name = "parameters".to_owned();
-    for part in place.split('/').skip(1) {
-        match part.parse::<usize>() {
-            Ok(index) => name.push_str(&format!("[{index}]")),
-            Err(_) => name.push_str(&format!(".{part}")),
-        }
-    }
-    name
+    let parts = place.split('/').skip(1).map(|part| match part.parse::<usize>() {
+        Ok(index) => format!("[{index}]"),
+        Err(_) => format!(".{part}"),
+    });
+    std::iter::once("parameters".to_owned()).chain(parts).collect()
 }
 
 #[test]
@@ -177,7 +174,7 @@ fn records_of_others_and_of_another_kind_are_not_there() {
                 match refused(&mut house.clone(), entry.activity_type, &bad) {
                     Ok(fault) if (fault.code, fault.message.replace(&id, "ID")) == expected => {}
                     Ok(fault) => {
-                        wrong.push(format!("{name} {place}: {} is not {}", fault.message, expected.1))
+                        wrong.push(format!("{name} {place}: {} is not {}", fault.message, expected.1));
                     }
                     Err(what) => wrong.push(format!("{name} {place}: {what}")),
                 }

@@ -253,6 +253,22 @@ fn requests_are_taken_from_listed_addresses_only() {
     assert!(taken(&mut house, &root, outside));
 }
 
+#[test]
+fn a_guest_is_asked_for_their_address_too() {
+    let mut house = House::found(1);
+    let parameters = samples::parameters(ACCEPT, &house, &house.spare);
+    house.agreed("ACTIVITY_TYPE_SET_IP_ALLOWLIST", &json!({"rules": [{"cidr": "198.51.100.0/28"}]}));
+    let guest = house.invited.clone();
+    let mut accept = |source: &str| {
+        let body = house.body(house.id, ACCEPT, &parameters, NOW);
+        let source = Some(source.parse().expect("an address"));
+        let credentials = quorate_core::authn::Credentials { source, ..guest.stamps(&body) };
+        house.memory.submit("accept_invitation", &credentials, &body, NOW).map_err(|fault| fault.message)
+    };
+    assert_eq!(accept("203.0.113.1").err().as_deref(), Some("request IP address is not in the IP allowlist"));
+    accept("198.51.100.7").expect("it opens");
+}
+
 /// The allowlist as a root user sees it from an address.
 fn asked_from(house: &House, source: Option<&str>, members: &Value) -> Value {
     let mut body = members.clone();
