@@ -6,9 +6,6 @@ use clap::Parser;
 use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, serve};
 use quorated::service::StartError;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // No core files: they would hold keys.
