@@ -11,6 +11,7 @@
 )]
 
 pub mod caller;
+pub mod choices;
 pub mod daemon;
 pub mod feed;
 pub mod forger;

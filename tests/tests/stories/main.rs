@@ -23,6 +23,7 @@ mod foreign_npm;
 mod foreign_pypi;
 mod foreign_rust;
 mod invitations;
+mod model;
 mod once;
 mod policies;
 mod power_cuts;

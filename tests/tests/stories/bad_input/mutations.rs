@@ -2,6 +2,7 @@
 //! form of the wire and never with a fault of its own. Repeatable: the choices come from a fixed seed.
 
 use quorate_tests::caller::submit_path;
+use quorate_tests::choices::Choices;
 use quorate_tests::keys::Key;
 use quorate_tests::requests;
 use serde_json::{Value, json};
@@ -9,19 +10,6 @@ use serde_json::{Value, json};
 use super::daemon;
 
 const ROUNDS: u64 = 60;
-
-/// `SplitMix64` (Steele, Lea, Flood 2014).
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % bound as u64).expect("below a usize")
-    }
-}
 
 /// What is put in place of something good.
 fn spoilt(choices: &mut Choices) -> Value {
@@ -109,7 +97,7 @@ async fn one_place_spoiled() {
     let root = daemon.root(0);
     let wallets = root.ask("list_wallets", json!({})).await;
     let examples = examples(daemon.root_id(0), &address, &wallets["wallets"][0]["walletId"]);
-    let mut choices = Choices(1);
+    let mut choices = Choices::of_seed(1);
     for _ in 0..ROUNDS {
         for (activity_type, good) in &examples {
             let mut body: Value =
@@ -147,7 +135,7 @@ async fn queries_with_one_place_spoiled() {
         ("list_wallet_accounts", json!({ "walletId": nothing, "paginationOptions": options })),
         ("list_suborgs", json!({ "filterType": "NAME", "filterValue": "", "paginationOptions": options })),
     ];
-    let mut choices = Choices(2);
+    let mut choices = Choices::of_seed(2);
     for _ in 0..ROUNDS {
         for (query, good) in &examples {
             let mut body = good.clone();

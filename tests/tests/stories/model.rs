@@ -1,0 +1,46 @@
+//! Long random histories against a small model of the contract: activities of many kinds, right and wrong ones,
+//! orderly stops and crashes in between; whatever can be asked is always as the model says.
+//!
+//! `SEED` takes another seed, `MOVES` another length.
+
+mod activities;
+mod chooser;
+mod comparison;
+mod decision;
+mod learning;
+mod lookups;
+mod moves;
+mod objections;
+mod play;
+mod times;
+mod views;
+mod world;
+
+use quorate_tests::daemon::Options;
+
+use play::Play;
+
+const MOVES: usize = 300;
+
+/// The number in a variable of the environment.
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
+}
+
+async fn play(options: &Options, seeds: &[u64]) {
+    let chosen = number("SEED").map(|seed| vec![seed]);
+    for seed in chosen.as_deref().unwrap_or(seeds) {
+        Play::begin(options.clone(), *seed).await.run(number("MOVES").unwrap_or(MOVES)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_decides() {
+    play(&Options::quorum(1, 1), &[1, 2, 3]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_must_agree() {
+    play(&Options::quorum(2, 2), &[4, 5, 6]).await;
+}

@@ -1,0 +1,177 @@
+//! Everything that the daemon tells of an organization against the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorate_tests::caller::Caller;
+use serde_json::{Value, json};
+
+use super::times::Times;
+use super::world::{Organization, Tagged, World};
+use super::{learning, views};
+
+/// Queries about all of an organization, with the member of the answer.
+const QUERIES: [(&str, &str); 12] = [
+    ("get_organization", "organizationData"),
+    ("get_organization_configs", "configs"),
+    ("list_users", "users"),
+    ("list_user_tags", "userTags"),
+    ("list_private_key_tags", "privateKeyTags"),
+    ("list_private_keys", "privateKeys"),
+    ("list_wallets", "wallets"),
+    ("list_wallet_accounts", "accounts"),
+    ("list_policies", "policies"),
+    ("get_api_keys", "apiKeys"),
+    ("get_oauth_providers", "oauthProviders"),
+    ("list_suborgs", "organizationIds"),
+];
+
+/// Answers by query, as they came.
+pub(super) type Answers = BTreeMap<&'static str, Value>;
+
+/// Asks everything about an organization. Two such answers are equal if nothing has happened in between.
+pub(super) async fn ask_everything(caller: &Caller) -> Answers {
+    let mut answers = Answers::new();
+    for (query, member) in QUERIES {
+        answers.insert(query, caller.ask(query, json!({})).await[member].clone());
+    }
+    answers.insert("list_activities", Value::Array(caller.activities().await));
+    answers
+}
+
+/// Asserts that the answers are what the model says, after taking over what only answers tell. `voter` is the
+/// user who asked, if that is a user of this organization.
+pub(super) fn compare(
+    organization: &mut Organization,
+    children: &[String],
+    answers: &Answers,
+    times: &mut Times,
+    voter: Option<&str>,
+) {
+    learning::learn(organization, answers);
+    let all = organization_view(organization);
+    let expected = [
+        ("get_organization_configs", json!({ "features": all["features"], "quorum": all["rootQuorum"] })),
+        ("list_users", all["users"].clone()),
+        ("list_user_tags", views::tags(organization, |tag| tag.tagged == Tagged::Users)),
+        ("list_private_key_tags", views::tags(organization, |tag| tag.tagged == Tagged::PrivateKeys)),
+        ("list_private_keys", all["privateKeys"].clone()),
+        ("list_wallets", all["wallets"].clone()),
+        ("list_wallet_accounts", views::accounts(organization, None)),
+        ("list_policies", all["policies"].clone()),
+        (
+            "get_api_keys",
+            views::sorted(organization.users.iter().flat_map(|user| &user.api_keys).map(views::api_key)),
+        ),
+        (
+            "get_oauth_providers",
+            views::sorted(organization.users.iter().flat_map(|user| &user.providers).map(views::provider)),
+        ),
+        ("get_organization", all),
+    ];
+    for (query, expected) in expected {
+        same(query, &expected, &times.taken_from(&answers[query]));
+    }
+    // One page, of ten if there are so many.
+    let told = answers["list_suborgs"].as_array().expect("ids of sub-organizations");
+    assert_eq!(told.len(), children.len().min(10), "sub-organizations on the first page");
+    assert!(told.iter().all(|id| children.iter().any(|child| id == child)), "{told:?} of {children:?}");
+    compare_activities(organization, &answers["list_activities"], times, voter);
+}
+
+/// The answer to `get_organization`.
+fn organization_view(organization: &Organization) -> Value {
+    json!({
+        "organizationId": organization.id,
+        "name": organization.name,
+        "users": views::users(organization),
+        "policies": views::policies(organization),
+        "privateKeys": views::private_keys(organization),
+        "invitations": [],
+        "tags": views::tags(organization, |_| true),
+        "rootQuorum": views::quorum(organization),
+        "features": views::features(organization),
+        "wallets": views::wallets(organization),
+        "smartContractInterfaceReferences": [],
+    })
+}
+
+fn compare_activities(organization: &Organization, told: &Value, times: &mut Times, voter: Option<&str>) {
+    let told = told.as_array().expect("a list of activities");
+    assert_eq!(told.len(), organization.activities.len(), "as many activities as requests were recorded");
+    for (told, activity) in told.iter().zip(organization.activities.iter().rev()) {
+        times.taken_from(
+            &json!({ "id": told["id"], "createdAt": told["createdAt"], "updatedAt": told["updatedAt"] }),
+        );
+        let may_vote = voter.is_some_and(|user| organization.members.contains(user));
+        let has_voted = voter.is_some_and(|user| organization.has_approved(activity, user));
+        let expected = views::activity(activity, &organization.id, may_vote, has_voted);
+        same(activity.name, &expected, &activity_told(told));
+    }
+}
+
+/// Of an activity, what the model knows, too.
+fn activity_told(told: &Value) -> Value {
+    let mut seen = json!({ "failure": told["failure"]["code"], "votes": [] });
+    let members =
+        ["id", "organizationId", "type", "status", "fingerprint", "result", "canApprove", "canReject"];
+    for member in members {
+        seen[member] = told[member].clone();
+    }
+    let votes = told["votes"].as_array().expect("a list of votes").iter();
+    let votes = votes.map(|vote| {
+        json!({ "userId": vote["userId"], "publicKey": vote["publicKey"], "selection": vote["selection"] })
+    });
+    seen["votes"] = votes.collect();
+    seen
+}
+
+/// Asserts that ids are those of one thing each, and addresses and public keys those of one key each.
+pub(super) fn nothing_is_shared(world: &World) {
+    let mut ids = BTreeSet::new();
+    let mut public_keys = BTreeMap::new();
+    for organization in &world.organizations {
+        for id in organization.ids().into_iter().chain(organization.gone.iter().cloned()) {
+            assert!(ids.insert(id.clone()), "two things of one id: {id}");
+        }
+        let accounts = organization.accounts.iter().map(|account| {
+            let [wallet, curve, path, _] = account.place.key(&account.wallet);
+            (account.public_key.clone(), [wallet, curve, path].join(" "))
+        });
+        let keys = organization.private_keys.iter().map(|key| (key.public_key.clone(), key.id.clone()));
+        for (public_key, origin) in accounts.chain(keys) {
+            let before = public_keys.insert(public_key, origin.clone());
+            assert!(before.is_none() || before == Some(origin), "two keys have one public key");
+        }
+    }
+}
+
+/// Asserts that two values are equal, and tells where they are not.
+pub(super) fn same(what: &str, expected: &Value, told: &Value) {
+    if let Some(difference) = difference("", expected, told) {
+        panic!("{what}: {difference}\nexpected {expected:#}\ntold {told:#}");
+    }
+}
+
+/// The first place (RFC 6901) where two values differ.
+fn difference(place: &str, expected: &Value, told: &Value) -> Option<String> {
+    match (expected, told) {
+        (Value::Object(left), Value::Object(right)) => {
+            let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+            names.into_iter().find_map(|name| {
+                let place = format!("{place}/{name}");
+                match (left.get(name), right.get(name)) {
+                    (Some(left), Some(right)) => difference(&place, left, right),
+                    (left, right) => Some(format!("{place}: expected {left:?}, told {right:?}")),
+                }
+            })
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let pairs = left.iter().zip(right).enumerate();
+            let mut differences = pairs
+                .filter_map(|(index, (left, right))| difference(&format!("{place}/{index}"), left, right));
+            differences.next()
+        }
+        _ if expected == told => None,
+        _ => Some(format!("{place}: expected {expected}, told {told}")),
+    }
+}

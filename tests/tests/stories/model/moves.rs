@@ -1,0 +1,138 @@
+//! What can be asked for: each move says its request, what speaks against it in the model, and what it does to
+//! the model. A file per noun; the table here says how often each is chosen.
+
+mod accounts;
+mod credentials;
+mod organization;
+mod people;
+mod policies;
+mod private_keys;
+mod signing;
+mod sub_organizations;
+mod tags;
+mod users;
+mod wallets;
+
+use serde_json::{Value, json};
+
+use super::chooser::Chooser;
+use super::objections::Objections;
+use super::world::Organization;
+
+/// Something to ask for.
+pub(super) trait Move {
+    /// Type on the wire, without its prefix.
+    fn name(&self) -> &'static str;
+
+    /// The one member of the result.
+    fn result_name(&self) -> &'static str;
+
+    /// What is asked for.
+    fn parameters(&self) -> Value;
+
+    /// What speaks against it. It must be done if nothing does.
+    fn objections(&self, organization: &Organization) -> Objections;
+
+    /// Does it to the model, with the ids that the result tells, and asserts what else the result says.
+    fn happen(&self, organization: &mut Organization, result: &Value);
+
+    /// The sub-organization that it makes.
+    fn child(&self, _result: &Value) -> Option<Organization> {
+        None
+    }
+
+    /// The user whose credentials it is about, if it is about nothing else.
+    fn owner(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Chooses a move from what is there.
+pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
+
+/// How often each is chosen, in proportion.
+const CHOICES: [(usize, Choose); 35] = [
+    (4, tags::create),
+    (5, tags::update),
+    (2, tags::delete),
+    (6, users::create),
+    (4, users::update),
+    (2, users::rename),
+    (2, users::change_email),
+    (2, users::change_phone_number),
+    (3, users::delete),
+    (5, credentials::create_api_keys),
+    (3, credentials::create_authenticators),
+    (3, credentials::create_providers),
+    (3, credentials::delete_api_keys),
+    (2, credentials::delete_authenticators),
+    (2, credentials::delete_providers),
+    (3, policies::create),
+    (2, policies::create_by_selectors),
+    (2, policies::create_several),
+    (3, policies::update),
+    (2, policies::delete),
+    (2, policies::delete_several),
+    (4, private_keys::create),
+    (2, private_keys::disable),
+    (2, private_keys::delete),
+    (4, wallets::create),
+    (2, wallets::rename),
+    (2, wallets::delete),
+    (5, accounts::create),
+    (2, accounts::rename),
+    (3, accounts::delete),
+    (6, sub_organizations::create),
+    (3, organization::change),
+    (2, organization::change_features),
+    (3, organization::change_root_quorum),
+    (6, signing::sign),
+];
+
+/// A new tag.
+pub(super) const CREATE_TAG: Choose = tags::create;
+/// New API keys that end some day, for the first member of the root quorum.
+pub(super) const CREATE_ENDING_KEYS: Choose = credentials::create_ending_keys;
+
+/// Chooses a move.
+pub(super) fn choose(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
+    let mut number = chooser.choices.below(CHOICES.iter().map(|(weight, _)| weight).sum());
+    for (weight, choose) in CHOICES {
+        if number < weight {
+            return choose(chooser);
+        }
+        number -= weight;
+    }
+    unreachable!("the number is below the sum")
+}
+
+/// A text of a result.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("expected a text, not {value}")).to_owned()
+}
+
+/// Texts of a result.
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap_or_else(|| panic!("expected a list, not {value}")).iter().map(text).collect()
+}
+
+/// New ids of a result, as many as were asked for.
+fn new_ids(value: &Value, count: usize) -> Vec<String> {
+    let ids = texts(value);
+    assert_eq!(ids.len(), count, "expected {count} ids: {value}");
+    ids
+}
+
+/// Adds a member where there is a value.
+fn put(object: &mut Value, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        object[name] = value.into();
+    }
+}
+
+/// The parameters of a deletion.
+fn deletion(member: &str, ids: &[String], without_export: Option<bool>) -> Value {
+    let mut parameters = json!({ (member): ids });
+    put(&mut parameters, "deleteWithoutExport", without_export);
+    parameters
+}

@@ -1,0 +1,371 @@
+//! Users and credentials as requests describe them: chosen, written down, objected to and made.
+
+use quorate_common::stamp::ApiKeyCurve;
+use serde_json::{Value, json};
+
+use super::put;
+use crate::model::chooser::Chooser;
+use crate::model::objections::{Code, Objections};
+use crate::model::world::{ApiKey, Authenticator, Organization, Provider, Tagged, User};
+
+/// How many credentials of one sort a user may have.
+pub(super) const CREDENTIALS: usize = 10;
+/// Curves of keys in older requests, which do not name them.
+const OLD: [ApiKeyCurve; 1] = [ApiKeyCurve::P256];
+const ALL: [ApiKeyCurve; 3] = [ApiKeyCurve::P256, ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519];
+
+/// An API key to be registered.
+pub(super) struct NewKey {
+    name: String,
+    public_key: String,
+    /// The public key as written: perhaps in capitals, which mean the same.
+    written: String,
+    curve: &'static str,
+    /// As written: perhaps no number.
+    life: Option<&'static str>,
+}
+
+impl NewKey {
+    /// The same with an end.
+    pub(super) fn ending(self) -> Self {
+        Self { life: Some("1000000"), ..self }
+    }
+
+    /// Chooses one for a request that names curves, or does not.
+    pub(super) fn choose(chooser: &mut Chooser<'_>, names_curve: bool) -> Self {
+        let (public_key, curve) = chooser.public_key(if names_curve { &ALL } else { &OLD });
+        // Names of keys need not differ.
+        let name = chooser.name("key");
+        let life = chooser.one(&[None, None, None, Some("1000000"), Some("86400000")]);
+        let wrong = chooser.one(&["0", "-1", "a while"]);
+        let life = if chooser.seldom() { Some(wrong) } else { life };
+        let is_capital = chooser.choices.one_in(6);
+        let written = if is_capital { public_key.to_uppercase() } else { public_key.clone() };
+        Self { name, public_key, written, curve, life }
+    }
+
+    /// What it is known by.
+    pub(super) fn public_key(&self) -> &str {
+        &self.public_key
+    }
+
+    /// How it is written.
+    pub(super) fn json(&self, names_curve: bool) -> Value {
+        let mut key = json!({ "apiKeyName": self.name, "publicKey": self.written });
+        put(&mut key, "curveType", names_curve.then_some(self.curve));
+        put(&mut key, "expirationSeconds", self.life);
+        key
+    }
+
+    /// What it becomes.
+    pub(super) fn made(&self, id: Option<String>) -> ApiKey {
+        let life_seconds = self.life.map(|life| life.parse().expect("a checked number"));
+        ApiKey {
+            id,
+            name: self.name.clone(),
+            public_key: self.public_key.clone(),
+            curve: self.curve.strip_prefix("API_KEY_CURVE_").expect("the name of a curve"),
+            life_seconds,
+        }
+    }
+}
+
+/// What speaks against giving these to a user who has the others.
+pub(super) fn object_to_keys(
+    objections: &mut Objections,
+    organization: &Organization,
+    held: &[ApiKey],
+    new: &[NewKey],
+) {
+    for key in new {
+        objections.label(&key.name);
+        let is_wrong = key.life.is_some_and(|life| life.parse::<u64>().is_ok_and(|life| life > 0));
+        objections.invalid(key.life.is_some() && !is_wrong, "invalid api key expiration");
+        objections.when(organization.holder(&key.public_key).is_some(), Code::AlreadyExists, "");
+    }
+    let lasting = held.iter().filter(|key| key.life_seconds.is_none()).count();
+    let more = new.iter().filter(|key| key.life.is_none()).count();
+    objections.room(lasting, more, CREDENTIALS, "user has exceeded maximum long-lived api keys");
+}
+
+/// An authenticator to be registered.
+pub(super) struct NewAuthenticator {
+    name: String,
+    credential: String,
+    transports: Vec<&'static str>,
+}
+
+impl NewAuthenticator {
+    /// Chooses one.
+    pub(super) fn choose(chooser: &mut Chooser<'_>) -> Self {
+        let number =
+            if chooser.choices.one_in(6) { chooser.choices.below(20) } else { 100 + chooser.number() };
+        let credential = format!("credential-{number}");
+        let transports = chooser.one(&[&[][..], &["USB", "NFC"], &["INTERNAL"], &["HYBRID"]]);
+        Self { name: chooser.name("passkey"), credential, transports: transports.to_vec() }
+    }
+
+    /// How it is written.
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "authenticatorName": self.name,
+            "challenge": "Y2hhbGxlbmdl",
+            "attestation": {
+                "credentialId": self.credential,
+                "clientDataJson": "e30",
+                "attestationObject": "oA",
+                "transports": self.transport_names(),
+            },
+        })
+    }
+
+    /// How older requests write it.
+    pub(super) fn old_json(&self, user: &str) -> Value {
+        json!({
+            "authenticatorName": self.name,
+            "userId": user,
+            "challenge": "Y2hhbGxlbmdl",
+            "attestation": {
+                "id": self.credential,
+                "rawId": self.credential,
+                "type": "public-key",
+                "clientExtensionResults": {},
+                "response": {
+                    "clientDataJson": "e30",
+                    "attestationObject": "oA",
+                    "transports": self.transport_names(),
+                },
+            },
+        })
+    }
+
+    fn transport_names(&self) -> Vec<String> {
+        self.transports.iter().map(|name| format!("AUTHENTICATOR_TRANSPORT_{name}")).collect()
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is known by.
+    pub(super) fn credential(&self) -> &str {
+        &self.credential
+    }
+
+    /// What it becomes.
+    pub(super) fn made(&self, id: Option<String>) -> Authenticator {
+        let (name, credential) = (self.name.clone(), self.credential.clone());
+        Authenticator { id, name, credential, transports: self.transports.clone(), attested: None }
+    }
+}
+
+/// What speaks against giving these to a user who has so many.
+pub(super) fn object_to_authenticators(
+    objections: &mut Objections,
+    organization: &Organization,
+    held: usize,
+    new: &[NewAuthenticator],
+) {
+    let taken = |new: &NewAuthenticator| {
+        let mut all = organization.users.iter().flat_map(|user| &user.authenticators);
+        all.any(|authenticator| authenticator.credential == new.credential)
+    };
+    for authenticator in new {
+        objections.label(&authenticator.name);
+        objections.when(taken(authenticator), Code::AlreadyExists, "");
+    }
+    objections.room(held, new.len(), CREDENTIALS, "user has exceeded maximum authenticators");
+}
+
+/// An identity to be registered by its claims.
+pub(super) struct NewProvider {
+    name: String,
+    subject: String,
+}
+
+const ISSUER: &str = "https://issuer.example";
+const AUDIENCE: &str = "model";
+
+impl NewProvider {
+    /// Chooses one.
+    pub(super) fn choose(chooser: &mut Chooser<'_>) -> Self {
+        let subject = match chooser.choices.below(8) {
+            0 => chooser.choices.below(chooser.here().users.len() + 20),
+            _ => 1000 + chooser.number(),
+        };
+        Self { name: chooser.name("issuer"), subject: subject.to_string() }
+    }
+
+    /// What it is known by; issuer and audience are the same for all.
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// How it is written.
+    pub(super) fn json(&self) -> Value {
+        let claims = json!({ "iss": ISSUER, "aud": AUDIENCE, "sub": self.subject });
+        json!({ "providerName": self.name, "oidcClaims": claims })
+    }
+
+    /// What it becomes.
+    pub(super) fn made(&self, id: Option<String>) -> Provider {
+        Provider {
+            id,
+            name: self.name.clone(),
+            issuer: ISSUER.to_owned(),
+            audience: AUDIENCE.to_owned(),
+            subject: self.subject.clone(),
+        }
+    }
+}
+
+/// What speaks against giving these to a user who has so many.
+pub(super) fn object_to_providers(
+    objections: &mut Objections,
+    organization: &Organization,
+    held: usize,
+    new: &[NewProvider],
+) {
+    let taken = |new: &NewProvider| {
+        let mut all = organization.users.iter().flat_map(|user| &user.providers);
+        all.any(|provider| provider.subject == new.subject)
+    };
+    for provider in new {
+        objections.label(&provider.name);
+        let is_taken = taken(provider);
+        objections.named(is_taken, Code::AlreadyExists, "", "OAUTH_PROVIDER_ALREADY_EXISTS");
+    }
+    objections.room(held, new.len(), CREDENTIALS, "");
+}
+
+/// What a version of a request says about users, beside their names, mail addresses and API keys.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) members: &'static [&'static str],
+    pub(super) names_curve: bool,
+}
+
+impl Form {
+    /// Whether it says this.
+    pub(super) fn has(self, member: &str) -> bool {
+        self.members.contains(&member)
+    }
+}
+
+/// A user to be made.
+#[derive(Default)]
+pub(super) struct NewUser {
+    pub(super) name: String,
+    pub(super) email: Option<String>,
+    pub(super) phone: Option<String>,
+    pub(super) keys: Vec<NewKey>,
+    pub(super) authenticators: Vec<NewAuthenticator>,
+    pub(super) providers: Vec<NewProvider>,
+    pub(super) tags: Vec<String>,
+}
+
+impl NewUser {
+    /// Chooses one for a form.
+    pub(super) fn choose(chooser: &mut Chooser<'_>, form: Form) -> Self {
+        let keys = chooser.one(&[0, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+        let others = |chooser: &mut Chooser<'_>, wanted| if wanted { chooser.one(&[0, 0, 0, 1]) } else { 0 };
+        let authenticators = others(chooser, form.has("authenticators"));
+        let providers = others(chooser, form.has("oauthProviders"));
+        let tags = chooser.here().tag_ids(Tagged::Users);
+        Self {
+            name: chooser.name("user"),
+            email: chooser.maybe(Chooser::email),
+            phone: if form.has("userPhoneNumber") { chooser.maybe(Chooser::phone_number) } else { None },
+            keys: (0..keys).map(|_| NewKey::choose(chooser, form.names_curve)).collect(),
+            authenticators: (0..authenticators).map(|_| NewAuthenticator::choose(chooser)).collect(),
+            providers: (0..providers).map(|_| NewProvider::choose(chooser)).collect(),
+            tags: if form.has("userTags") { chooser.optional_ids(&tags) } else { Vec::new() },
+        }
+    }
+
+    /// How it is written.
+    pub(super) fn json(&self, form: Form) -> Value {
+        let keys: Vec<Value> = self.keys.iter().map(|key| key.json(form.names_curve)).collect();
+        let authenticators: Vec<Value> = self.authenticators.iter().map(NewAuthenticator::json).collect();
+        let providers: Vec<Value> = self.providers.iter().map(NewProvider::json).collect();
+        let mut user = json!({ "userName": self.name, "apiKeys": keys });
+        put(&mut user, "userEmail", self.email.as_deref());
+        put(&mut user, "userPhoneNumber", self.phone.as_deref());
+        put(&mut user, "accessType", form.has("accessType").then_some("ACCESS_TYPE_ALL"));
+        put(&mut user, "authenticators", form.has("authenticators").then_some(authenticators));
+        put(&mut user, "oauthProviders", form.has("oauthProviders").then_some(providers));
+        put(&mut user, "userTags", form.has("userTags").then_some(self.tags.clone()));
+        user
+    }
+
+    /// What it becomes.
+    pub(super) fn made(&self, id: String) -> User {
+        User {
+            id,
+            name: self.name.clone(),
+            email: self.email.clone(),
+            phone: self.phone.clone(),
+            tags: self.tags.iter().cloned().collect(),
+            api_keys: self.keys.iter().map(|key| key.made(None)).collect(),
+            authenticators: self.authenticators.iter().map(|one| one.made(None)).collect(),
+            providers: self.providers.iter().map(|provider| provider.made(None)).collect(),
+        }
+    }
+
+    fn object(&self, objections: &mut Objections, organization: &Organization) {
+        objections.label(&self.name);
+        object_to_email(objections, self.email.as_deref());
+        object_to_phone_number(objections, self.phone.as_deref());
+        object_to_keys(objections, organization, &[], &self.keys);
+        object_to_authenticators(objections, organization, 0, &self.authenticators);
+        object_to_providers(objections, organization, 0, &self.providers);
+        let is_tag = |id: &str| organization.tag(Tagged::Users, id).is_some();
+        objections.tags_found(&self.tags, is_tag, "no user tag found");
+    }
+
+    fn has_credential(&self) -> bool {
+        !self.keys.is_empty() || !self.authenticators.is_empty() || !self.providers.is_empty()
+    }
+
+    /// Whether there is a contact, and the organization lets people sign in by it.
+    fn has_contact(&self, organization: &Organization) -> bool {
+        let on = |feature: &str| organization.features.contains_key(&format!("FEATURE_NAME_{feature}"));
+        (self.email.is_some() && (on("EMAIL_AUTH") || on("OTP_EMAIL_AUTH")))
+            || (self.phone.is_some() && on("SMS_AUTH"))
+    }
+}
+
+/// What speaks against making these users, for whom a contact may be enough to sign in.
+pub(super) fn object_to_users(
+    objections: &mut Objections,
+    organization: &Organization,
+    users: &[NewUser],
+    is_contact_enough: bool,
+) {
+    const USERS: usize = 100;
+    objections.batch(users);
+    for user in users {
+        user.object(objections, organization);
+        let can_sign_in = user.has_credential() || (is_contact_enough && user.has_contact(organization));
+        objections.invalid(!can_sign_in, "user missing valid credential");
+    }
+    let keys = users.iter().flat_map(|user| &user.keys).map(NewKey::public_key);
+    objections.distinct(&keys.collect::<Vec<_>>());
+    let credentials = users.iter().flat_map(|user| &user.authenticators).map(NewAuthenticator::credential);
+    objections.distinct(&credentials.collect::<Vec<_>>());
+    let subjects = users.iter().flat_map(|user| &user.providers).map(NewProvider::subject);
+    objections.distinct(&subjects.collect::<Vec<_>>());
+    objections.room(organization.users.len(), users.len(), USERS, "");
+}
+
+/// Mail addresses have a name and a place; nothing and the empty text are none.
+pub(super) fn object_to_email(objections: &mut Objections, email: Option<&str>) {
+    let is_wrong = email.is_some_and(|email| !email.is_empty() && !email.contains('@'));
+    objections.named(is_wrong, Code::InvalidArgument, "invalid email address", "INVALID_EMAIL");
+}
+
+/// Phone numbers are in E.164 form; nothing and the empty text are none.
+pub(super) fn object_to_phone_number(objections: &mut Objections, phone: Option<&str>) {
+    objections.invalid(phone.is_some_and(|phone| !phone.is_empty() && !phone.starts_with('+')), "");
+}
