@@ -1,5 +1,6 @@
 //! What the clients in other languages have in common: installing, running, and the same main job to judge.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use quorate_tests::daemon::{Daemon, Options};
@@ -9,11 +10,16 @@ use serde_json::Value;
 /// Installs a client if it is not, runs its program with a daemon's credentials file, and returns what it
 /// saw and the daemon.
 pub(crate) async fn run(name: &str, program: &[&str]) -> (Daemon, Value) {
+    run_on(Options::quorum(1, 2), name, program).await
+}
+
+/// The same on a daemon that is started in another way.
+pub(crate) async fn run_on(options: Options, name: &str, program: &[&str]) -> (Daemon, Value) {
     let folder = places::clients();
     let installed = Command::new(folder.join("setup.sh")).arg(name).status().expect("setup.sh can be run");
     assert!(installed.success(), "the client {name} can not be installed");
 
-    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let daemon = Daemon::start(options).await;
     let output = Command::new(program[0])
         .args(&program[1..])
         .arg(daemon.credentials_file())
@@ -56,4 +62,14 @@ pub(crate) async fn judge(daemon: &Daemon, seen: &Value) {
     let stored = root.activity(&seen["approved"]["id"]).await;
     assert_eq!(stored["type"], "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2");
     assert_eq!(stored["votes"].as_array().map(Vec::len), Some(2), "two votes: {stored:#}");
+}
+
+/// The paths of all operations that the daemon offers.
+pub(crate) fn offered() -> BTreeSet<String> {
+    let catalog: Value = serde_json::from_str(include_str!("../../../assets/catalog.json")).expect("JSON");
+    let kinds = catalog["kinds"].as_array().into_iter().flatten().map(|kind| &kind["path"]);
+    let queries = catalog["queries"].as_array().into_iter().flatten();
+    let paths = kinds.chain(queries).map(|path| path.as_str().expect("a path").to_owned()).collect();
+    assert!(paths != BTreeSet::new(), "nothing is offered");
+    paths
 }

@@ -1,6 +1,10 @@
-//! The npm package `@turnkey/sdk-server`, unmodified, does the main job.
+//! The npm package `@turnkey/sdk-server`, unmodified, does the main job, and calls all that it has a method for.
 
-use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+use quorate_tests::daemon::Options;
+use quorate_tests::mailbox::Mailbox;
+use serde_json::Value;
 
 use crate::foreign;
 
@@ -31,31 +35,54 @@ async fn main_job() {
 }
 
 #[tokio::test]
-async fn what_can_be_changed() {
-    let (daemon, seen) = foreign::run("npm", &["node", "catalogue.mjs"]).await;
-    let expected = json!({
-        "userTags": [[true, "npm renamed", "TAG_TYPE_USER"]],
-        "tagged": true,
-        "untagged": [1, 2, 0],
-        "user": {"userName": "second renamed", "userEmail": "other@example.com", "userPhoneNumber": "+4915112345678"},
-        "policy": ["renamed", "noted", "activity.kind == 'EXPORT_WALLET'", ""],
-        "policies": 0,
-        "keyTags": [["npm renamed", "TAG_TYPE_PRIVATE_KEY"]],
-        "untaggedKeys": [],
-        "keys": 0,
-        "accounts": [true, 0],
-        "authenticators": ["npm"],
-        "oauthProviders": [["https://issuer.example", "npm"]],
-        "renamed": ["npm organization", "npm organization"],
-    });
-    assert_eq!(seen, expected);
-    // The same, by the API itself, where the client does not reach.
-    let shown = daemon.root(0).ask("get_organization", json!({})).await;
-    let data = &shown["organizationData"];
-    assert_eq!(data["name"], "npm organization");
-    for list in ["tags", "policies", "privateKeys"] {
-        assert_eq!(data[list], json!([]), "{list} are gone");
+async fn catalogue() {
+    let mailbox = Mailbox::start(0);
+    let options = Options::quorum(1, 2).with_mail(mailbox.url());
+    let (_daemon, mut seen) = foreign::run_on(options, "npm", &["node", "catalogue.mjs"]).await;
+    assert_eq!(mailbox.next().to, ["guest@example.org"]);
+
+    let coverage = seen["coverage"].take();
+    let mut expected: Value =
+        serde_json::from_str(include_str!("../../clients/npm/catalogue.json")).expect("JSON");
+    expected["coverage"] = Value::Null;
+    for (part, seen) in seen.as_object().expect("parts") {
+        assert_eq!(*seen, expected[part], "{part}");
     }
+    assert_eq!(seen, expected, "no part is missing");
+
+    // Whatever is offered and has a method is called through it; @turnkey/http for what the other has none.
+    let offered = foreign::offered();
+    let reached = all_called(&coverage["sdk-server"], &offered);
+    assert!(reached.len() >= 80, "sdk-server has methods for what is offered: {reached:#?}");
+    let rest: BTreeSet<_> = offered.difference(&reached).cloned().collect();
+    let reached = all_called(&coverage["http"], &rest);
+    let known: Vec<_> = rest.difference(&reached).map(String::as_str).collect();
+    assert_eq!(known, WITHOUT_METHOD, "what is offered and has no method in either client");
+}
+
+/// Operations that are offered, and that this release of the clients has no method for.
+const WITHOUT_METHOD: [&str; 8] = [
+    "/public/v1/submit/accept_invitation",
+    "/public/v1/submit/activate_billing_tier",
+    "/public/v1/submit/delete_organization",
+    "/public/v1/submit/delete_payment_method",
+    "/public/v1/submit/disable_private_key",
+    "/public/v1/submit/set_payment_method",
+    "/public/v1/submit/update_allowed_origins",
+    "/public/v1/submit/update_wallet_account_name",
+];
+
+/// Asserts that the methods that were called of a library are those that it has for these operations, and
+/// returns the operations.
+fn all_called(library: &Value, operations: &BTreeSet<String>) -> BTreeSet<String> {
+    let has = library["has"].as_object().expect("methods");
+    let path = |method: &str| has[method].as_str().expect("a path").to_owned();
+    let wanted: BTreeSet<_> =
+        has.keys().filter(|method| operations.contains(&path(method))).cloned().collect();
+    let called: BTreeSet<String> = serde_json::from_value(library["called"].clone()).expect("methods");
+    assert_eq!(wanted.difference(&called).collect::<Vec<_>>(), [""; 0], "are forgotten");
+    assert_eq!(called.difference(&wanted).collect::<Vec<_>>(), [""; 0], "are not for what is offered");
+    wanted.iter().map(|method| path(method)).collect()
 }
 
 fn refused(seen: &Value, code: i64, message: &str) {

@@ -1,0 +1,120 @@
+// Private keys, their tags, wallets and signing, through the clients' own methods. Signatures are checked by a
+// library of its own.
+
+import { secp256k1 } from "@noble/curves/secp256k1";
+import { sha256 } from "@noble/hashes/sha2";
+import { utf8ToBytes } from "@noble/hashes/utils";
+import { named, plain, result } from "./watch.mjs";
+
+export async function privateKeys({ alice }) {
+  const seen = {};
+  const create = await alice.createPrivateKeys({
+    privateKeys: [
+      { privateKeyName: "npm", curve: "CURVE_SECP256K1", privateKeyTags: [], addressFormats: ["ADDRESS_FORMAT_ETHEREUM"] },
+    ],
+  });
+  const [made] = create.privateKeys;
+  const privateKeyId = named("private key", made.privateKeyId);
+  named("private key address", made.addresses[0].address);
+  seen.create = result(create);
+  const found = await alice.getPrivateKey({ privateKeyId });
+  named("private key point", found.privateKey.publicKey);
+  seen.get = plain(found);
+  const list = async () => plain((await alice.getPrivateKeys({})).privateKeys.map((each) => each.privateKeyId));
+  seen.list = await list();
+  seen.delete = result(await alice.deletePrivateKeys({ privateKeyIds: [privateKeyId], deleteWithoutExport: true }));
+  seen.left = await list();
+  return seen;
+}
+
+export async function keyTags({ alice }) {
+  const seen = {};
+  const { privateKeys } = await alice.createPrivateKeys({
+    privateKeys: ["one", "two"].map((privateKeyName) => ({
+      privateKeyName,
+      curve: "CURVE_ED25519",
+      privateKeyTags: [],
+      addressFormats: [],
+    })),
+  });
+  const [one, two] = privateKeys.map(({ privateKeyId }, index) => named(`tagged key ${index}`, privateKeyId));
+  const create = await alice.createPrivateKeyTag({ privateKeyTagName: "npm", privateKeyIds: [one] });
+  const privateKeyTagId = named("key tag", create.privateKeyTagId);
+  seen.create = result(create);
+  seen.update = result(
+    await alice.updatePrivateKeyTag({
+      privateKeyTagId,
+      newPrivateKeyTagName: "npm renamed",
+      addPrivateKeyIds: [two],
+      removePrivateKeyIds: [one],
+    }),
+  );
+  seen.list = plain(await alice.listPrivateKeyTags({}));
+  const tags = async () => {
+    const { privateKeys } = await alice.getPrivateKeys({});
+    return plain(Object.fromEntries(privateKeys.map((each) => [each.privateKeyName, each.privateKeyTags])));
+  };
+  seen.tags = await tags();
+  seen.delete = result(await alice.deletePrivateKeyTags({ privateKeyTagIds: [privateKeyTagId] }));
+  seen.left = plain(await alice.listPrivateKeyTags({}));
+  seen.untagged = await tags();
+  await alice.deletePrivateKeys({ privateKeyIds: [one, two], deleteWithoutExport: true });
+  return seen;
+}
+
+function verified({ r, s, v }, text, publicKey) {
+  const digest = sha256(utf8ToBytes(text));
+  const signature = secp256k1.Signature.fromCompact(r + s);
+  const recovered = signature.addRecoveryBit(Number.parseInt(v, 16)).recoverPublicKey(digest).toHex(false);
+  return secp256k1.verify(signature, digest, publicKey) && recovered === publicKey;
+}
+
+async function signatures(alice, signWith) {
+  const how = { signWith, encoding: "PAYLOAD_ENCODING_TEXT_UTF8", hashFunction: "HASH_FUNCTION_SHA256" };
+  const { activity, ...signed } = await alice.signRawPayload({ ...how, payload: "one" });
+  const { activity: more, ...all } = await alice.signRawPayloads({ ...how, payloads: ["two", "three"] });
+  return {
+    members: [Object.keys(signed).sort(), Object.keys(all), all.signatures.map((each) => Object.keys(each).sort())],
+    verified: [signed, ...all.signatures].map((each, index) => verified(each, ["one", "two", "three"][index], signWith)),
+  };
+}
+
+const account = (index, addressFormat, name) => ({
+  curve: "CURVE_SECP256K1",
+  pathFormat: "PATH_FORMAT_BIP32",
+  path: `m/44'/60'/0'/0/${index}`,
+  addressFormat,
+  name,
+});
+
+export async function wallets({ alice }) {
+  const seen = {};
+  const create = await alice.createWallet({ walletName: "npm", accounts: [account(0, "ADDRESS_FORMAT_UNCOMPRESSED")] });
+  const walletId = named("wallet", create.walletId);
+  const point = named("point", create.addresses[0]);
+  seen.create = result(create);
+  seen.update = result(await alice.updateWallet({ walletId, walletName: "npm renamed" }));
+  seen.get = plain(await alice.getWallet({ walletId }));
+  const list = async () => plain((await alice.getWallets({})).wallets.map((each) => each.walletId));
+  seen.list = await list();
+
+  const more = await alice.createWalletAccounts({ walletId, accounts: [account(1, "ADDRESS_FORMAT_ETHEREUM", "ethereum")] });
+  const address = named("address", more.addresses[0]);
+  seen.createAccounts = result(more);
+  const accounts = async () => (await alice.getWalletAccounts({ walletId })).accounts;
+  for (const each of await accounts()) {
+    named(`account ${each.path}`, each.walletAccountId);
+    named(`point ${each.path}`, each.publicKey);
+  }
+  named("point", point);
+  seen.accounts = plain((await accounts()).map((each) => [each.walletAccountId, each.address, each.path]));
+  const found = await alice.getWalletAccount({ walletId, address });
+  seen.account = plain(found);
+  seen.signatures = await signatures(alice, point);
+  const { walletAccountId } = found.account;
+  seen.deleteAccounts = result(await alice.deleteWalletAccounts({ walletAccountIds: [walletAccountId], deleteWithoutExport: true }));
+  seen.accountsLeft = plain((await accounts()).map((each) => each.walletAccountId));
+  seen.delete = result(await alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true }));
+  seen.left = await list();
+  return seen;
+}

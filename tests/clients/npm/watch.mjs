@@ -1,0 +1,93 @@
+// What the parts of the catalogue share: clients of @turnkey/sdk-server and @turnkey/http, unmodified, that note
+// which of their methods were called, and answers made comparable: what is new in each run is replaced by a name.
+
+import { readFileSync } from "node:fs";
+import { TurnkeyClient } from "@turnkey/http";
+import { Turnkey } from "@turnkey/sdk-server";
+import { p256 } from "@noble/curves/p256";
+import { bytesToHex } from "@noble/hashes/utils";
+
+export const credentials = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const methods = { "sdk-server": new Set(), http: new Set() };
+const names = new Map();
+
+// Remembers what a value that is new in each run is called.
+export function named(name, value) {
+  names.set(value, `<${name}>`);
+  return value;
+}
+
+// The value with names for what is new in each run.
+export function plain(value) {
+  if (typeof value === "string") return names.get(value) ?? (/^\d{13}$/.test(value) ? "<time>" : value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== "object") return value;
+  const members = Object.keys(value).sort();
+  if (members.join() === "nanos,seconds" && members.every((each) => /^\d+$/.test(value[each]))) return "<time>";
+  return Object.fromEntries(members.map((each) => [each, plain(value[each])]));
+}
+
+// The members of an activity's result, which sdk-server puts beside the activity, once it is completed.
+export function result({ activity, ...members }) {
+  if (activity.status !== "ACTIVITY_STATUS_COMPLETED") throw new Error(`${activity.type} is ${activity.status}`);
+  return plain(members);
+}
+
+// How a call is refused. The client puts the details behind the message.
+export async function refusal(call) {
+  try {
+    return { unexpected: plain(await call()) };
+  } catch (error) {
+    return plain({ name: error.name, code: error.code ?? null, message: error.message.split(" (Details: ")[0] });
+  }
+}
+
+export function keyPair(name) {
+  const secret = p256.utils.randomPrivateKey();
+  const publicKey = named(name, bytesToHex(p256.getPublicKey(secret, true)));
+  return { publicKey, privateKey: bytesToHex(secret) };
+}
+
+function watched(library, client) {
+  return new Proxy(client, {
+    get(target, method) {
+      const found = target[method];
+      if (typeof found === "function") methods[library].add(method);
+      return found;
+    },
+  });
+}
+
+function bare({ publicKey, privateKey }, organizationId = credentials.organizationId) {
+  return new Turnkey({
+    apiBaseUrl: credentials.baseUrl,
+    apiPublicKey: publicKey,
+    apiPrivateKey: privateKey,
+    defaultOrganizationId: organizationId,
+    activityPoller: { intervalMs: 20, numRetries: 3 },
+  }).apiClient();
+}
+
+const bareHttp = (key) => new TurnkeyClient({ baseUrl: credentials.baseUrl }, bare(key).stamper);
+
+export const client = (key, organizationId) => watched("sdk-server", bare(key, organizationId));
+export const http = (key) => watched("http", bareHttp(key));
+
+// Each method that a client has for an operation has a sibling that only stamps, and says where it would send.
+async function operations(client) {
+  const found = {};
+  for (const method of Object.keys(client)) {
+    const stamp = client[`stamp${method[0].toUpperCase()}${method.slice(1)}`];
+    if (stamp) found[method] = new URL((await stamp({})).url).pathname;
+  }
+  return found;
+}
+
+// Which operation each method of each client is for, and which methods were called.
+export async function coverage() {
+  const [key] = credentials.rootUsers;
+  return {
+    "sdk-server": { has: await operations(bare(key)), called: [...methods["sdk-server"]].sort() },
+    http: { has: await operations(bareHttp(key)), called: [...methods.http].sort() },
+  };
+}
