@@ -15,9 +15,9 @@ use turnkey_client::generated::immutable::common::v1::{
 use turnkey_client::generated::services::coordinator::public::v1::{GetActivityRequest, GetWhoamiRequest};
 use turnkey_client::{TurnkeyClient, TurnkeyClientError, TurnkeyP256ApiKey};
 
-type Client = TurnkeyClient<TurnkeyP256ApiKey>;
+pub(crate) type Client = TurnkeyClient<TurnkeyP256ApiKey>;
 
-fn client(daemon: &Daemon, secret: &str) -> Client {
+pub(crate) fn client(daemon: &Daemon, secret: &str) -> Client {
     let key = TurnkeyP256ApiKey::from_strings(secret, None).expect("a P-256 secret");
     let builder = Client::builder().api_key(key).base_url(daemon.credentials().base_url.clone());
     builder.build().expect("a client")

@@ -22,6 +22,7 @@ mod foreign;
 mod foreign_npm;
 mod foreign_pypi;
 mod foreign_rust;
+mod foreign_rust_catalogue;
 mod invitations;
 mod model;
 mod once;

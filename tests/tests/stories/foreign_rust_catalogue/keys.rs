@@ -1,0 +1,111 @@
+//! Private keys, their tags, wallets and signing.
+
+use quorate_tests::proof;
+use serde_json::{Value, json};
+
+use super::{Caller, Cast, listed, text};
+
+pub(super) async fn private_keys(Cast { alice, .. }: &Cast) {
+    let made = submit!(alice, create_private_keys, {"privateKeys": [{"privateKeyName": "rust",
+        "curve": "CURVE_SECP256K1", "privateKeyTags": [], "addressFormats": ["ADDRESS_FORMAT_UNCOMPRESSED"]}]});
+    let id = text(&made["privateKeys"][0]["privateKeyId"]);
+    let address = &made["privateKeys"][0]["addresses"][0]["address"];
+    let addresses = json!([{"format": "ADDRESS_FORMAT_UNCOMPRESSED", "address": address}]);
+    assert_eq!(made, json!({"privateKeys": [{"privateKeyId": id, "addresses": addresses}]}));
+    let shown = ask!(alice, get_private_key, {"privateKeyId": id});
+    assert_eq!(
+        shown,
+        json!({"privateKey": {"privateKeyId": id, "privateKeyName": "rust", "curve": "CURVE_SECP256K1",
+            "publicKey": shown["privateKey"]["publicKey"], "addresses": addresses, "privateKeyTags": [],
+            "createdAt": "time", "updatedAt": "time", "exported": false, "imported": false}})
+    );
+    assert_eq!(listed(&ask!(alice, get_private_keys, {}), "privateKeys", "privateKeyId"), [id]);
+    let deleted = submit!(alice, delete_private_keys, {"privateKeyIds": [id], "deleteWithoutExport": true});
+    assert_eq!(deleted, json!({"privateKeyIds": [id]}));
+    assert_eq!(ask!(alice, get_private_keys, {}), json!({"privateKeys": []}));
+}
+
+pub(super) async fn tags(Cast { alice, .. }: &Cast) {
+    let key = |name: &str| json!({"privateKeyName": name, "curve": "CURVE_ED25519", "privateKeyTags": [], "addressFormats": []});
+    let made = submit!(alice, create_private_keys, {"privateKeys": [key("one"), key("two")]});
+    let [one, two] = [0, 1].map(|place| text(&made["privateKeys"][place]["privateKeyId"]));
+    let made = submit!(alice, create_private_key_tag, {"privateKeyTagName": "rust", "privateKeyIds": [one]});
+    let tag = text(&made["privateKeyTagId"]);
+    assert_eq!(made, json!({"privateKeyTagId": tag, "privateKeyIds": [one]}));
+    let updated = submit!(alice, update_private_key_tag, {"privateKeyTagId": tag, "newPrivateKeyTagName": "rust renamed",
+        "addPrivateKeyIds": [two], "removePrivateKeyIds": [one]});
+    assert_eq!(updated, json!({"privateKeyTagId": tag}));
+    assert_eq!(
+        ask!(alice, list_private_key_tags, {}),
+        json!({"privateKeyTags": [{"tagId": tag, "tagName": "rust renamed", "tagType": "TAG_TYPE_PRIVATE_KEY",
+            "createdAt": "time", "updatedAt": "time"}]})
+    );
+    let tagged = |shown: Value| shown["privateKey"]["privateKeyTags"].clone();
+    assert_eq!(tagged(ask!(alice, get_private_key, {"privateKeyId": one})), json!([]));
+    assert_eq!(tagged(ask!(alice, get_private_key, {"privateKeyId": two})), json!([tag]));
+    let deleted = submit!(alice, delete_private_key_tags, {"privateKeyTagIds": [tag]});
+    assert_eq!(deleted, json!({"privateKeyTagIds": [tag], "privateKeyIds": [two]}));
+    assert_eq!(ask!(alice, list_private_key_tags, {}), json!({"privateKeyTags": []}));
+    assert_eq!(tagged(ask!(alice, get_private_key, {"privateKeyId": two})), json!([]));
+    submit!(alice, delete_private_keys, {"privateKeyIds": [one, two], "deleteWithoutExport": true});
+}
+
+fn account(index: u32) -> Value {
+    json!({"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "name": format!("account {index}"),
+        "path": format!("m/44'/60'/0'/0/{index}"), "addressFormat": "ADDRESS_FORMAT_UNCOMPRESSED"})
+}
+
+pub(super) async fn wallets(Cast { alice, .. }: &Cast) {
+    let made = submit!(alice, create_wallet, {"walletName": "rust", "accounts": [account(0)]});
+    let (id, public_key) = (text(&made["walletId"]), text(&made["addresses"][0]));
+    assert_eq!(made, json!({"walletId": id, "addresses": [public_key]}));
+    let updated = submit!(alice, update_wallet, {"walletId": id, "walletName": "rust renamed"});
+    assert_eq!(updated, json!({"walletId": id}));
+    let wallet = json!({"walletId": id, "walletName": "rust renamed", "createdAt": "time", "updatedAt": "time",
+        "exported": false, "imported": false});
+    assert_eq!(ask!(alice, get_wallet, {"walletId": id}), json!({"wallet": wallet}));
+    assert_eq!(ask!(alice, get_wallets, {}), json!({"wallets": [wallet]}));
+
+    let made = submit!(alice, create_wallet_accounts, {"walletId": id, "accounts": [account(1)]});
+    let address = text(&made["addresses"][0]);
+    assert_eq!(made, json!({"addresses": [address]}));
+    let found = ask!(alice, get_wallet_account, {"walletId": id, "address": address});
+    let more = text(&found["account"]["walletAccountId"]);
+    let mut expected = account(1);
+    for (name, member) in [
+        ("walletAccountId", more),
+        ("organizationId", &alice.organization),
+        ("walletId", id),
+        ("address", address),
+        ("publicKey", text(&found["account"]["publicKey"])),
+        ("createdAt", "time"),
+        ("updatedAt", "time"),
+    ] {
+        expected[name] = json!(member);
+    }
+    assert_eq!(found, json!({"account": expected}));
+    let accounts = ask!(alice, get_wallet_accounts, {"walletId": id});
+    assert_eq!(listed(&accounts, "accounts", "name"), ["account 0", "account 1"]);
+    signatures(alice, public_key).await;
+
+    let deleted =
+        submit!(alice, delete_wallet_accounts, {"walletAccountIds": [more], "deleteWithoutExport": true});
+    assert_eq!(deleted, json!({"walletAccountIds": [more]}));
+    let accounts = ask!(alice, get_wallet_accounts, {"walletId": id});
+    assert_eq!(listed(&accounts, "accounts", "name"), ["account 0"]);
+    let deleted = submit!(alice, delete_wallets, {"walletIds": [id], "deleteWithoutExport": true});
+    assert_eq!(deleted, json!({"walletIds": [id]}));
+    assert_eq!(ask!(alice, get_wallets, {}), json!({"wallets": []}));
+}
+
+async fn signatures(alice: &Caller, public_key: &str) {
+    let one = submit!(alice, sign_raw_payload, {"signWith": public_key, "payload": "one",
+        "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_SHA256"});
+    let more = submit!(alice, sign_raw_payloads, {"signWith": public_key, "payloads": ["two", "three"],
+        "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_SHA256"});
+    let signed = [("one", &one), ("two", &more["signatures"][0]), ("three", &more["signatures"][1])];
+    for (payload, signature) in signed {
+        assert!(proof::signed(public_key, payload.as_bytes(), signature), "{payload} is not signed");
+    }
+    assert_eq!(more, json!({"signatures": [signed[1].1, signed[2].1]}));
+}
