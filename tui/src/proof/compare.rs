@@ -13,8 +13,8 @@ pub(super) struct Difference {
     pub(super) stated: String,
 }
 
-/// The differences. Absence equals an empty text, list or object, `false`, zero and an unspecified name,
-/// since the daemon writes defaults out; a number equals its decimal text. Members in `leftover` are
+/// The differences. Absence equals an empty text, list or object, zero, an unspecified name and, but for a few
+/// members, `false`, since the daemon writes defaults out; a number equals its decimal text. Members in `leftover` are
 /// excused when the daemon leaves them out, because the service ignores them.
 pub(super) fn differences(signed: &Value, stated: &Value, leftover: &[String]) -> Vec<Difference> {
     let mut out = Vec::new();
@@ -24,6 +24,9 @@ pub(super) fn differences(signed: &Value, stated: &Value, leftover: &[String]) -
 
 /// Members whose absence means a certain name, which the daemon writes out.
 const DEFAULTS: [(&str, &str); 1] = [("curveType", "API_KEY_CURVE_P256")];
+
+/// Members of which `false` is not the same as absence.
+const OPEN: [&str; 2] = ["enabled", "isActive"];
 
 /// Leaves under a value: how many fields were compared.
 pub(super) fn size(value: &Value) -> usize {
@@ -41,7 +44,8 @@ fn compare(
     leftover: &[String],
     out: &mut Vec<Difference>,
 ) {
-    if is_empty(signed) && (is_empty(stated) || is_default(path, stated)) {
+    let differs = signed.is_some() != stated.is_some() && OPEN.contains(&name_of(path));
+    if !differs && is_empty(signed) && (is_empty(stated) || is_default(path, stated)) {
         return;
     }
     if stated.is_none() && leftover.iter().any(|known| known == path) {
@@ -88,10 +92,15 @@ fn same_scalar(ours: &Value, theirs: &Value) -> bool {
 }
 
 fn is_default(path: &str, stated: Option<&Value>) -> bool {
-    let name = path.rsplit('.').next().unwrap_or(path);
+    let name = name_of(path);
     DEFAULTS
         .iter()
         .any(|(member, default)| *member == name && stated.and_then(Value::as_str) == Some(default))
+}
+
+/// The last name of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 fn is_empty(value: Option<&Value>) -> bool {
@@ -100,7 +109,9 @@ fn is_empty(value: Option<&Value>) -> bool {
         Some(Value::String(text)) => text.is_empty() || text == "0" || text.ends_with("_UNSPECIFIED"),
         Some(Value::Number(number)) => number.as_u64() == Some(0),
         Some(Value::Array(items)) => items.is_empty(),
-        Some(Value::Object(members)) => members.values().all(|member| is_empty(Some(member))),
+        Some(Value::Object(members)) => {
+            members.iter().all(|(name, member)| is_empty(Some(member)) && !OPEN.contains(&name.as_str()))
+        }
         Some(Value::Bool(true)) => false,
     }
 }
@@ -141,6 +152,9 @@ mod tests {
         check(json!({"a": ["x", "y"]}), json!({"a": ["y", "x"]}), &["a[0]", "a[1]"]);
         check(json!({"a": "X"}), json!({"a": "x"}), &["a"]);
         check(json!({"a": true}), json!({"a": "true"}), &["a"]);
+        check(json!({"enabled": false}), json!({"enabled": false}), &[]);
+        check(json!({"enabled": false}), json!({}), &["enabled"]);
+        check(json!({"s": [{}]}), json!({"s": [{"isActive": false}]}), &["s[0].isActive"]);
         check(json!({"extra": 1}), json!({}), &[]);
         check(json!({"extra": 1}), json!({"extra": 2}), &["extra"]);
     }
