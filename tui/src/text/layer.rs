@@ -8,6 +8,9 @@ pub(crate) const CUT: &str = ">>";
 
 /// Columns that the text takes.
 pub(crate) fn width(text: &str) -> usize {
+    if is_plain(text) {
+        return text.len();
+    }
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
@@ -41,8 +44,10 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     for word in text.split_inclusive(' ') {
         let mut rest = word;
         loop {
-            let used = width(&line);
-            if used + width(rest.trim_end_matches(' ')) <= columns {
+            // Looks no further into a long word than a line goes.
+            let ink = rest.trim_end_matches(' ');
+            let room = columns.checked_sub(width(&line));
+            if room.is_some_and(|room| fitting(ink, room).len() == ink.len()) {
                 line.push_str(rest);
                 break;
             }
@@ -79,7 +84,17 @@ pub(crate) fn grouped(hex: &str) -> String {
     out
 }
 
+/// Whether each byte takes one column.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
 fn fitting(text: &str, columns: usize) -> &str {
+    // A mark behind the last column would belong to what stands there.
+    let start = text.get(..columns.saturating_add(1)).unwrap_or(text);
+    if is_plain(start) {
+        return start.get(..columns).unwrap_or(start);
+    }
     let mut used = 0;
     for (start, grapheme) in text.grapheme_indices(true) {
         used += UnicodeWidthStr::width(grapheme);
@@ -111,6 +126,15 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_a_million_letters_is_wrapped_at_once() {
+        let begun = std::time::Instant::now();
+        for letter in ["x", "\u{e9}"] {
+            assert_eq!(wrap(&letter.repeat(1_000_000), 100).len(), 10_000);
+        }
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    }
+
+    #[test]
     fn wraps_without_loss() {
         let check = |text: &str, columns: usize, expected: &[&str]| {
             assert_eq!(wrap(text, columns), expected, "{text} in {columns}");
@@ -119,6 +143,8 @@ mod tests {
         check("abcdefghij", 4, &["abcd", "efgh", "ij"]);
         check("a bcdefghij", 4, &["a", "bcde", "fghi", "j"]);
         check("", 4, &[""]);
+        check("abcde\u{301}f", 5, &["abcde\u{301}", "f"]);
+        check("ab  \u{65e5}\u{672c}", 4, &["ab", "\u{65e5}\u{672c}"]);
         check("\u{65e5}\u{672c}\u{8a9e}", 4, &["\u{65e5}\u{672c}", "\u{8a9e}"]);
         assert_eq!(grouped("50f7170439"), "50f7 1704 39");
     }
