@@ -7,10 +7,15 @@ use quorate_common::console::{
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, OrganizationId, PrivateKeyId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PrivateKeyId, SessionProfileId,
+    SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
-use quorate_common::wire::{ApiKey, Credential, PrivateKey, Quorum, Tag, Timestamp, User, Wallet};
+use quorate_common::wire::{
+    ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, PrivateKey, Quorum,
+    SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WebhookEndpoint,
+    WebhookSubscription,
+};
 use serde_json::{Value, json};
 
 use crate::ballot::{Ballot, Choice};
@@ -101,6 +106,85 @@ impl Stage {
             ip_allowlists: Vec::new(),
             payment_method: None,
             billing_tier: None,
+        }
+    }
+
+    /// The organization with a record of each kind beside users and keys.
+    pub(crate) fn furnished(&self) -> OrganizationDetail {
+        let mut organization = self.organization();
+        let day = organization.head.created_at.clone();
+        let invitation = |byte: u8, name: &str, status: &str| Invitation {
+            invitation_id: InvitationId::from_bytes([byte; 16]),
+            receiver_user_name: name.to_owned(),
+            receiver_email: format!("{name}@acme.example"),
+            receiver_user_tags: vec![TagId::from_bytes([0x7f; 16])],
+            access_type: "ACCESS_TYPE_ALL".to_owned(),
+            status: format!("INVITATION_STATUS_{status}"),
+            created_at: day.clone(),
+            updated_at: day.clone(),
+            sender_user_id: Self::user(0),
+        };
+        organization.invitations =
+            vec![invitation(0x81, "lee", "CREATED"), invitation(0x82, "kim", "ACCEPTED")];
+        organization.webhook_endpoints = vec![WebhookEndpoint {
+            endpoint_id: EndpointId::from_bytes([0x83; 16]),
+            organization_id: Self::id(),
+            url: "https://hooks.acme.example/quorate".to_owned(),
+            name: "ops".to_owned(),
+            is_active: true,
+            subscriptions: vec![WebhookSubscription {
+                event_type: "ACTIVITY_UPDATES".to_owned(),
+                filters_json: None,
+                is_active: None,
+            }],
+        }];
+        organization.session_profiles = vec![SessionProfile {
+            session_profile_id: SessionProfileId::from_bytes([0x84; 16]),
+            session_profile_name: "payouts".to_owned(),
+            scope: "activity.action == 'SIGN'".to_owned(),
+            expiration_seconds: Some("900".to_owned()),
+            notes: None,
+            created_at: day.clone(),
+            updated_at: day.clone(),
+        }];
+        organization.smart_contract_interfaces = vec![SmartContractInterface {
+            organization_id: Self::id(),
+            smart_contract_interface_id: SmartContractInterfaceId::from_bytes([0x85; 16]),
+            smart_contract_address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48".to_owned(),
+            smart_contract_interface: String::new(),
+            interface_type: "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM".to_owned(),
+            label: "USDC".to_owned(),
+            notes: String::new(),
+            created_at: day.clone(),
+            updated_at: day,
+        }];
+        organization.ip_allowlists = vec![
+            Self::allowlist(None, &[("203.0.113.0/24", Some("office")), ("2001:db8::/48", None)]),
+            Self::allowlist(Some(1), &[("198.51.100.7/32", None)]),
+        ];
+        organization.payment_method = Some(PaymentMethod {
+            payment_method_id: "pm_1".to_owned(),
+            last_four: "4242".to_owned(),
+            card_holder_name: "Mira Acme".to_owned(),
+            card_holder_email: "mira@acme.example".to_owned(),
+        });
+        organization.billing_tier = Some("product-1".to_owned());
+        organization
+    }
+
+    /// The list of addresses of everybody, which is on, or of a user's key.
+    fn allowlist(user: Option<usize>, blocks: &[(&str, Option<&str>)]) -> IpAllowlist {
+        let rule = |(block, label): &(&str, Option<&str>)| IpAllowlistRule {
+            cidr: (*block).to_owned(),
+            label: label.map(str::to_owned),
+            created_at: NOW.to_string(),
+        };
+        IpAllowlist {
+            organization_id: Self::id(),
+            rules: blocks.iter().map(rule).collect(),
+            public_key: user.map(|user| Self::stamper(user).public_key().to_owned()),
+            enabled: user.is_none().then_some(true),
+            on_evaluation_error: "DENY".to_owned(),
         }
     }
 

@@ -3,39 +3,55 @@
 
 use serde_json::Value;
 
+mod accept_invitation;
+mod allowlist;
 mod approve_activity;
+mod block;
 mod create_api_keys;
 mod create_api_only_users;
 mod create_authenticators;
+mod create_invitations;
 mod create_oauth_providers;
 mod create_policies;
 mod create_policy;
 mod create_private_key_tag;
 mod create_private_keys;
+mod create_session_profile;
+mod create_smart_contract_interface;
 mod create_sub_organization;
 mod create_user_tag;
 mod create_users;
 mod create_wallet;
 mod create_wallet_accounts;
+mod create_webhook_endpoint;
 mod credential;
 mod delete_api_keys;
 mod delete_authenticators;
+mod delete_invitation;
 mod delete_oauth_providers;
+mod delete_organization;
 mod delete_policies;
 mod delete_policy;
 mod delete_private_key_tags;
 mod delete_private_keys;
+mod delete_smart_contract_interface;
+mod delete_sub_organization;
 mod delete_user_tags;
 mod delete_users;
 mod delete_wallet_accounts;
 mod delete_wallets;
+mod delete_webhook_endpoint;
 mod destroyed;
 mod disable_private_key;
+mod ended;
+mod endpoint;
 mod policy;
 mod reader;
 mod reject_activity;
+mod remove_ip_allowlist;
 mod remove_organization_feature;
 mod scene;
+mod set_ip_allowlist;
 mod set_organization_feature;
 mod shape;
 mod sign_raw_payload;
@@ -54,6 +70,7 @@ mod update_user_phone_number;
 mod update_user_tag;
 mod update_wallet;
 mod update_wallet_account_name;
+mod update_webhook_endpoint;
 mod user_change;
 
 pub(crate) use reader::{Reader, Undecodable};
@@ -63,34 +80,46 @@ pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
 
 /// All kinds that this console decodes, sorted.
 static KINDS: &[&dyn Kind] = &[
+    &accept_invitation::AcceptInvitation,
     &approve_activity::ApproveActivity,
     &create_api_keys::CreateApiKeys,
     &create_api_only_users::CreateApiOnlyUsers,
     &create_authenticators::CreateAuthenticators,
+    &create_invitations::CreateInvitations,
     &create_oauth_providers::CreateOauthProviders,
     &create_policies::CreatePolicies,
     &create_policy::CreatePolicy,
     &create_private_key_tag::CreatePrivateKeyTag,
     &create_private_keys::CreatePrivateKeys,
+    &create_session_profile::CreateSessionProfile,
+    &create_smart_contract_interface::CreateSmartContractInterface,
     &create_sub_organization::CreateSubOrganization,
     &create_user_tag::CreateUserTag,
     &create_users::CreateUsers,
     &create_wallet::CreateWallet,
     &create_wallet_accounts::CreateWalletAccounts,
+    &create_webhook_endpoint::CreateWebhookEndpoint,
     &delete_api_keys::DeleteApiKeys,
     &delete_authenticators::DeleteAuthenticators,
+    &delete_invitation::DeleteInvitation,
     &delete_oauth_providers::DeleteOauthProviders,
+    &delete_organization::DeleteOrganization,
     &delete_policies::DeletePolicies,
     &delete_policy::DeletePolicy,
     &delete_private_key_tags::DeletePrivateKeyTags,
     &delete_private_keys::DeletePrivateKeys,
+    &delete_smart_contract_interface::DeleteSmartContractInterface,
+    &delete_sub_organization::DeleteSubOrganization,
     &delete_user_tags::DeleteUserTags,
     &delete_users::DeleteUsers,
     &delete_wallet_accounts::DeleteWalletAccounts,
     &delete_wallets::DeleteWallets,
+    &delete_webhook_endpoint::DeleteWebhookEndpoint,
     &disable_private_key::DisablePrivateKey,
     &reject_activity::RejectActivity,
+    &remove_ip_allowlist::RemoveIpAllowlist,
     &remove_organization_feature::RemoveOrganizationFeature,
+    &set_ip_allowlist::SetIpAllowlist,
     &set_organization_feature::SetOrganizationFeature,
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
@@ -106,6 +135,7 @@ static KINDS: &[&dyn Kind] = &[
     &update_user_tag::UpdateUserTag,
     &update_wallet::UpdateWallet,
     &update_wallet_account_name::UpdateWalletAccountName,
+    &update_webhook_endpoint::UpdateWebhookEndpoint,
 ];
 
 /// One kind of activity in all its versions.
@@ -118,6 +148,11 @@ pub(crate) trait Kind: Sync {
 
     /// What the parameters do to the organization. Fails when a needed member is absent or of a wrong type.
     fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable>;
+
+    /// What stands for a text member that is too long to be read, or nobody's to see; none shows it as it stands.
+    fn abridged(&self, _member: &str, _text: &str) -> Option<String> {
+        None
+    }
 }
 
 /// One version of a kind.
@@ -148,6 +183,8 @@ pub(crate) struct Decoded {
     pub(crate) story: Story,
     /// Every leaf of the parameters.
     pub(crate) fields: Vec<Field>,
+    /// Members of which something else stands among the fields.
+    pub(crate) abridged: Vec<&'static str>,
     /// Paths that no version of the type has.
     pub(crate) leftover: Vec<String>,
     /// Why the parameters could not be told, if so.
@@ -156,7 +193,7 @@ pub(crate) struct Decoded {
 
 /// Tells what parameters do. Never fails: what cannot be told is marked as undecoded and shown in full.
 pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>) -> Decoded {
-    let fields = leaves(parameters);
+    let mut fields = leaves(parameters);
     let Some((kind, version)) = of_type(activity_type) else {
         let reason = format!("this console does not know the type {}", crate::text::clean(activity_type));
         return undecoded(None, fields, reason);
@@ -166,11 +203,39 @@ pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>)
     let read = shape::pruned(parameters, version.shape);
     match kind.describe(&Reader::new(&read), scene) {
         Ok(story) => {
-            let title = kind.title().to_owned();
-            Decoded { title, intent: Some(version.intent), story, fields, leftover, undecoded: None }
+            let abridged = abridge(kind, version, parameters, &mut fields);
+            Decoded {
+                title: kind.title().to_owned(),
+                intent: Some(version.intent),
+                story,
+                fields,
+                abridged,
+                leftover,
+                undecoded: None,
+            }
         }
         Err(flaw) => undecoded(Some(version.intent), fields, flaw.to_string()),
     }
+}
+
+/// Puts what stands for a member in its place, and names such members.
+fn abridge(
+    kind: &dyn Kind,
+    version: &'static Version,
+    parameters: &Value,
+    fields: &mut [Field],
+) -> Vec<&'static str> {
+    let mut abridged = Vec::new();
+    for member in version.shape.split(' ') {
+        let text = parameters.get(member).and_then(Value::as_str);
+        let shown = text.and_then(|text| kind.abridged(member, text));
+        let field = fields.iter_mut().find(|field| field.name == member);
+        if let (Some(shown), Some(field)) = (shown, field) {
+            field.value = shown;
+            abridged.push(member);
+        }
+    }
+    abridged
 }
 
 fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -> Decoded {
@@ -185,6 +250,7 @@ fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -
         intent,
         story,
         fields,
+        abridged: Vec::new(),
         leftover: Vec::new(),
         undecoded: Some(reason),
     }

@@ -3,9 +3,11 @@
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::{Policy, PrivateKey, Tag, User, Wallet};
+use quorate_common::wire::{
+    ApiKey, Invitation, Policy, PrivateKey, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint,
+};
 
-use crate::text::quoted;
+use crate::text::{clean, quoted};
 
 /// What a kind may look at beside the signed parameters.
 pub(crate) struct Scene<'a> {
@@ -28,7 +30,7 @@ impl<'a> Scene<'a> {
 
     /// Only the name, for lists.
     pub(crate) fn user_short(&self, id: &str) -> String {
-        self.user(id).map_or_else(|| crate::text::clean(id), |user| crate::text::clean(&user.user_name))
+        self.user(id).map_or_else(|| clean(id), |user| clean(&user.user_name))
     }
 
     /// Whether the user is in the root quorum.
@@ -84,19 +86,76 @@ impl<'a> Scene<'a> {
         wallets.find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id))
     }
 
+    /// Name and whole id of an invitation.
+    pub(crate) fn invitation_named(&self, id: &str) -> String {
+        named(self.invitation(id).map(|invitation| invitation.receiver_user_name.as_str()), id)
+    }
+
+    /// The invitation with this id.
+    pub(crate) fn invitation(&self, id: &str) -> Option<&'a Invitation> {
+        let mut invitations = self.organization.invitations.iter();
+        invitations.find(|invitation| invitation.invitation_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a webhook endpoint.
+    pub(crate) fn endpoint_named(&self, id: &str) -> String {
+        named(self.endpoint(id).map(|endpoint| endpoint.name.as_str()), id)
+    }
+
+    /// The webhook endpoint with this id.
+    pub(crate) fn endpoint(&self, id: &str) -> Option<&'a WebhookEndpoint> {
+        let mut endpoints = self.organization.webhook_endpoints.iter();
+        endpoints.find(|endpoint| endpoint.endpoint_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a smart contract interface.
+    pub(crate) fn interface_named(&self, id: &str) -> String {
+        named(self.interface(id).map(|interface| interface.label.as_str()), id)
+    }
+
+    /// The smart contract interface with this id.
+    pub(crate) fn interface(&self, id: &str) -> Option<&'a SmartContractInterface> {
+        let mut interfaces = self.organization.smart_contract_interfaces.iter();
+        interfaces.find(|one| one.smart_contract_interface_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// An API key by its public key, which is shown whole, and whose it is.
+    pub(crate) fn key_named(&self, public_key: &str) -> String {
+        let key = clean(public_key);
+        match self.key_holder(public_key) {
+            Some((user, held)) => {
+                format!(
+                    "the API key {} of {} (public key {key})",
+                    quoted(&held.api_key_name),
+                    quoted(&user.user_name)
+                )
+            }
+            None => format!("the API key {key} (not known here)"),
+        }
+    }
+
+    /// The API key with this public key, and the user who has it.
+    pub(crate) fn key_holder(&self, public_key: &str) -> Option<(&'a User, &'a ApiKey)> {
+        self.organization.users.iter().find_map(|user| {
+            let mut keys = user.api_keys.iter();
+            let held = keys.find(|key| key.credential.public_key.eq_ignore_ascii_case(public_key));
+            held.map(|held| (user, held))
+        })
+    }
+
     /// A private key by id, or an address or wallet account that is shown as it stands.
     pub(crate) fn signer_named(&self, id: &str) -> String {
         let keys = &self.organization.private_keys;
         let by_address = || keys.iter().find(|key| key.addresses.iter().any(|address| address.address == id));
         match self.private_key(id).or_else(by_address) {
             Some(key) => format!("private key {}", named(Some(&key.private_key_name), id)),
-            None => format!("the key of {}", crate::text::clean(id)),
+            None => format!("the key of {}", clean(id)),
         }
     }
 }
 
 fn named(name: Option<&str>, id: &str) -> String {
-    let id = crate::text::clean(id);
+    let id = clean(id);
     match name {
         Some(name) => format!("{} ({id})", quoted(name)),
         None => format!("{id} (not known here)"),

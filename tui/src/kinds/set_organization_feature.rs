@@ -1,6 +1,6 @@
 //! Switches a feature of the organization on, or changes its value.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, endpoint};
 use crate::text::{clean, quoted};
 
 pub(super) struct SetOrganizationFeature;
@@ -45,7 +45,7 @@ impl Kind for SetOrganizationFeature {
             story.danger("the NAME of the feature, without FEATURE_NAME_", name);
         } else if name == "WEBHOOK" {
             story.flag(Level::High, "webhook-url", "every activity will be told to this address");
-            story.danger("the HOST of the address", value.map_or("", host));
+            story.danger("the HOST of the address", value.and_then(endpoint::host).unwrap_or_default());
         } else if name == "WEBAUTHN_ORIGINS" {
             story.flag(Level::Med, "origins", "changes on which web pages passkeys work");
         }
@@ -59,9 +59,4 @@ pub(super) fn current(scene: &Scene<'_>, name: &str) -> String {
         Some(feature) => feature.value.as_deref().map_or_else(|| "on".to_owned(), clean),
         None => "off".to_owned(),
     }
-}
-
-fn host(address: &str) -> &str {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or(rest)
 }

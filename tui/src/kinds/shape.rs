@@ -7,7 +7,7 @@ use super::Field;
 use crate::text::clean;
 
 /// Objects that occur in several types.
-const SHAPES: [(&str, &str); 29] = [
+const SHAPES: [(&str, &str); 32] = [
     ("Selector1", "subject operator target"),
     ("Selector2", "subject operator targets[]"),
     ("Policy", "policyName effect condition consensus notes time"),
@@ -58,6 +58,9 @@ const SHAPES: [(&str, &str); 29] = [
     ),
     ("ApiOnlyUser", "userName userEmail userTags[] apiKeys[]:ApiKey1"),
     ("Signature", "publicKey scheme message signature"),
+    ("Invitation", "receiverUserName receiverUserEmail receiverUserTags[] accessType senderUserId"),
+    ("Subscription", "eventType filtersJson isActive"),
+    ("IpRule", "cidr label"),
 ];
 
 /// A member that clients add to any body and that no service like this one acts on.
@@ -104,8 +107,7 @@ fn object(value: &Value, shape: &str, path: &str, out: &mut Vec<String>) {
 fn element(value: &Value, inside: Option<&str>, place: &str, out: &mut Vec<String>) {
     match inside {
         Some(name) => {
-            let shape = SHAPES.iter().find(|(known, _)| *known == name).map_or("", |(_, shape)| *shape);
-            object(value, shape, place, out);
+            object(value, named(name).unwrap_or_default(), place, out);
         }
         None if value.is_object() || value.is_array() => out.push(place.to_owned()),
         None => {}
@@ -118,7 +120,7 @@ pub(crate) fn pruned(value: &Value, shape: &str) -> Value {
     let kept = members.iter().filter_map(|(name, inner)| {
         let (_, inside) = member(shape, name)?;
         let Some(inside) = inside else { return Some((name.clone(), inner.clone())) };
-        let shape = SHAPES.iter().find(|(known, _)| *known == inside).map_or("", |(_, shape)| *shape);
+        let shape = named(inside).unwrap_or_default();
         let inner = match inner {
             Value::Array(items) => items.iter().map(|item| pruned(item, shape)).collect(),
             other => pruned(other, shape),
@@ -126,6 +128,11 @@ pub(crate) fn pruned(value: &Value, shape: &str) -> Value {
         Some((name.clone(), inner))
     });
     Value::Object(kept.collect())
+}
+
+/// The shape of this name.
+pub(super) fn named(name: &str) -> Option<&'static str> {
+    SHAPES.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
 }
 
 /// Whether a member is a list, and which shape it has.

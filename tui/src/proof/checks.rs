@@ -121,10 +121,15 @@ fn fields(proposal: &Proposal, decoded: &Decoded) -> Check {
         names.extend(proposal.extra.iter().map(|field| field.name.clone()));
         return check("K3", Mark::Care, format!("UNDECODED: left over in the bytes: {}", names.join(", ")));
     }
+    let abridged = if decoded.abridged.is_empty() {
+        String::new()
+    } else {
+        format!(", not as they stand: {}", decoded.abridged.join(", "))
+    };
     check(
         "K3",
         Mark::Verified,
-        format!("type is known and all {} fields of the bytes are shown", decoded.fields.len()),
+        format!("type is known and all {} fields of the bytes are shown{abridged}", decoded.fields.len()),
     )
 }
 

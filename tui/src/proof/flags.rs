@@ -27,7 +27,7 @@ pub(super) fn collect(
     }
     if let Some(proposal) = proposal {
         of_proposal(evidence, proposal, &mut flags);
-        of_text(evidence, proposal, &mut flags);
+        of_text(evidence, proposal, decoded, &mut flags);
         of_siblings(evidence, proposal, &mut flags);
     }
     if votes.iter().any(|vote| !vote.proposes && vote.counts() && vote.new_key) {
@@ -86,9 +86,15 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
     }
 }
 
-fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
+fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flags: &mut Vec<Flag>) {
     let mut texts = Vec::new();
-    strings(&proposal.parameters, &mut texts);
+    for (name, value) in proposal.parameters.as_object().into_iter().flatten() {
+        texts.push(name.as_str());
+        // What is not drawn as it stands is looked at by its kind.
+        if !decoded.abridged.contains(&name.as_str()) {
+            strings(value, &mut texts);
+        }
+    }
     let asker = evidence.record.organization.users.iter().find(|user| user.user_id == proposal.asker);
     texts.extend(asker.map(|user| user.user_name.as_str()));
     if let Some(text) = texts.iter().find(|text| has_hidden(text)) {
@@ -119,6 +125,7 @@ fn of_siblings(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
         "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
         "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE",
         "ACTIVITY_TYPE_DELETE_USERS",
+        "ACTIVITY_TYPE_SET_IP_ALLOWLIST",
     ];
     if rivals.contains(&proposal.activity_type.as_str())
         && let Some(other) =

@@ -1,0 +1,172 @@
+//! Invitations, endpoints, profiles, interfaces, lists of addresses, and organizations that go.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use serde_json::{Value, json};
+
+use super::{TAG, check, check_in, passkey, stage};
+use crate::testing::Stage;
+
+const NOBODY: &str = "00000000-0000-4000-8000-000000000009";
+
+/// The id of a record of the furnished organization.
+fn id(byte: u8) -> Value {
+    let byte = format!("{byte:02x}");
+    json!(format!("{0}-{1}-{1}-{1}-{2}", byte.repeat(4), byte.repeat(2), byte.repeat(6)))
+}
+
+#[test]
+fn invitations() {
+    let invitation = |name: &str, address: &str, sender: Value| {
+        json!({"receiverUserName": name, "receiverUserEmail": address, "receiverUserTags": [],
+            "accessType": "ACCESS_TYPE_WEB", "senderUserId": sender})
+    };
+    let mut tagged = invitation("mi\u{202e}ra", "LEE@acme.example", json!(Stage::user(1)));
+    tagged["receiverUserTags"] = json!([TAG]);
+    let first = invitation("mira", "m@acme.example", json!(Stage::user(0)));
+    check(
+        "invitations",
+        &[
+            ("CREATE_INVITATIONS", json!({"invitations": [first]})),
+            (
+                "CREATE_INVITATIONS",
+                json!({"invitations": [tagged, invitation("b", "b@acme.example", json!(NOBODY))]}),
+            ),
+            ("DELETE_INVITATION", json!({"invitationId": id(0x81)})),
+            ("DELETE_INVITATION", json!({"invitationId": id(0x82)})),
+            ("DELETE_INVITATION", json!({"invitationId": NOBODY})),
+        ],
+    );
+    let old = json!({"authenticatorName": "old", "userId": NOBODY, "challenge": "c", "attestation": {"id": "i",
+        "type": "public-key", "rawId": "i", "response": {"clientDataJson": "d", "attestationObject": "o", "transports": []},
+        "clientExtensionResults": {}}});
+    check(
+        "accept_invitation",
+        &[
+            (
+                "ACCEPT_INVITATION",
+                json!({"invitationId": NOBODY, "userId": Stage::user(4), "authenticator": old}),
+            ),
+            (
+                "ACCEPT_INVITATION_V2",
+                json!({"invitationId": id(0x81), "userId": Stage::user(4), "authenticator": passkey()}),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn webhook_endpoints() {
+    let activities = json!({"eventType": "ACTIVITY_UPDATES", "filtersJson": "{\"types\":[]}"});
+    let silent = json!({"eventType": "ACTIVITY_UPDATES", "isActive": false});
+    check(
+        "create_webhook_endpoint",
+        &[
+            (
+                "CREATE_WEBHOOK_ENDPOINT",
+                json!({"url": "https://hooks.acme.example/a", "name": "audit", "subscriptions": [activities]}),
+            ),
+            (
+                "CREATE_WEBHOOK_ENDPOINT",
+                json!({"url": "http://hooks.acme.example@evil.example/", "name": "ops", "subscriptions": [silent]}),
+            ),
+        ],
+    );
+    check(
+        "update_webhook_endpoint",
+        &[
+            (
+                "UPDATE_WEBHOOK_ENDPOINT",
+                json!({"endpointId": id(0x83), "url": "https://evil.example/quorate", "name": "ops", "isActive": true}),
+            ),
+            (
+                "UPDATE_WEBHOOK_ENDPOINT",
+                json!({"endpointId": id(0x83), "url": "https://HOOKS.acme.example/other", "isActive": false}),
+            ),
+            ("UPDATE_WEBHOOK_ENDPOINT", json!({"endpointId": NOBODY, "url": "http://a", "name": "ops"})),
+            ("UPDATE_WEBHOOK_ENDPOINT", json!({"endpointId": id(0x83)})),
+            ("DELETE_WEBHOOK_ENDPOINT", json!({"endpointId": id(0x83)})),
+            ("DELETE_WEBHOOK_ENDPOINT", json!({"endpointId": NOBODY})),
+        ],
+    );
+}
+
+#[test]
+fn profiles_and_interfaces() {
+    check(
+        "create_session_profile",
+        &[
+            (
+                "CREATE_SESSION_PROFILE",
+                json!({"sessionProfileName": "signing", "scope": "activity.kind == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'",
+                    "expirationSeconds": "900", "notes": "for the shop"}),
+            ),
+            ("CREATE_SESSION_PROFILE", json!({"sessionProfileName": "payouts", "scope": "true"})),
+            ("CREATE_SESSION_PROFILE", json!({"sessionProfileName": "a", "scope": "nonsense =="})),
+        ],
+    );
+    let long = format!("[{}]", vec![r#"{"type": "function", "name": "transfer"}"#; 10_000].join(",\n"));
+    let interface = |text: &str, address: &str, network: &str| {
+        json!({"smartContractAddress": address, "smartContractInterface": text,
+            "type": format!("SMART_CONTRACT_INTERFACE_TYPE_{network}"), "label": "USDC", "notes": ""})
+    };
+    check(
+        "create_smart_contract_interface",
+        &[
+            (
+                "CREATE_SMART_CONTRACT_INTERFACE",
+                interface(&long, "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "ETHEREUM"),
+            ),
+            (
+                "CREATE_SMART_CONTRACT_INTERFACE",
+                interface("{}", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "SOLANA"),
+            ),
+            (
+                "CREATE_SMART_CONTRACT_INTERFACE",
+                interface(&long.replace("transfer", "a\u{202e}b"), "0x", "NEW"),
+            ),
+            ("DELETE_SMART_CONTRACT_INTERFACE", json!({"smartContractInterfaceId": id(0x85)})),
+            ("DELETE_SMART_CONTRACT_INTERFACE", json!({"smartContractInterfaceId": NOBODY})),
+        ],
+    );
+}
+
+#[test]
+fn lists_of_addresses() {
+    let key = |user: usize| json!(Stage::stamper(user).public_key());
+    let office = json!({"cidr": "203.0.113.7/24", "label": "office"});
+    let (home, street) = (json!({"cidr": "192.0.2.1"}), json!({"cidr": "the street"}));
+    let rows = [
+        ("SET_IP_ALLOWLIST", json!({})),
+        ("SET_IP_ALLOWLIST", json!({"enabled": true, "rules": [office, office, home]})),
+        ("SET_IP_ALLOWLIST", json!({"enabled": false, "rules": [office], "onEvaluationError": "ALLOW"})),
+        ("SET_IP_ALLOWLIST", json!({"publicKey": key(1), "enabled": false, "rules": [home, street]})),
+        ("SET_IP_ALLOWLIST", json!({"publicKey": key(1), "rules": []})),
+        ("SET_IP_ALLOWLIST", json!({"publicKey": "02ab", "rules": [home]})),
+        ("REMOVE_IP_ALLOWLIST", json!({})),
+        ("REMOVE_IP_ALLOWLIST", json!({"publicKey": key(1)})),
+        ("REMOVE_IP_ALLOWLIST", json!({"publicKey": key(0)})),
+    ];
+    check("ip_allowlist", &rows);
+    let mut open = stage();
+    open.ip_allowlists.clear();
+    check_in(&open, "ip_allowlist_first", &rows[..4]);
+}
+
+#[test]
+fn organizations_that_go() {
+    let mut copied = stage();
+    copied.wallets[0].exported = true;
+    copied.private_keys.clear();
+    let rows = [
+        ("DELETE_ORGANIZATION", json!({"organizationId": Stage::id()})),
+        ("DELETE_ORGANIZATION", json!({"organizationId": NOBODY})),
+        ("DELETE_SUB_ORGANIZATION", json!({})),
+        ("DELETE_SUB_ORGANIZATION", json!({"deleteWithoutExport": true})),
+    ];
+    check("organizations_that_go", &rows);
+    check_in(&copied, "organizations_with_copies", &rows[2..]);
+    let mut many = stage();
+    many.head.organization_name = "\u{65e5}\u{672c}".to_owned();
+    many.wallets = vec![many.wallets[0].clone(); 7];
+    check_in(&many, "organization_with_many_keys", &rows[3..]);
+}
