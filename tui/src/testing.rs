@@ -360,3 +360,20 @@ pub(crate) fn tagging() -> (Stage, ReviewRecord) {
     );
     (stage, record)
 }
+
+/// A payment by card, of which the daemon keeps no more than four digits.
+pub(crate) fn hiding() -> (Stage, ReviewRecord) {
+    let stage = Stage::new(3, 2);
+    let activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD";
+    let body = |number: &str, code: &str| {
+        json!({"type": activity_type, "timestampMs": (NOW - 600_000).to_string(), "organizationId": Stage::id(),
+            "parameters": {"number": number, "cvv": code, "expiryMonth": "01", "expiryYear": "2030",
+            "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"}})
+    };
+    let kept = body("************1234", "***");
+    let intent = json!({"setPaymentMethodIntent": kept["parameters"]});
+    let signed = body("4242424242421234", "123").to_string();
+    let mut record = stage.propose_bytes(1, &signed, activity_type, intent);
+    record.row.activity.votes[0].message = kept.to_string();
+    (stage, record)
+}

@@ -9,7 +9,7 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 use crate::link::Answer;
-use crate::testing::{NOW, Stage, lowering, tagging};
+use crate::testing::{NOW, Stage, hiding, lowering, tagging};
 use crate::theme::Theme;
 
 /// A console in front of made-up answers.
@@ -481,6 +481,28 @@ fn selection_stays_on_its_row() {
         desk.press(Key::Char(letter));
     }
     assert!(desk.shown().contains("/quorum_  1 of 2, Esc clears"), "{}", desk.shown());
+}
+
+#[test]
+fn what_the_daemon_hides_is_not_approved() {
+    let (stage, record) = hiding();
+    for size in [(120, 36), (80, 24)] {
+        let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
+        desk.open(&record);
+        for _ in 0..5 {
+            desk.press(Key::Char(' '));
+        }
+        assert!(!leaves(&desk.press(Key::Char('a'))));
+        assert!(desk.model.decide.is_none());
+        let shown = desk.shown();
+        assert!(
+            shown.contains("a is off: the daemon hides a card's number, so nothing proves what was signed\n"),
+            "{shown}"
+        );
+        assert!(!shown.contains("4242"), "{shown}");
+        desk.press(Key::Char('x'));
+        assert!(desk.model.decide.is_some(), "rejecting is safe");
+    }
 }
 
 #[test]

@@ -47,9 +47,10 @@ pub(super) async fn reject(
 fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
     let differs = |message: String| Failure::new(Exit::Verification, message).with(json(review));
     let Some(proposal) = &review.proposal else {
-        return Err(differs(
-            "no vote carries bytes that hash to the fingerprint; nothing was sent".to_owned(),
-        ));
+        let why = review.unprovable().map_or_else(String::new, |why| format!(" ({why})"));
+        return Err(differs(format!(
+            "no vote carries bytes that hash to the fingerprint{why}; nothing was sent"
+        )));
     };
     if proposal.fingerprint != wanted.expect_sha256 {
         return Err(differs(format!(

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 mod accept_invitation;
+mod activate_billing_tier;
 mod allowlist;
 mod approve_activity;
 mod block;
@@ -30,6 +31,7 @@ mod delete_authenticators;
 mod delete_invitation;
 mod delete_oauth_providers;
 mod delete_organization;
+mod delete_payment_method;
 mod delete_policies;
 mod delete_policy;
 mod delete_private_key_tags;
@@ -53,6 +55,7 @@ mod remove_organization_feature;
 mod scene;
 mod set_ip_allowlist;
 mod set_organization_feature;
+mod set_payment_method;
 mod shape;
 mod sign_raw_payload;
 mod sign_raw_payloads;
@@ -81,6 +84,7 @@ pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
 /// All kinds that this console decodes, sorted.
 static KINDS: &[&dyn Kind] = &[
     &accept_invitation::AcceptInvitation,
+    &activate_billing_tier::ActivateBillingTier,
     &approve_activity::ApproveActivity,
     &create_api_keys::CreateApiKeys,
     &create_api_only_users::CreateApiOnlyUsers,
@@ -104,6 +108,7 @@ static KINDS: &[&dyn Kind] = &[
     &delete_invitation::DeleteInvitation,
     &delete_oauth_providers::DeleteOauthProviders,
     &delete_organization::DeleteOrganization,
+    &delete_payment_method::DeletePaymentMethod,
     &delete_policies::DeletePolicies,
     &delete_policy::DeletePolicy,
     &delete_private_key_tags::DeletePrivateKeyTags,
@@ -121,6 +126,7 @@ static KINDS: &[&dyn Kind] = &[
     &remove_organization_feature::RemoveOrganizationFeature,
     &set_ip_allowlist::SetIpAllowlist,
     &set_organization_feature::SetOrganizationFeature,
+    &set_payment_method::SetPaymentMethod,
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
     &update_allowed_origins::UpdateAllowedOrigins,
@@ -153,6 +159,11 @@ pub(crate) trait Kind: Sync {
     fn abridged(&self, _member: &str, _text: &str) -> Option<String> {
         None
     }
+
+    /// What the daemon does not keep as it was signed of a type, so that nobody can check it afterwards.
+    fn hidden(&self, _activity_type: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 /// One version of a kind.
@@ -171,6 +182,11 @@ pub(crate) fn of_type(activity_type: &str) -> Option<(&'static dyn Kind, &'stati
         let version = kind.versions().iter().find(|version| version.activity_type == activity_type)?;
         Some((*kind, version))
     })
+}
+
+/// What the daemon does not keep as it was signed of activities of this type, in words.
+pub(crate) fn hidden(activity_type: &str) -> Option<&'static str> {
+    of_type(activity_type).and_then(|(kind, _)| kind.hidden(activity_type))
 }
 
 /// What is known about parameters of any type.
@@ -238,7 +254,8 @@ fn abridge(
     abridged
 }
 
-fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -> Decoded {
+/// What is told of bytes that cannot be told.
+pub(crate) fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -> Decoded {
     let mut story = Story::new(
         "UNDECODED",
         format!("UNDECODED: {reason}. What it would do is not known; the bytes are shown in full below."),

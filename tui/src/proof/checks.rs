@@ -5,7 +5,7 @@ use quorate_common::console::WaitingRule;
 
 use super::compare::{differences, size};
 use super::{Check, Evidence, Mark, Proposal, Tally, VoteProof};
-use crate::kinds::{Decoded, Scene};
+use crate::kinds::{Decoded, Scene, hidden};
 use crate::text::{ago, clean, date_time, duration};
 
 /// How far a stamp may lie behind and ahead of its recording.
@@ -47,11 +47,13 @@ fn check(id: &'static str, mark: Mark, text: impl Into<String>) -> Check {
 fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Check {
     let activity = &evidence.record.row.activity;
     let Some(proposal) = proposal else {
+        let because = hidden(&activity.activity_type).map_or_else(String::new, |what| format!(" ({what})"));
         return check(
             "K1",
             Mark::Failed,
             format!(
-                "no vote's bytes hash to the daemon's fingerprint {}: nothing shown can be tied to what was signed",
+                "no vote's bytes hash to the daemon's fingerprint {}: nothing shown can be tied to what was \
+                 signed{because}",
                 activity.fingerprint.hex()
             ),
         );

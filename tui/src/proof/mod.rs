@@ -227,7 +227,9 @@ impl Review {
     /// Why the viewer cannot approve, if so.
     pub(crate) fn approve_refusal(&self) -> Option<String> {
         if self.blocked() {
-            return Some("a check failed: see the lines marked [x]".to_owned());
+            return Some(
+                self.unprovable().unwrap_or_else(|| "a check failed: see the lines marked [x]".to_owned()),
+            );
         }
         if let Some(refusal) = self.closed() {
             return Some(refusal);
@@ -240,6 +242,12 @@ impl Review {
             return Some("your approval would not help: the rule does not ask for you".to_owned());
         }
         None
+    }
+
+    /// Why nobody can prove what was signed, if the daemon keeps bytes of this type in another form.
+    pub(crate) fn unprovable(&self) -> Option<String> {
+        let hidden = kinds::hidden(&self.activity.activity_type).filter(|_| self.proposal.is_none());
+        hidden.map(|what| format!("{what}, so nothing proves what was signed"))
     }
 
     /// Why the viewer cannot reject, if so.
@@ -324,13 +332,19 @@ fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) 
     if let Some(proposal) = proposal {
         return kinds::decode(&proposal.activity_type, &proposal.parameters, scene);
     }
-    let mut decoded = kinds::decode("", &Value::Object(serde_json::Map::new()), scene);
-    let reason = "no vote carries bytes that hash to the fingerprint".to_owned();
+    let reason = "no vote carries bytes that hash to the fingerprint";
+    let mut decoded = kinds::undecoded(None, Vec::new(), reason.to_owned());
+    let why = kinds::hidden(&activity.activity_type).map_or_else(String::new, |what| {
+        what.clone_into(&mut decoded.story.brief);
+        format!(
+            " If it is that, {what} in what it keeps, so this machine cannot prove what was signed. Ask for the same \
+             in a form that can be proven, or approve through the API if you trust the daemon's word."
+        )
+    });
     decoded.story.sentence = format!(
-        "UNDECODED: {reason}. The daemon calls it {}; nothing here proves that.",
+        "UNDECODED: {reason}. The daemon calls it {}; nothing here proves that.{why}",
         clean(&activity.activity_type)
     );
-    decoded.undecoded = Some(reason);
     decoded
 }
 

@@ -7,7 +7,7 @@ use quorate_common::wire::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{NOW, Stage, lowering, tagging};
+use crate::testing::{NOW, Stage, hiding, lowering, tagging};
 
 fn mark(review: &Review, id: &str) -> Mark {
     review.checks.iter().find(|check| check.id == id).unwrap_or_else(|| unreachable!("{id} is missing")).mark
@@ -368,4 +368,26 @@ fn several_that_wait_for_the_same_are_flagged() {
     };
     assert!(flags(&siblings).iter().any(|flag| flag.name == "several-pending"));
     assert!(!flags(&siblings[..1]).iter().any(|flag| flag.name == "several-pending"));
+}
+
+#[test]
+fn what_the_daemon_hides_is_blocked_and_says_why() {
+    let (stage, mut record) = hiding();
+    let review = stage.review(&record, 0);
+    assert_eq!((mark(&review, "K1"), mark(&review, "K8")), (Mark::Failed, Mark::Failed));
+    assert!(review.blocked() && review.fields.is_empty());
+    let told = "the daemon hides a card's number";
+    assert!(review.approve_refusal().unwrap().starts_with(told));
+    assert!(
+        review.sentence.contains(told) && review.sentence.contains("cannot prove"),
+        "{}",
+        review.sentence
+    );
+    assert!(review.checks[0].text.contains(told));
+    assert_eq!(review.reject_refusal(), None);
+    // Any other type of which the bytes do not fit is told without that excuse.
+    record.row.activity.activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2".to_owned();
+    let review = stage.review(&record, 0);
+    assert!(review.blocked() && !review.sentence.contains(told));
+    assert!(review.approve_refusal().unwrap().contains("a check failed"));
 }

@@ -191,8 +191,9 @@ fn table(
             canvas.theme.of_mark(review.risk.word())
         };
         let votes = format!("{} of {}", review.tally.has(), review.tally.needed);
+        let none = if review.votes.iter().any(|vote| vote.lapsed) { "lapsed" } else { "-" };
         let lapses =
-            review.tally.lapses_at.map_or_else(|| "lapsed".to_owned(), |at| duration(at.saturating_sub(now)));
+            review.tally.lapses_at.map_or_else(|| none.to_owned(), |at| duration(at.saturating_sub(now)));
         let age = duration(now.saturating_sub(review.activity.created_at.millis()));
         let blocked = if review.blocked() { "[x] " } else { "" };
         let what = format!("{blocked}{}", review.brief);

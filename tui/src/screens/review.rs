@@ -287,7 +287,10 @@ fn lapse(review: &Review, now: u64) -> String {
         Some(at) if review.tally.rule.is_some() => {
             format!("votes lapse in {}", duration(at.saturating_sub(now)))
         }
-        _ if review.tally.rule.is_some() => "all votes lapsed; it stays open".to_owned(),
+        _ if review.tally.rule.is_some() && review.votes.iter().any(|vote| vote.lapsed) => {
+            "all votes lapsed; it stays open".to_owned()
+        }
+        _ if review.tally.rule.is_some() => "no vote counts here; it stays open".to_owned(),
         _ => format!("decided {}", clock(review.activity.updated_at.millis())),
     }
 }

@@ -1,9 +1,10 @@
-//! Invitations, endpoints, profiles, interfaces, lists of addresses, and organizations that go.
+//! Invitations, endpoints, profiles, interfaces, lists of addresses, payment, and organizations that go.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::{Value, json};
 
 use super::{TAG, check, check_in, passkey, stage};
+use crate::kinds::{Scene, decode};
 use crate::testing::Stage;
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000009";
@@ -153,6 +154,27 @@ fn lists_of_addresses() {
 }
 
 #[test]
+fn payment() {
+    let card = |number: &str, code: &str| {
+        json!({"number": number, "cvv": code, "expiryMonth": "01", "expiryYear": "2030",
+            "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"})
+    };
+    let by_id =
+        json!({"paymentMethodId": "pm_2", "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"});
+    let rows = [
+        ("SET_PAYMENT_METHOD", card("4242424242421234", "123")),
+        ("SET_PAYMENT_METHOD", card("************1234", "***")),
+        ("SET_PAYMENT_METHOD_V2", by_id),
+        ("DELETE_PAYMENT_METHOD", json!({})),
+        ("DELETE_PAYMENT_METHOD", json!({"paymentMethodId": "pm_2"})),
+        ("ACTIVATE_BILLING_TIER", json!({"productId": "product-2", "orbPlanId": "plan"})),
+    ];
+    check("payment", &rows);
+    let organization = Stage::new(3, 2).organization();
+    check_in(&organization, "payment_first", &rows[2..]);
+}
+
+#[test]
 fn organizations_that_go() {
     let mut copied = stage();
     copied.wallets[0].exported = true;
@@ -169,4 +191,22 @@ fn organizations_that_go() {
     many.head.organization_name = "\u{65e5}\u{672c}".to_owned();
     many.wallets = vec![many.wallets[0].clone(); 7];
     check_in(&many, "organization_with_many_keys", &rows[3..]);
+}
+
+#[test]
+fn what_is_nobodys_to_see_stands_nowhere() {
+    let organization = stage();
+    let scene = Scene { organization: &organization, asker: None };
+    let card = json!({"number": "4242424242421234", "cvv": "987", "expiryMonth": "01", "expiryYear": "2030",
+        "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"});
+    let decoded = decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &card, &scene);
+    let shown = format!("{:?} {:?}", decoded.story, decoded.fields);
+    assert!(
+        shown.contains("************1234") && !shown.contains("24212") && !shown.contains("987"),
+        "{shown}"
+    );
+    assert_eq!(decoded.abridged, ["number", "cvv"]);
+    let mut odd = card;
+    odd["number"] = json!("42\u{202e}42");
+    assert_eq!(decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &odd, &scene).abridged, ["cvv"]);
 }

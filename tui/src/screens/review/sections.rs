@@ -27,7 +27,8 @@ pub(super) fn lines(review: &Review, columns: usize, now: u64, theme: Theme) -> 
         flags(review, columns),
         proof(review, columns),
     ];
-    let remarks = ["from the signed bytes [v]", "NOW [s], AFTER [v]", "", "", "v details"];
+    let source = if review.proposal.is_some() { "from the signed bytes [v]" } else { "" };
+    let remarks = [source, "NOW [s], AFTER [v]", "", "", "v details"];
     let mut out = Vec::new();
     for (index, ((title, remark), texts)) in SECTIONS.iter().zip(remarks).zip(sections).enumerate() {
         let section = index.saturating_add(1);
@@ -53,12 +54,17 @@ fn rule(title: &str, remark: &str, columns: usize) -> String {
 
 fn what(review: &Review, columns: usize) -> Vec<String> {
     let mut out = wrap(&review.sentence, columns);
-    let raw = review
-        .proposal
-        .as_ref()
-        .map_or_else(|| review.activity.activity_type.clone(), |proposal| proposal.activity_type.clone());
+    let Some(proposal) = &review.proposal else {
+        let stated = clean(&review.activity.activity_type);
+        let text = format!(
+            "Type by the daemon's word [s]: {stated}. No bytes are proven, so no fields are shown; d shows the daemon's word."
+        );
+        out.extend(wrap(&text, columns));
+        return out;
+    };
+    let raw = clean(&proposal.activity_type);
     out.extend(wrap(
-        &format!("Raw type: {}, all {} fields of the bytes are shown:", clean(&raw), review.fields.len()),
+        &format!("Raw type: {raw}, all {} fields of the bytes are shown:", review.fields.len()),
         columns,
     ));
     for field in review.fields.iter().chain(&review.facts) {
@@ -94,6 +100,9 @@ fn labelled(out: &mut Vec<String>, label: &str, text: &str, columns: usize) {
 }
 
 fn change(review: &Review, columns: usize) -> Vec<String> {
+    if review.proposal.is_none() {
+        return vec!["  nothing to compare: what was signed is not known here".to_owned()];
+    }
     if review.changes.is_empty() {
         return vec!["  nothing to compare with: it adds or does something new".to_owned()];
     }

@@ -1,0 +1,36 @@
+//! Forgets how the service is paid for.
+
+use super::set_payment_method::recorded;
+use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use crate::text::quoted;
+
+pub(super) struct DeletePaymentMethod;
+
+impl Kind for DeletePaymentMethod {
+    fn versions(&self) -> &'static [Version] {
+        &[Version {
+            activity_type: "ACTIVITY_TYPE_DELETE_PAYMENT_METHOD",
+            intent: "deletePaymentMethodIntent",
+            shape: "paymentMethodId",
+        }]
+    }
+
+    fn title(&self) -> &'static str {
+        "Delete payment method"
+    }
+
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+        let id = parameters.maybe_text("paymentMethodId")?;
+        let which = id.map_or_else(|| ", whatever is recorded".to_owned(), |id| format!(" {}", quoted(id)));
+        let mut story = Story::new(
+            id.map_or_else(|| recorded(scene), quoted),
+            format!("Forget the payment method{which}. Nothing depends on it."),
+        );
+        story.change("payment method", recorded(scene), "none", "");
+        let known = scene.organization.payment_method.as_ref();
+        if known.is_none_or(|known| id.is_some_and(|id| known.payment_method_id != id)) {
+            story.flag(Level::Med, "unknown-payment-method", "no such payment method is recorded now");
+        }
+        Ok(story)
+    }
+}
