@@ -143,6 +143,29 @@ fn every_screen_at_every_size() {
 }
 
 #[test]
+fn every_kind_of_thing_in_an_organization() {
+    let stage = Stage::new(3, 2);
+    for size in SIZES {
+        let mut desk = Desk::new(&stage, &[], size);
+        desk.link(Answer::Organization(Box::new(stage.furnished())));
+        desk.press(Key::Char('2'));
+        let mut shown = Vec::new();
+        for section in 0..11 {
+            if section > 5 {
+                shown.push(desk.shown());
+            }
+            if section == 10 {
+                desk.press(Key::Char('G'));
+                shown.push(desk.shown());
+            }
+            desk.press(Key::Right);
+        }
+        assert!(desk.shown().contains("[Users 3]"), "{}", desk.shown());
+        snapshot(&format!("things_{}x{}", size.0, size.1), &shown.join("\n"));
+    }
+}
+
+#[test]
 fn mode_organization_and_user_are_always_there() {
     let (stage, record) = lowering();
     for size in SIZES {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Answer;
 use super::arguments::OrgCommand;
 use crate::failure::Failure;
+use crate::kinds::Scene;
 use crate::session::{Session, remember};
 use crate::text::{clean, quoted};
 
@@ -57,6 +58,7 @@ async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answe
     ))
 }
 
+/// An organization as plain lines: a word for what it is, its id, its name.
 fn text(organization: &OrganizationDetail) -> String {
     let head = &organization.head;
     let mut out = format!(
@@ -67,48 +69,121 @@ fn text(organization: &OrganizationDetail) -> String {
         head.root_quorum.user_ids.len(),
         head.version
     );
+    let lines =
+        people(organization).into_iter().chain(keys_and_rules(organization)).chain(settings(organization));
+    for (what, told) in lines {
+        let _ = writeln!(out, "{what:<9} {told}");
+    }
+    out
+}
+
+/// A word and what is told of it.
+type Told = (&'static str, String);
+
+fn people(organization: &OrganizationDetail) -> Vec<Told> {
+    let mut lines = Vec::new();
     for user in &organization.users {
-        let role = if head.root_quorum.user_ids.contains(&user.user_id) { "root" } else { "-" };
-        let _ = writeln!(
-            out,
-            "user    {role:<4} {} {}: {} API keys, {} passkeys",
+        let role = if organization.head.root_quorum.user_ids.contains(&user.user_id) { "root" } else { "-" };
+        let told = format!(
+            "{role:<4} {} {}: {} API keys, {} passkeys",
             user.user_id,
             quoted(&user.user_name),
             user.api_keys.len(),
             user.authenticators.len()
         );
+        lines.push(("user", told));
     }
+    for invitation in &organization.invitations {
+        let told = format!(
+            "{} {} {} {}",
+            invitation.invitation_id,
+            clean(invitation.status.trim_start_matches("INVITATION_STATUS_")),
+            quoted(&invitation.receiver_user_name),
+            clean(&invitation.receiver_email)
+        );
+        lines.push(("invited", told));
+    }
+    lines
+}
+
+fn keys_and_rules(organization: &OrganizationDetail) -> Vec<Told> {
+    let mut lines = Vec::new();
     for wallet in &organization.wallets {
-        let _ = writeln!(out, "wallet  {} {}", wallet.wallet_id, quoted(&wallet.wallet_name));
+        lines.push(("wallet", format!("{} {}", wallet.wallet_id, quoted(&wallet.wallet_name))));
     }
     for key in &organization.private_keys {
-        let _ = writeln!(
-            out,
-            "key     {} {} {}",
-            key.private_key_id,
-            quoted(&key.private_key_name),
-            clean(&key.curve)
-        );
+        let told = format!("{} {} {}", key.private_key_id, quoted(&key.private_key_name), clean(&key.curve));
+        lines.push(("key", told));
     }
     for policy in &organization.policies {
-        let _ = writeln!(
-            out,
-            "policy  {} {} {}",
-            policy.policy_id,
-            clean(policy.effect.trim_start_matches("EFFECT_")),
-            quoted(&policy.policy_name)
-        );
+        let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
+        lines.push(("policy", format!("{} {effect} {}", policy.policy_id, quoted(&policy.policy_name))));
     }
     for tag in &organization.tags {
-        let _ = writeln!(out, "tag     {} {}", tag.tag_id, quoted(&tag.tag_name));
+        lines.push(("tag", format!("{} {}", tag.tag_id, quoted(&tag.tag_name))));
     }
-    for feature in &organization.features {
-        let _ = writeln!(
-            out,
-            "feature {} {}",
-            clean(&feature.name),
-            feature.value.as_deref().map_or_else(|| "on".to_owned(), clean)
+    for endpoint in &organization.webhook_endpoints {
+        let state = if endpoint.is_active { "active" } else { "silent" };
+        let told =
+            format!("{} {state} {} {}", endpoint.endpoint_id, quoted(&endpoint.name), clean(&endpoint.url));
+        lines.push(("webhook", told));
+    }
+    for profile in &organization.session_profiles {
+        let (name, scope) = (quoted(&profile.session_profile_name), quoted(&profile.scope));
+        lines.push(("profile", format!("{} {name}: {scope}", profile.session_profile_id)));
+    }
+    for interface in &organization.smart_contract_interfaces {
+        let told = format!(
+            "{} {} {}",
+            interface.smart_contract_interface_id,
+            quoted(&interface.label),
+            clean(&interface.smart_contract_address)
         );
+        lines.push(("contract", told));
     }
-    out
+    lines
+}
+
+fn settings(organization: &OrganizationDetail) -> Vec<Told> {
+    let mut lines = Vec::new();
+    for feature in &organization.features {
+        let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
+        lines.push(("feature", format!("{} {value}", clean(&feature.name))));
+    }
+    let scene = Scene { organization, asker: None };
+    for list in &organization.ip_allowlists {
+        let whose =
+            list.public_key.as_deref().map_or_else(|| "everybody".to_owned(), |key| scene.key_named(key));
+        let state = if list.enabled == Some(false) { "off" } else { "on" };
+        let blocks: Vec<String> = list.rules.iter().map(|rule| clean(&rule.cidr)).collect();
+        let blocks = if blocks.is_empty() { "no block".to_owned() } else { blocks.join(", ") };
+        let unknown = if list.on_evaluation_error == "ALLOW" { "; unknown addresses are taken" } else { "" };
+        let state = if list.public_key.is_some() { String::new() } else { format!("{state}, ") };
+        lines.push(("addresses", format!("{whose}: {state}{blocks}{unknown}")));
+    }
+    if let Some(method) = &organization.payment_method {
+        let card = if method.last_four.is_empty() {
+            String::new()
+        } else {
+            format!(" a card ending in {}", clean(&method.last_four))
+        };
+        let told =
+            format!("{}{card} of {}", clean(&method.payment_method_id), quoted(&method.card_holder_name));
+        lines.push(("payment", told));
+    }
+    lines.extend(organization.billing_tier.as_deref().map(|product| ("tier", clean(product))));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stage;
+
+    #[test]
+    fn every_record_has_its_line() {
+        insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+            insta::assert_snapshot!("organization", text(&Stage::new(3, 2).furnished()));
+        });
+    }
 }

@@ -10,15 +10,17 @@ use crate::app::{Effect, Model};
 use crate::canvas::{Canvas, Line, above, beside, scrolled};
 use crate::keymap::Action;
 use crate::link::Order;
-use crate::text::wrap;
+use crate::text::{width, wrap};
 use crate::theme::Theme;
 
 mod contents;
+mod records;
+mod settings;
 
-use contents::Item;
+use contents::{Item, SECTIONS, Section, Shown};
 
-/// The kinds of things in an organization, in the order of the tabs.
-pub(super) const SECTIONS: [&str; 6] = ["Users", "Wallets", "Keys", "Quorum", "Policies", "Tags"];
+/// Rows of a pane from which on two of them may be tabs.
+const ROOMY: usize = 9;
 
 /// The tree and what is open.
 #[derive(Default)]
@@ -150,14 +152,15 @@ fn tree_at(state: &State) -> usize {
 }
 
 fn items(state: &State) -> Vec<Item> {
-    let Some(detail) = &state.detail else { return Vec::new() };
-    let mut items = contents::items(
+    let (Some(detail), Some(section)) = (&state.detail, SECTIONS.get(state.section)) else {
+        return Vec::new();
+    };
+    let mut items = (section.items)(&Shown {
         detail,
-        state.section,
-        &state.accounts,
-        state.accounts_of,
-        state.accounts_next.is_some(),
-    );
+        accounts: &state.accounts,
+        of: state.accounts_of,
+        more: state.accounts_next.is_some(),
+    });
     items.retain(|item| state.filter.admits(&format!("{} {}", item.row, item.detail.join(" "))));
     items
 }
@@ -224,25 +227,15 @@ fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         return;
     };
     let items = items(state);
-    let tabs: Vec<String> = SECTIONS
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let told = format!("{name} {}", contents::count(detail, index));
-            if index == state.section { format!("[{told}]") } else { told }
-        })
-        .collect();
     let name = crate::text::cut(&crate::text::clean(&detail.head.organization_name), 30);
-    let all = contents::count(detail, state.section);
+    let all = SECTIONS.get(state.section).map_or(0, |section| (section.count)(detail));
     let inner = canvas.framed(
         area,
         &format!("{name} {}", detail.head.organization_id),
         &state.filter.told(items.len(), all),
     );
-    let mut lines: Vec<Line> = wrap(&tabs.join(" | "), usize::from(inner.width))
-        .into_iter()
-        .map(|text| Line::styled(text, Theme::strong()))
-        .collect();
+    let tabs = tabs(detail, state.section, usize::from(inner.width), usize::from(inner.height));
+    let mut lines: Vec<Line> = tabs.into_iter().map(|text| Line::styled(text, Theme::strong())).collect();
     let head_rows = lines.len();
     if items.is_empty() {
         let text = if all == 0 { "none" } else { "nothing matches; Esc clears the filter" };
@@ -259,13 +252,67 @@ fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.lines(inner, &lines, from.min(lines.len().saturating_sub(height)));
 }
 
+/// The tabs in one or two rows. Where there is no room for that, those around the open one, with marks for more.
+fn tabs(detail: &OrganizationDetail, open: usize, columns: usize, height: usize) -> Vec<String> {
+    let told = |(index, section): (usize, &Section)| {
+        let told = format!("{} {}", section.name, (section.count)(detail));
+        if index == open { format!("[{told}]") } else { told }
+    };
+    let tabs: Vec<String> = SECTIONS.iter().enumerate().map(told).collect();
+    let rows = packed(&tabs, open, columns);
+    if rows.len() <= if height < ROOMY { 1 } else { 2 } {
+        return rows;
+    }
+    let (mut first, mut last) = (open, open);
+    let strip = |first: usize, last: usize| {
+        let marks = |more: bool, mark: &'static str| if more { mark } else { "" };
+        let shown = tabs.get(first..=last).unwrap_or_default().join(" | ");
+        format!("{}{shown}{}", marks(first > 0, "< "), marks(last.saturating_add(1) < tabs.len(), " >"))
+    };
+    loop {
+        let (before, after) = (first.saturating_sub(1), last.saturating_add(1));
+        if after < tabs.len() && width(&strip(first, after)) <= columns {
+            last = after;
+        } else if before < first && width(&strip(before, last)) <= columns {
+            first = before;
+        } else {
+            return vec![strip(first, last)];
+        }
+    }
+}
+
+/// The tabs in as many rows as they take, none of them broken. Which one is open moves none to another row.
+fn packed(tabs: &[String], open: usize, columns: usize) -> Vec<String> {
+    const BRACKETS: usize = 2;
+    const BETWEEN: &str = " | ";
+    let mut rows: Vec<String> = Vec::new();
+    let mut used: usize = 0;
+    for (index, tab) in tabs.iter().enumerate() {
+        let bare = width(tab).saturating_sub(if index == open { BRACKETS } else { 0 });
+        let longer = used.saturating_add(BETWEEN.len()).saturating_add(bare);
+        match rows.last_mut() {
+            Some(row) if longer <= columns => {
+                row.push_str(BETWEEN);
+                row.push_str(tab);
+                used = longer;
+            }
+            _ => {
+                rows.push(tab.clone());
+                used = bare.saturating_add(BRACKETS);
+            }
+        }
+    }
+    rows
+}
+
 fn detail(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let items = items(state);
     let Some(item) = items.get(state.selected) else {
         canvas.framed(area, "", "");
         return;
     };
-    let inner = canvas.framed(area, &item.title, "Enter opens accounts of a wallet");
+    let remark = if item.wallet.is_some() { "Enter reads its accounts" } else { "" };
+    let inner = canvas.framed(area, &item.title, remark);
     let lines: Vec<Line> =
         item.detail.iter().flat_map(|text| wrap(text, usize::from(inner.width))).map(Line::plain).collect();
     canvas.lines(inner, &lines, 0);

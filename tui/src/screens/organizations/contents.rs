@@ -4,6 +4,7 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::WalletId;
 use quorate_common::wire::{ApiKey, User, WalletAccount};
 
+use super::{records, settings};
 use crate::kinds::Scene;
 use crate::text::{clean, date_time, pad, quoted};
 
@@ -20,39 +21,54 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn new(title: &str, row: String, detail: Vec<String>) -> Self {
+    pub(super) fn new(title: &str, row: String, detail: Vec<String>) -> Self {
         Self { row, title: clean(title), detail, wallet: None }
     }
 }
 
-/// How many things of a kind there are.
-pub(super) fn count(detail: &OrganizationDetail, section: usize) -> usize {
-    match section {
-        0 => detail.users.len(),
-        1 => detail.wallets.len(),
-        2 => detail.private_keys.len(),
-        3 => detail.head.root_quorum.user_ids.len().saturating_add(detail.features.len()),
-        4 => detail.policies.len(),
-        _ => detail.tags.len(),
-    }
+/// What the rows of an organization are made from.
+pub(super) struct Shown<'a> {
+    /// The organization.
+    pub(super) detail: &'a OrganizationDetail,
+    /// Accounts that were read.
+    pub(super) accounts: &'a [WalletAccount],
+    /// The wallet that they belong to.
+    pub(super) of: Option<WalletId>,
+    /// Whether there are more.
+    pub(super) more: bool,
 }
 
-/// The rows of a kind.
-pub(super) fn items(
-    detail: &OrganizationDetail,
-    section: usize,
-    accounts: &[WalletAccount],
-    of: Option<WalletId>,
-    more: bool,
-) -> Vec<Item> {
-    match section {
-        0 => detail.users.iter().map(|one| user(detail, one)).collect(),
-        1 => wallets(detail, accounts, of, more),
-        2 => private_keys(detail),
-        3 => quorum(detail),
-        4 => policies(detail),
-        _ => tags(detail),
-    }
+/// A kind of things in an organization.
+pub(super) struct Section {
+    /// Its tab.
+    pub(super) name: &'static str,
+    /// How many there are.
+    pub(super) count: fn(&OrganizationDetail) -> usize,
+    /// Their rows.
+    pub(super) items: fn(&Shown<'_>) -> Vec<Item>,
+}
+
+/// The kinds of things, in the order of the tabs.
+pub(super) static SECTIONS: [Section; 11] = [
+    Section { name: "Users", count: |detail| detail.users.len(), items: users },
+    Section { name: "Wallets", count: |detail| detail.wallets.len(), items: wallets },
+    Section { name: "Keys", count: |detail| detail.private_keys.len(), items: private_keys },
+    Section { name: "Quorum", count: |detail| detail.head.root_quorum.user_ids.len(), items: quorum },
+    Section { name: "Policies", count: |detail| detail.policies.len(), items: policies },
+    Section { name: "Tags", count: |detail| detail.tags.len(), items: tags },
+    Section { name: "Invitations", count: |detail| detail.invitations.len(), items: records::invitations },
+    Section { name: "Webhooks", count: |detail| detail.webhook_endpoints.len(), items: records::endpoints },
+    Section { name: "Profiles", count: |detail| detail.session_profiles.len(), items: records::profiles },
+    Section {
+        name: "Contracts",
+        count: |detail| detail.smart_contract_interfaces.len(),
+        items: records::interfaces,
+    },
+    Section { name: "Settings", count: settings::count, items: settings::items },
+];
+
+fn users(shown: &Shown<'_>) -> Vec<Item> {
+    shown.detail.users.iter().map(|one| user(shown.detail, one)).collect()
 }
 
 fn user(detail: &OrganizationDetail, user: &User) -> Item {
@@ -118,12 +134,7 @@ fn api_key(key: &ApiKey) -> String {
     )
 }
 
-fn wallets(
-    detail: &OrganizationDetail,
-    accounts: &[WalletAccount],
-    of: Option<WalletId>,
-    more: bool,
-) -> Vec<Item> {
+fn wallets(shown: &Shown<'_>) -> Vec<Item> {
     let item = |wallet: &quorate_common::wire::Wallet| {
         let mut lines = vec![format!(
             "wallet    {}  created {}",
@@ -131,8 +142,8 @@ fn wallets(
             date_time(wallet.created_at.millis())
         )];
         lines.push(format!("exported  {}   imported {}", wallet.exported, wallet.imported));
-        if of == Some(wallet.wallet_id) {
-            for account in accounts {
+        if shown.of == Some(wallet.wallet_id) {
+            for account in shown.accounts {
                 let name =
                     account.name.as_deref().map_or_else(String::new, |name| format!(" {}", quoted(name)));
                 lines.push(format!(
@@ -142,10 +153,10 @@ fn wallets(
                     clean(account.address_format.trim_start_matches("ADDRESS_FORMAT_"))
                 ));
             }
-            lines.push(if more {
+            lines.push(if shown.more {
                 "          Enter reads more accounts".to_owned()
             } else {
-                format!("          {} accounts, complete", accounts.len())
+                format!("          {} accounts, complete", shown.accounts.len())
             });
         } else {
             lines.push("          Enter reads its accounts".to_owned());
@@ -154,10 +165,10 @@ fn wallets(
         let row = format!("{} {} {exported}", pad(&clean(&wallet.wallet_name), 24), wallet.wallet_id);
         Item { wallet: Some(wallet.wallet_id), ..Item::new(&wallet.wallet_name, row, lines) }
     };
-    detail.wallets.iter().map(item).collect()
+    shown.detail.wallets.iter().map(item).collect()
 }
 
-fn private_keys(detail: &OrganizationDetail) -> Vec<Item> {
+fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
     let item = |key: &quorate_common::wire::PrivateKey| {
         let mut lines = vec![
             format!("key       {}  created {}", key.private_key_id, date_time(key.created_at.millis())),
@@ -177,10 +188,11 @@ fn private_keys(detail: &OrganizationDetail) -> Vec<Item> {
         );
         Item::new(&key.private_key_name, row, lines)
     };
-    detail.private_keys.iter().map(item).collect()
+    shown.detail.private_keys.iter().map(item).collect()
 }
 
-fn quorum(detail: &OrganizationDetail) -> Vec<Item> {
+fn quorum(shown: &Shown<'_>) -> Vec<Item> {
+    let detail = shown.detail;
     let quorum = &detail.head.root_quorum;
     let rule = format!(
         "{} of {} must agree, version {} of the organization",
@@ -202,15 +214,10 @@ fn quorum(detail: &OrganizationDetail) -> Vec<Item> {
             vec![rule.clone(), care.to_owned()],
         )
     };
-    let mut items: Vec<Item> = quorum.user_ids.iter().map(member).collect();
-    for feature in &detail.features {
-        let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
-        items.push(Item::new("Feature", format!("feature   {} {value}", clean(&feature.name)), vec![value]));
-    }
-    items
+    quorum.user_ids.iter().map(member).collect()
 }
 
-fn policies(detail: &OrganizationDetail) -> Vec<Item> {
+fn policies(shown: &Shown<'_>) -> Vec<Item> {
     let or_none = |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
     let item = |policy: &quorate_common::wire::Policy| {
         let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
@@ -222,10 +229,11 @@ fn policies(detail: &OrganizationDetail) -> Vec<Item> {
         ];
         Item::new(&policy.policy_name, format!("{} {}", pad(&effect, 6), clean(&policy.policy_name)), lines)
     };
-    detail.policies.iter().map(item).collect()
+    shown.detail.policies.iter().map(item).collect()
 }
 
-fn tags(detail: &OrganizationDetail) -> Vec<Item> {
+fn tags(shown: &Shown<'_>) -> Vec<Item> {
+    let detail = shown.detail;
     let item = |tag: &quorate_common::wire::Tag| {
         let kind = clean(tag.tag_type.trim_start_matches("TAG_TYPE_"));
         let users: Vec<String> = detail

@@ -1,0 +1,109 @@
+//! Rows of what stands beside people and keys: invitations, webhook endpoints, session profiles, interfaces of
+//! smart contracts.
+
+use quorate_common::wire::{Invitation, SessionProfile, SmartContractInterface, WebhookEndpoint};
+
+use super::contents::{Item, Shown};
+use crate::kinds::Scene;
+use crate::text::{clean, date_time, duration, pad, quoted};
+
+/// Invitations.
+pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
+    let scene = Scene { organization: shown.detail, asker: None };
+    let item = |one: &Invitation| {
+        let status = match one.status.as_str() {
+            "INVITATION_STATUS_CREATED" => "open".to_owned(),
+            "INVITATION_STATUS_ACCEPTED" => "accepted".to_owned(),
+            "INVITATION_STATUS_REVOKED" => "taken back".to_owned(),
+            other => clean(other),
+        };
+        let access = clean(one.access_type.trim_start_matches("ACCESS_TYPE_"));
+        let mut lines = vec![
+            format!("id        {} sent {}", one.invitation_id, date_time(one.created_at.millis())),
+            format!("to        {}", clean(&one.receiver_email)),
+            format!("from      {}", scene.user_named(&one.sender_user_id.to_string())),
+            format!("status    {status} since {}   access {access}", date_time(one.updated_at.millis())),
+        ];
+        lines.extend(
+            one.receiver_user_tags
+                .iter()
+                .map(|tag| format!("tag       {}", scene.tag_named(&tag.to_string()))),
+        );
+        let row = format!(
+            "{} {} {}",
+            pad(&clean(&one.receiver_user_name), 18),
+            pad(&status, 10),
+            clean(&one.receiver_email)
+        );
+        Item::new(&one.receiver_user_name, row, lines)
+    };
+    shown.detail.invitations.iter().map(item).collect()
+}
+
+/// Endpoints that receive webhooks.
+pub(super) fn endpoints(shown: &Shown<'_>) -> Vec<Item> {
+    let item = |one: &WebhookEndpoint| {
+        let state = if one.is_active { "active" } else { "silent" };
+        let mut lines =
+            vec![format!("id        {}  {state}", one.endpoint_id), format!("URL       {}", clean(&one.url))];
+        for subscription in &one.subscriptions {
+            let counts = if subscription.is_active == Some(false) { "  (does not count)" } else { "" };
+            lines.push(format!("hears of  {}{counts}", clean(&subscription.event_type)));
+            if let Some(filters) = &subscription.filters_json {
+                lines.push(format!("          the filters {} hold nothing back", quoted(filters)));
+            }
+        }
+        if one.subscriptions.is_empty() {
+            lines.push("hears of  nothing".to_owned());
+        }
+        let row = format!("{} {} {}", pad(&clean(&one.name), 18), pad(state, 7), clean(&one.url));
+        Item::new(&one.name, row, lines)
+    };
+    shown.detail.webhook_endpoints.iter().map(item).collect()
+}
+
+/// What sessions can be limited to.
+pub(super) fn profiles(shown: &Shown<'_>) -> Vec<Item> {
+    let item = |one: &SessionProfile| {
+        let life = match one.expiration_seconds.as_deref().map(str::parse::<u64>) {
+            None => "no end of its own".to_owned(),
+            Some(Ok(seconds)) => format!("at most {}", duration(seconds.saturating_mul(1000))),
+            Some(Err(_)) => "life unreadable".to_owned(),
+        };
+        let notes = one.notes.as_deref().filter(|notes| !notes.is_empty());
+        let lines = vec![
+            format!("id        {} added {}", one.session_profile_id, date_time(one.created_at.millis())),
+            format!("scope     {}", clean(&one.scope)),
+            format!("life      {life}"),
+            format!("notes     {}", notes.map_or_else(|| "none".to_owned(), clean)),
+        ];
+        let row = format!("{} {}", pad(&clean(&one.session_profile_name), 24), life);
+        Item::new(&one.session_profile_name, row, lines)
+    };
+    shown.detail.session_profiles.iter().map(item).collect()
+}
+
+/// Interfaces of smart contracts, of which the text is not read.
+pub(super) fn interfaces(shown: &Shown<'_>) -> Vec<Item> {
+    let item = |one: &SmartContractInterface| {
+        let kind = clean(one.interface_type.trim_start_matches("SMART_CONTRACT_INTERFACE_TYPE_"));
+        let notes = if one.notes.is_empty() { "none".to_owned() } else { clean(&one.notes) };
+        let lines = vec![
+            format!(
+                "id        {} added {}",
+                one.smart_contract_interface_id,
+                date_time(one.created_at.millis())
+            ),
+            format!("contract  {kind} {}", clean(&one.smart_contract_address)),
+            format!("notes     {notes}"),
+        ];
+        let row = format!(
+            "{} {} {}",
+            pad(&clean(&one.label), 18),
+            pad(&kind, 8),
+            clean(&one.smart_contract_address)
+        );
+        Item::new(&one.label, row, lines)
+    };
+    shown.detail.smart_contract_interfaces.iter().map(item).collect()
+}

@@ -1,0 +1,98 @@
+//! Rows of what is set: features, lists of addresses with their blocks, and what is recorded of paying.
+
+use quorate_common::console::OrganizationDetail;
+use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
+
+use super::contents::{Item, Shown};
+use crate::kinds::Scene;
+use crate::text::{clean, date_time, quoted};
+
+/// How many rows there are.
+pub(super) fn count(detail: &OrganizationDetail) -> usize {
+    let lists = detail.ip_allowlists.iter().map(|list| list.rules.len().saturating_add(1));
+    let paid = usize::from(detail.payment_method.is_some());
+    let tier = usize::from(detail.billing_tier.is_some());
+    lists.fold(detail.features.len(), usize::saturating_add).saturating_add(paid).saturating_add(tier)
+}
+
+/// The rows.
+pub(super) fn items(shown: &Shown<'_>) -> Vec<Item> {
+    let detail = shown.detail;
+    let mut items: Vec<Item> = detail.features.iter().map(feature).collect();
+    let own = detail.ip_allowlists.iter().find(|list| list.public_key.is_none());
+    let on = own.is_some_and(|list| list.enabled == Some(true));
+    for list in &detail.ip_allowlists {
+        items.push(allowlist(detail, list, on));
+        items.extend(list.rules.iter().map(|rule| block(detail, list, rule)));
+    }
+    items.extend(detail.payment_method.as_ref().map(payment));
+    items.extend(detail.billing_tier.as_deref().map(tier));
+    items
+}
+
+fn feature(feature: &Feature) -> Item {
+    let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
+    Item::new("Feature", format!("feature   {} {value}", clean(&feature.name)), vec![value])
+}
+
+/// Whose list it is.
+fn whose(detail: &OrganizationDetail, list: &IpAllowlist) -> String {
+    let scene = Scene { organization: detail, asker: None };
+    list.public_key
+        .as_deref()
+        .map_or_else(|| "all users of this organization".to_owned(), |key| scene.key_named(key))
+}
+
+fn allowlist(detail: &OrganizationDetail, list: &IpAllowlist, on: bool) -> Item {
+    let scene = Scene { organization: detail, asker: None };
+    let who = match list.public_key.as_deref().map(|key| (key, scene.key_holder(key))) {
+        None => "everybody".to_owned(),
+        Some((_, Some((user, key)))) => {
+            format!("{} of {}", quoted(&key.api_key_name), clean(&user.user_name))
+        }
+        Some((key, None)) => clean(key),
+    };
+    let state = match (list.enabled, list.rules.len(), on) {
+        (Some(false), _, _) => "off: no list of addresses counts",
+        (Some(true), 0, _) => "on, without blocks: nobody is let in [!]",
+        (Some(true), _, _) => "on",
+        (None, 0, _) => "without blocks: that of everybody counts",
+        (None, _, false) => "counts once that of everybody is on",
+        (None, _, true) => "goes before that of everybody",
+    };
+    let unknown = if list.on_evaluation_error == "ALLOW" { "[!] TAKEN" } else { "refused" };
+    let lines = vec![
+        format!("addresses that requests of {} may come from", whose(detail, list)),
+        format!("state     {state}"),
+        format!("unknown   a request whose address is not known is {unknown}"),
+    ];
+    Item::new("IP allowlist", format!("addresses {who}: {state}"), lines)
+}
+
+fn block(detail: &OrganizationDetail, list: &IpAllowlist, rule: &IpAllowlistRule) -> Item {
+    let label = rule.label.as_deref().map_or_else(String::new, |label| format!(" {}", quoted(label)));
+    let row = format!("  block   {}{label}", clean(&rule.cidr));
+    let added = rule.created_at.parse().map_or_else(|_| "?".to_owned(), date_time);
+    let lines = vec![format!("of the list of {}", whose(detail, list)), format!("added     {added}")];
+    Item::new("Block of addresses", row, lines)
+}
+
+fn payment(method: &PaymentMethod) -> Item {
+    let told = if method.last_four.is_empty() {
+        quoted(&method.payment_method_id)
+    } else {
+        format!("a card ending in {}", clean(&method.last_four))
+    };
+    let lines = vec![
+        format!("id        {}", clean(&method.payment_method_id)),
+        format!("holder    {} {}", quoted(&method.card_holder_name), clean(&method.card_holder_email)),
+        "Nothing is ever charged.".to_owned(),
+    ];
+    let row = format!("payment   {told} of {}", quoted(&method.card_holder_name));
+    Item::new("Payment method", row, lines)
+}
+
+fn tier(product: &str) -> Item {
+    let lines = vec!["Nothing is ever charged, and nothing depends on it.".to_owned()];
+    Item::new("Billing tier", format!("tier      {}", clean(product)), lines)
+}
