@@ -54,14 +54,26 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         Answer::Cast(result) => decide::answered(model, result),
         Answer::Failed(what, flaw) => {
-            if what == "approvals" {
-                model.reading = (false, false);
-            }
-            model.notice =
-                format!("{} cannot read {what}: {flaw}; what is shown stays as it was", clock(model.now));
+            failed(model, what, &flaw);
             Vec::new()
         }
     }
+}
+
+fn failed(model: &mut Model, what: &str, flaw: &LinkFlaw) {
+    if what == "approvals" {
+        model.reading = (false, false);
+        if let Some(id) = model.organization_id.filter(|_| flaw.is_missing()) {
+            approvals::take(&mut model.approvals, Vec::new());
+            organizations::forget(&mut model.organizations, id);
+        }
+    }
+    let now = clock(model.now);
+    model.notice = if model.organizations.gone && flaw.is_missing() {
+        format!("{now} the organization is not there: it was deleted, or never was of this daemon")
+    } else {
+        format!("{now} cannot read {what}: {flaw}; what is shown stays as it was")
+    };
 }
 
 fn connected(model: &mut Model, status: quorate_common::console::DaemonStatus) -> Vec<Effect> {

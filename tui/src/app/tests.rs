@@ -529,6 +529,25 @@ fn what_the_daemon_hides_is_not_approved() {
 }
 
 #[test]
+fn an_organization_that_is_gone_is_told_so() {
+    let (stage, record) = lowering();
+    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 36));
+    let missing = || {
+        let fault = quorate_common::fault::Fault::new(quorate_common::fault::Code::NotFound, "not there");
+        crate::link::LinkFlaw::Refused(fault)
+    };
+    desk.link(Answer::Failed("the activity", missing()));
+    assert!(desk.shown().contains("what is shown stays as it was"), "{}", desk.shown());
+    desk.link(Answer::Failed("approvals", missing()));
+    let shown = desk.shown();
+    assert!(shown.contains("the organization is not there") && !shown.contains("1 of 3"), "{shown}");
+    desk.press(Key::Char('2'));
+    assert!(desk.shown().contains("The organization is not there any more."), "{}", desk.shown());
+    desk.link(Answer::Organization(Box::new(stage.organization())));
+    assert!(desk.shown().contains("[Users 5]"), "{}", desk.shown());
+}
+
+#[test]
 fn nothing_is_drawn_while_nothing_changes() {
     let (stage, record) = lowering();
     let mut desk = Desk::new(&stage, &[record], (120, 36));

@@ -62,6 +62,11 @@ impl LinkFlaw {
         matches!(self, Self::Down(_) | Self::Lost(_))
     }
 
+    /// Whether what was asked for is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Refused(fault) if fault.code == Code::NotFound)
+    }
+
     /// Whether the daemon is sealed.
     pub(crate) fn is_sealed(&self) -> bool {
         matches!(self, Self::Refused(fault) if fault.code == Code::Unavailable && fault.message.contains("sealed"))

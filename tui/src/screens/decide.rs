@@ -13,7 +13,8 @@ use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::cli::outlook;
 use crate::keymap::Key;
 use crate::link::{LinkFlaw, Order};
-use crate::proof::Challenge;
+use crate::proof::{Challenge, status_word};
+use crate::text::clock;
 
 mod panel;
 
@@ -324,9 +325,13 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
         note: note.clone(),
     };
     let ballot = decide.ballot.clone();
+    let mut closed = None;
     let (good, text, outcome) = match result {
         Ok(target) if user.is_some_and(|user| ballot::is_recorded(&target, &ballot, user, stamp)) => {
             let outcome = Outcome::of(target.status);
+            if outcome != Outcome::Waiting {
+                closed = Some(format!("CLOSED at {}: {}", clock(model.now), status_word(target.status)));
+            }
             let good = outcome != Outcome::Failed;
             (
                 good,
@@ -355,6 +360,8 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
     decide.over(good, text);
     if let Some(open) = &mut model.review {
         open.wants_fresh = true;
+        // The record may be gone with its organization.
+        open.closed = open.closed.take().or(closed);
     }
     let mut effects = vec![effect];
     effects.extend(model.read_approvals());

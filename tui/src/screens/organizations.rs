@@ -36,6 +36,8 @@ pub(crate) struct State {
     accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
     accounts_next: Option<WalletAccountId>,
+    /// That the organization is not there any more.
+    pub(crate) gone: bool,
     /// Words that rows must have.
     pub(crate) filter: Filter,
 }
@@ -51,6 +53,14 @@ pub(crate) fn take(
     let known = state.heads.iter().filter(|head| head.parent_organization_id == parent).count();
     // A first page that is read again does not hide that later ones were read.
     let read_on = after.is_none() && known > page.organizations.len();
+    if after.is_none() && page.next.is_none() {
+        // The first page is all there is: what it does not hold was deleted.
+        let there = |head: &OrganizationHead| {
+            head.parent_organization_id != parent
+                || page.organizations.iter().any(|one| one.organization_id == head.organization_id)
+        };
+        state.heads.retain(there);
+    }
     for head in page.organizations {
         match state.heads.iter_mut().find(|known| known.organization_id == head.organization_id) {
             Some(known) => *known = head,
@@ -87,6 +97,16 @@ pub(crate) fn show(state: &mut State, detail: OrganizationDetail) {
             (0, Vec::new(), None, None);
     }
     state.detail = Some(detail);
+    state.gone = false;
+}
+
+/// Shows no more of an organization that is not there.
+pub(crate) fn forget(state: &mut State, id: OrganizationId) {
+    state.heads.retain(|head| head.organization_id != id);
+    if state.detail.as_ref().is_none_or(|detail| detail.head.organization_id == id) {
+        state.detail = None;
+        state.gone = true;
+    }
 }
 
 /// Takes a page of accounts of a wallet.
@@ -213,7 +233,7 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         lines.push(Line::styled("   more: move to the end", canvas.theme.faint()));
     }
     if lines.is_empty() {
-        lines.push(Line::plain("Loading organizations."));
+        lines.push(Line::plain(if state.gone { "none" } else { "Loading organizations." }));
     }
     let height = usize::from(inner.height);
     let from = if lines.len() > height { scrolled(at, height) } else { 0 };
@@ -223,7 +243,9 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
 fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let Some(detail) = &state.detail else {
         let inner = canvas.framed(area, "Organization", "");
-        canvas.lines(inner, &[Line::plain("Loading the organization.")], 0);
+        let text =
+            if state.gone { "The organization is not there any more." } else { "Loading the organization." };
+        canvas.lines(inner, &[Line::plain(text)], 0);
         return;
     };
     let items = items(state);
@@ -336,7 +358,8 @@ mod tests {
         let page = |heads: Vec<OrganizationHead>| OrganizationPage { organizations: heads, next: None };
         take(&mut state, Some(parent.organization_id), None, page(vec![child(1), child(2)]));
         take(&mut state, None, None, page(vec![parent.clone()]));
-        take(&mut state, Some(parent.organization_id), None, page(vec![child(2), child(3)]));
+        let second = Some(child(2).organization_id);
+        take(&mut state, Some(parent.organization_id), second, page(vec![child(2), child(3)]));
         let ids: Vec<OrganizationId> = state.heads.iter().map(|head| head.organization_id).collect();
         assert_eq!(
             ids,
@@ -347,5 +370,8 @@ mod tests {
                 child(3).organization_id
             ]
         );
+        take(&mut state, Some(parent.organization_id), None, page(vec![child(3)]));
+        let ids: Vec<OrganizationId> = state.heads.iter().map(|head| head.organization_id).collect();
+        assert_eq!(ids, [parent.organization_id, child(3).organization_id], "what was deleted goes");
     }
 }
