@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use quorate_core::model::change::Write;
-use quorate_core::model::layout::Key;
+use quorate_core::model::layout::{self, Key};
 use quorate_core::refusal::Corrupt;
 use quorate_core::seal::NONCE;
 use quorate_core::world::{Page, Records};
@@ -55,8 +55,7 @@ impl Barrier {
         let mut sealed = Vec::with_capacity(writes.len());
         let mut nonces = Nonces::draw(writes.len())?;
         for Write { key, value, replaces } in writes {
-            // Only these are ever long.
-            if replaces && matches!(key.first(), Some(b'a' | b'e' | b'x')) {
+            if replaces && layout::may_be_long(&key) {
                 self.remove_parts(&key, &mut sealed)?;
             }
             match value {
@@ -176,6 +175,8 @@ impl Records for Barrier {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
+
     use super::*;
     use crate::store::{Batch, embedded::Embedded};
     use crate::vault::KeySource;
@@ -204,6 +205,13 @@ mod tests {
         write(&barrier, b"a1", Some(&long[..=PART]));
         assert_eq!(parts(), 2);
         write(&barrier, b"a1", Some(b"short"));
+        let text = layout::interface_text(
+            OrganizationId::from_bytes([1; 16]),
+            SmartContractInterfaceId::from_bytes([2; 16]),
+        );
+        write(&barrier, &text, Some(&long));
+        assert_eq!(parts(), 4);
+        write(&barrier, &text, None);
         assert_eq!((parts(), barrier.read(b"a1").unwrap().as_deref()), (0, Some(b"short".as_slice())));
         write(&barrier, b"a1", Some(&long));
         write(&barrier, b"a1", None);

@@ -24,16 +24,36 @@ pub struct Routes {
     console: Arc<Console>,
     proxies: Proxies,
     /// Places for what reads much: each takes a thread of its own while it reads.
-    readers: Semaphore,
+    readers: Arc<Semaphore>,
+    /// The same for the console, which does not wait behind the public API.
+    console_readers: Arc<Semaphore>,
 }
 
-/// How many requests that may read much are answered at once.
-const READERS: usize = 8;
+/// How many requests of the API, and how many of consoles, that may read much are answered at once.
+const READERS: [usize; 2] = [8, 4];
+
+/// Runs something that may read much, so that other requests do not wait behind it.
+async fn reading(places: &Arc<Semaphore>, run: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    // Nobody closes the semaphore, so there always is a place in the end. It is held by the work and not by the
+    // request: a client that goes away does not end what it began.
+    let place = Arc::clone(places).acquire_owned().await;
+    let span = tracing::Span::current();
+    let work = move || {
+        let answer = span.in_scope(run);
+        drop(place);
+        answer
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        tracing::error!("reading for a request panicked");
+        Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+    })
+}
 
 impl Routes {
     /// Routes over these turns.
     pub fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
-        Self { turns, console: Arc::new(console), proxies, readers: Semaphore::const_new(READERS) }
+        let [readers, console_readers] = READERS.map(|places| Arc::new(Semaphore::new(places)));
+        Self { turns, console: Arc::new(console), proxies, readers, console_readers }
     }
 
     fn credentials(&self, incoming: &Incoming) -> Credentials {
@@ -52,18 +72,6 @@ impl Routes {
         answer(result).of(operation)
     }
 
-    /// Runs something that may read much, so that other requests do not wait behind it.
-    async fn reading(&self, run: impl FnOnce() -> Answer + Send + 'static) -> Answer {
-        // Nobody closes the semaphore, so there always is a place in the end.
-        let _place = self.readers.acquire().await;
-        let span = tracing::Span::current();
-        let answer = tokio::task::spawn_blocking(move || span.in_scope(run)).await;
-        answer.unwrap_or_else(|_| {
-            tracing::error!("reading for a request panicked");
-            Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
-        })
-    }
-
     async fn query(&self, name: &str, incoming: Incoming) -> Answer {
         let Some(operation) = queries::names().find(|known| *known == name) else {
             return match queries::known(name) {
@@ -76,7 +84,7 @@ impl Routes {
         }
         let (turns, credentials) = (Arc::clone(&self.turns), self.credentials(&incoming));
         let run = move || answer(turns.query(operation, &credentials, &incoming.body)).of(operation);
-        if operation.starts_with("list_") { self.reading(run).await } else { run() }
+        if operation.starts_with("list_") { reading(&self.readers, run).await } else { run() }
     }
 }
 
@@ -89,7 +97,7 @@ impl Service for Routes {
             self.query(name, incoming).await
         } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
             let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
-            self.reading(move || console.answer(&rest, &incoming)).await
+            reading(&self.console_readers, move || console.answer(&rest, &incoming)).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else {

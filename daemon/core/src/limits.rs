@@ -64,6 +64,8 @@ impl Default for Limits {
 pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
 /// Blocks of an IP allowlist, of each address family.
 pub const IP_RULES: usize = 10;
+/// How long an invitation can be accepted, in milliseconds: seven days.
+pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Longest list that one request may carry.
 pub const BATCH: usize = 100;
 /// A body may be this old, in milliseconds: one hour.

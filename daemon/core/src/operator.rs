@@ -50,18 +50,19 @@ pub fn organizations(
     let after = match after {
         None => None,
         Some(id) => {
-            let organization = the_organization(world, id)?;
-            Some(layout::child(parent, organization.head.created, id))
+            let head = records::head(world.records(), id)?.ok_or(Missing::Organization)?;
+            Some(layout::child(parent, head.created, id))
         }
     };
     let prefix = layout::children(parent);
     let page = Page { after: after.as_deref(), ..Page::first(&prefix, limit) };
     let ids = world.records().keys(page)?;
+    let next = ids.last().and_then(|key| layout::organization_id(key)).filter(|_| ids.len() == limit);
     let mut organizations = Vec::with_capacity(ids.len());
     for id in ids.iter().filter_map(|key| layout::organization_id(key)) {
-        organizations.push(head(&*the_organization(world, id)?));
+        // One may be deleted between the two reads.
+        organizations.extend(world.organization(id)?.map(|organization| head(&organization)));
     }
-    let next = organizations.last().map(|last| last.organization_id).filter(|_| organizations.len() == limit);
     Ok(OrganizationPage { organizations, next })
 }
 

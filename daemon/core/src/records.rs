@@ -59,14 +59,14 @@ fn shelve<T: Shelved>(organization: &mut Organization, bytes: &[u8]) -> Result<(
     Ok(())
 }
 
-/// The text of a smart contract interface.
+/// The text of a smart contract interface, unless it was deleted since the snapshot was taken.
 pub fn interface_text(
     records: &dyn Records,
     organization: OrganizationId,
     id: SmartContractInterfaceId,
-) -> Result<InterfaceText, Corrupt> {
+) -> Result<Option<InterfaceText>, Corrupt> {
     let bytes = records.read(&layout::interface_text(organization, id))?;
-    InterfaceText::decode(&bytes.ok_or(Corrupt::Record("interface text"))?)
+    bytes.map(|bytes| InterfaceText::decode(&bytes)).transpose()
 }
 
 /// The activity of this id in this organization.

@@ -1,7 +1,7 @@
 //! Sends mail that waits, over SMTP (RFC 5321). The only room that names the mail library.
 //!
-//! A mail leaves the store when the server has taken it, or refused it for good, or after as many attempts as a
-//! webhook has. A crash between taking and removing sends it twice, never not at all.
+//! A mail leaves the store when the server has taken it, or refused it for good, or after four days of attempts. A
+//! crash between taking and removing sends it twice, never not at all.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -32,6 +32,9 @@ use crate::turn::Turns;
 const PASS: usize = 256;
 /// Longest rest between two passes.
 const REST: Duration = Duration::from_secs(30);
+/// What a server answers about this mail and its receiver (RFC 5321 §4.2.3). Other refusals, as of a password, are
+/// about the two servers, and somebody will repair them.
+const ABOUT_THE_MAIL: [u16; 6] = [501, 550, 551, 552, 553, 555];
 /// From the first byte to the server's word on a mail.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -186,7 +189,10 @@ impl Postman {
             let last = rows.len() < PASS;
             after = rows.last().map(|(key, _)| key.clone());
             for (key, bytes) in rows {
-                let mail = Mail::decode(&bytes)?;
+                let Ok(mail) = Mail::decode(&bytes) else {
+                    tracing::error!("a mail cannot be read; it stays where it is");
+                    continue;
+                };
                 if mail.due <= now() {
                     found.due.push((key, mail));
                 } else {
@@ -211,13 +217,11 @@ impl Postman {
         };
         match self.transport.send(message).await {
             Ok(_) => Sent::Taken,
-            Err(error) if error.is_permanent() => {
-                tracing::warn!(status = error.status().map(u16::from), "a mail was refused for good");
-                Sent::Refused
-            }
             Err(error) => {
-                tracing::warn!(status = error.status().map(u16::from), "a mail could not be handed over");
-                Sent::Later
+                let status = error.status().map(u16::from);
+                let refused = status.is_some_and(|status| ABOUT_THE_MAIL.contains(&status));
+                tracing::warn!(status, refused, "a mail could not be handed over");
+                if refused { Sent::Refused } else { Sent::Later }
             }
         }
     }
@@ -247,7 +251,7 @@ impl Postman {
 /// Puts a mail back for later, or gives it up.
 fn postponed(key: Key, mut mail: Mail) -> Write {
     mail.attempts = mail.attempts.saturating_add(1);
-    let Some(due) = schedule::next(mail.attempts, now()) else {
+    let Some(due) = schedule::next(mail.attempts, schedule::MAIL_ATTEMPTS, now()) else {
         tracing::warn!("a mail was given up");
         return Write::remove(key);
     };

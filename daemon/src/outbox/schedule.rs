@@ -4,17 +4,20 @@
 
 use std::time::Duration;
 
-/// Deliveries tried in all.
-pub const ATTEMPTS: u32 = 10;
+/// Deliveries of a webhook tried in all.
+pub const WEBHOOK_ATTEMPTS: u32 = 10;
+/// Deliveries of a mail tried in all: with waits of half an hour on average these are four days, as RFC 5321
+/// §4.5.4.1 asks for.
+pub const MAIL_ATTEMPTS: u32 = 200;
 /// Longest wait behind the first failure.
 const FIRST: Duration = Duration::from_secs(5);
 /// Longest wait behind any failure.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// How long to wait behind the `failed`-th failure, counted from 1; `None` when that was the last attempt.
+/// How long to wait behind the `failed`-th of so many attempts, counted from 1; `None` when that was the last one.
 /// `random` spreads the wait evenly from zero to its upper bound, so that receivers are not hit in step.
-pub fn wait(failed: u32, random: u64) -> Option<Duration> {
-    if failed >= ATTEMPTS {
+pub fn wait(failed: u32, attempts: u32, random: u64) -> Option<Duration> {
+    if failed >= attempts {
         return None;
     }
     let doublings = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -25,11 +28,11 @@ pub fn wait(failed: u32, random: u64) -> Option<Duration> {
 }
 
 /// When the attempt behind the `failed`-th failure is due, in milliseconds since 1970.
-pub fn next(failed: u32, now: u64) -> Option<u64> {
+pub fn next(failed: u32, attempts: u32, now: u64) -> Option<u64> {
     let mut random = [0; 8];
     // Without randomness retries of many things come at once, which is a nuisance only.
     let _ = getrandom::fill(&mut random);
-    let wait = wait(failed, u64::from_be_bytes(random))?;
+    let wait = wait(failed, attempts, u64::from_be_bytes(random))?;
     Some(now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
 }
 
@@ -53,9 +56,15 @@ mod tests {
             (11, None),
             (u32::MAX, None),
         ] {
-            assert_eq!(wait(failed, u64::MAX), bound_seconds.map(Duration::from_secs), "{failed}");
-            assert_eq!(wait(failed, 0), bound_seconds.map(|_| Duration::ZERO), "{failed}");
+            assert_eq!(
+                wait(failed, WEBHOOK_ATTEMPTS, u64::MAX),
+                bound_seconds.map(Duration::from_secs),
+                "{failed}"
+            );
+            assert_eq!(wait(failed, WEBHOOK_ATTEMPTS, 0), bound_seconds.map(|_| Duration::ZERO), "{failed}");
         }
-        assert_eq!(wait(1, u64::MAX / 2), Some(Duration::from_millis(2500)));
+        assert_eq!(wait(1, WEBHOOK_ATTEMPTS, u64::MAX / 2), Some(Duration::from_millis(2500)));
+        assert_eq!(wait(199, MAIL_ATTEMPTS, u64::MAX), Some(LONGEST));
+        assert_eq!(wait(200, MAIL_ATTEMPTS, u64::MAX), None);
     }
 }

@@ -208,7 +208,7 @@ impl Outbox {
 
 /// Puts a notice back for later, or gives it up.
 fn postponed(key: Key, mut notice: Notice) -> Write {
-    let Some(due) = schedule::next(notice.attempts, now()) else {
+    let Some(due) = schedule::next(notice.attempts, schedule::WEBHOOK_ATTEMPTS, now()) else {
         tracing::warn!(receiver = %notice.receiver, activity = %notice.activity, "a webhook was given up");
         return Write::remove(key);
     };

@@ -31,7 +31,7 @@ pub fn make_room(more: usize, cx: &mut Cx<'_, '_>) {
     let present = &view.organization.invitations;
     let limit = view.world.limits().invitations;
     let surplus = present.len().saturating_add(more).saturating_sub(limit);
-    let mut ended: Vec<_> = present.iter().filter(|one| !one.waits()).collect();
+    let mut ended: Vec<_> = present.iter().filter(|one| !one.waits(cx.now())).collect();
     ended.sort_by_key(|one| (one.updated, one.id));
     for one in ended.into_iter().take(surplus) {
         cx.change(Change::RemoveInvitation(one.id));
@@ -70,7 +70,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
          To accept, submit ACCEPT_INVITATION, stamped with this API key. It opens this invitation and\n\
-         nothing else, once.\n\n\
+         nothing else, once, within seven days.\n\n\
          organization  {organization_id}\n\
          invitation    {invitation_id}\n\
          public key    {public_key}\n\
@@ -95,7 +95,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
 /// Takes back the invitations that wait and were sent by users who go.
 pub fn revoke_of(senders: &[UserId], cx: &mut Cx<'_, '_>) {
     let (now, view) = (cx.now(), cx.view());
-    let theirs = |one: &&Invitation| one.waits() && senders.contains(&one.sender);
+    let theirs = |one: &&Invitation| one.waits(now) && senders.contains(&one.sender);
     for one in view.organization.invitations.iter().filter(theirs) {
         cx.change(Change::PutInvitation(one.with_status(InvitationStatus::Revoked, now)));
     }
@@ -104,7 +104,7 @@ pub fn revoke_of(senders: &[UserId], cx: &mut Cx<'_, '_>) {
 /// Takes tags that go off the invitations that wait.
 pub fn untag(tags: &[TagId], cx: &mut Cx<'_, '_>) {
     let (now, view) = (cx.now(), cx.view());
-    for one in view.organization.invitations.iter().filter(|one| one.waits()) {
+    for one in view.organization.invitations.iter().filter(|one| one.waits(now)) {
         if one.tags.iter().any(|tag| tags.contains(tag)) {
             let kept = one.tags.iter().copied().filter(|tag| !tags.contains(tag)).collect();
             cx.change(Change::PutInvitation(Invitation { tags: kept, updated: now, ..one.clone() }));

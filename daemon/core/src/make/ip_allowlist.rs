@@ -21,10 +21,15 @@ pub fn only_at_the_top(view: &View<'_>) -> Result<(), Refusal> {
     if is_child { Err(Intent::ClosedToChildren("have IP allowlists").into()) } else { Ok(()) }
 }
 
-/// The user whose API key has this public key, and the place of the key.
-pub fn holder<'a>(public_key: &str, view: &View<'a>) -> Result<(&'a User, usize), Refusal> {
-    let found = view.organization.key_place(&public_key.to_ascii_lowercase());
-    found.ok_or(Missing::Thing("api key").into())
+/// A user has an API key with this public key.
+pub fn is_held(public_key: &str, view: &View<'_>) -> Result<(), Refusal> {
+    let public_key = public_key.to_ascii_lowercase();
+    let held = view.organization.users().any(|user| holds(user, &public_key));
+    if held { Ok(()) } else { Err(Missing::Thing("api key").into()) }
+}
+
+fn holds(user: &User, public_key: &str) -> bool {
+    user.api_keys.iter().any(|key| key.public_key == public_key)
 }
 
 /// The list of a key, or of the organization, is there.
@@ -34,20 +39,20 @@ pub fn present(public_key: Option<&str>, view: &View<'_>) -> Result<(), Refusal>
     found.map(drop).ok_or(Missing::Thing("IP allowlist").into())
 }
 
-/// Puts a list in place, or takes it away.
-pub fn set(public_key: Option<&str>, list: Option<IpAllowlist>, cx: &mut Cx<'_, '_>) -> Result<(), Refusal> {
-    let Some(key) = public_key else {
-        cx.change(Change::SetIpAllowlist(list));
-        return Ok(());
+/// Puts a list in place, or takes it away. One text may be a key on two curves, of two users: both get the list.
+pub fn set(public_key: Option<&str>, list: Option<&IpAllowlist>, cx: &mut Cx<'_, '_>) {
+    let Some(public_key) = public_key.map(str::to_ascii_lowercase) else {
+        cx.change(Change::SetIpAllowlist(list.cloned()));
+        return;
     };
-    let (user, place) = holder(key, cx)?;
-    let mut user = user.clone();
-    if let Some(key) = user.api_keys.get_mut(place) {
-        key.ip_allowlist = list;
+    let (now, view) = (cx.now(), cx.view());
+    for user in view.organization.users().filter(|user| holds(user, &public_key)) {
+        let mut user = User { updated: now, ..user.clone() };
+        for key in user.api_keys.iter_mut().filter(|key| key.public_key == public_key) {
+            key.ip_allowlist = list.cloned();
+        }
+        cx.change(Change::PutUser(user));
     }
-    user.updated = cx.now();
-    cx.change(Change::PutUser(user));
-    Ok(())
 }
 
 /// Reads a block: an address alone is a block of one. Bits beyond the prefix are dropped.

@@ -322,6 +322,7 @@ impl Applied {
             self.writes.extend(keys.into_iter().map(Write::remove));
         }
         self.writes.push(Write::remove(layout::entity(id, Entity::User(user))));
+        self.writes.push(Write::mark(layout::departed(id, user), &[]));
         self.after.remove_user(user);
     }
 

@@ -9,6 +9,7 @@ use super::Millis;
 use super::layout::Entity;
 use super::record::Record;
 use super::shelf::shelved;
+use crate::limits::INVITATION_LIFE_MILLIS;
 
 /// What became of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,9 +67,10 @@ impl Record for Invitation {
 shelved!(Invitation, InvitationId, Entity::Invitation, invitations);
 
 impl Invitation {
-    /// Whether it waits to be accepted.
-    pub fn waits(&self) -> bool {
-        self.status == InvitationStatus::Created
+    /// Whether it can be accepted at this instant.
+    pub fn waits(&self, now: Millis) -> bool {
+        let end = self.created.saturating_add(INVITATION_LIFE_MILLIS);
+        self.status == InvitationStatus::Created && now < end
     }
 
     /// The same with another status.

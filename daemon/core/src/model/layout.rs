@@ -157,6 +157,11 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
     key(b's', &[organization.as_bytes(), &[class], id])
 }
 
+/// Whether the record at this key can be longer than the store takes in one piece. The others stay far below.
+pub fn may_be_long(key: &[u8]) -> bool {
+    matches!(key.first(), Some(b'a' | b'e' | b'i' | b'o' | b'x' | b'y'))
+}
+
 /// The text of a smart contract interface.
 pub fn interface_text(organization: OrganizationId, id: SmartContractInterfaceId) -> Key {
     key(b'i', &[organization.as_bytes(), id.as_bytes()])
@@ -303,6 +308,11 @@ pub fn notice(
 
 /// All notices begin so.
 pub const NOTICES: &[u8] = b"x";
+
+/// That a user of this id was there and is gone: nobody may take the id up again.
+pub fn departed(organization: OrganizationId, user: UserId) -> Key {
+    key(b'g', &[organization.as_bytes(), user.as_bytes()])
+}
 
 /// A mail that waits to be sent, by the activity that sends it.
 pub fn mail(activity: ActivityId, number: u32) -> Key {

@@ -274,17 +274,11 @@ impl Organization {
         self.head.features.get(&name).map(Option::as_deref)
     }
 
-    /// The user whose API key has this public key on whichever curve, and the place of the key among theirs.
-    pub fn key_place(&self, public_key: &str) -> Option<(&User, usize)> {
-        let place = |user: &User| user.api_keys.iter().position(|key| key.public_key == public_key);
-        self.users().find_map(|user| Some((user, place(user)?)))
-    }
-
     /// The IP allowlist of the API key with this public key, or of the organization.
     pub fn ip_allowlist(&self, public_key: Option<&str>) -> Option<&IpAllowlist> {
         let Some(public_key) = public_key else { return self.head.ip_allowlist.as_ref() };
-        let (user, place) = self.key_place(public_key)?;
-        user.api_keys.get(place)?.ip_allowlist.as_ref()
+        let mut keys = self.users().flat_map(|user| &user.api_keys);
+        keys.find_map(|key| key.ip_allowlist.as_ref().filter(|_| key.public_key == public_key))
     }
 
     /// Features as the wire lists them.

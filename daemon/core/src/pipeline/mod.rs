@@ -125,7 +125,8 @@ fn run<'a>(
     if entry.masks {
         submission.kept = Some(masked(&envelope, organization, ready.as_ref())?);
     }
-    if let Some(newcomer) = ready.newcomer() {
+    // Whoever takes the id of somebody else stays nobody: nothing is recorded in another's name.
+    if let Some(newcomer) = ready.newcomer().filter(|user| submission.target.user(*user).is_none()) {
         submission.caller.user = newcomer;
     }
     match ready.ballot() {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key, Lookup};
 use crate::model::{Invitation, PrivateKey, SmartContractInterface, Tag, User, Wallet};
+use crate::records;
 use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
@@ -131,9 +132,10 @@ fn children(asked: &Asked<'_>, pagination: &Pagination) -> Result<Vec<Organizati
     let prefix = layout::children(asked.id());
     let place = |text: &str| -> Result<Key, Refusal> {
         let id: OrganizationId = text.parse().map_err(|_| Intent::Cursor)?;
-        let child = asked.world.organization(id)?.filter(|child| child.head.parent == Some(asked.id()));
-        let child = child.ok_or(Intent::Cursor)?;
-        Ok(layout::child(asked.id(), child.head.created, id))
+        // One that was deleted since still has its place in the order.
+        let child = records::head(asked.world.records(), id)?;
+        let child = child.filter(|child| child.parent == Some(asked.id())).ok_or(Intent::Cursor)?;
+        Ok(layout::child(asked.id(), child.created, id))
     };
     page(asked, &prefix, pagination, place, layout::organization_id)
 }

@@ -54,23 +54,24 @@ pub(super) fn get_smart_contract_interface(asked: &Asked<'_>, value: Value) -> R
     let query: Query = read(value)?;
     let found = asked.organization.smart_contract_interfaces.get(query.smart_contract_interface_id);
     let found = found.ok_or(Missing::Thing("smart contract interface"))?;
-    one("smartContractInterface", &whole(asked, found)?)
+    let whole = whole(asked, found)?.ok_or(Missing::Thing("smart contract interface"))?;
+    one("smartContractInterface", &whole)
 }
 
 /// All smart contract interfaces with their texts, oldest first.
 pub(super) fn list_smart_contract_interfaces(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
     let mut interfaces: Vec<_> = asked.organization.smart_contract_interfaces.iter().collect();
     interfaces.sort_by_key(|interface| (interface.created, interface.id));
-    let whole = interfaces.into_iter().map(|interface| whole(asked, interface));
+    let whole = interfaces.into_iter().filter_map(|interface| whole(asked, interface).transpose());
     one("smartContractInterfaces", &whole.collect::<Result<Vec<_>, _>>()?)
 }
 
 fn whole(
     asked: &Asked<'_>,
     interface: &SmartContractInterface,
-) -> Result<quorate_common::wire::SmartContractInterface, Corrupt> {
+) -> Result<Option<quorate_common::wire::SmartContractInterface>, Corrupt> {
     let text = records::interface_text(asked.world.records(), asked.id(), interface.id)?;
-    Ok(interface.wire(asked.id(), text))
+    Ok(text.map(|text| interface.wire(asked.id(), text)))
 }
 
 /// The IP allowlist of the organization, or of one API key.

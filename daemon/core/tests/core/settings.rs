@@ -83,6 +83,50 @@ fn nobody_is_invited_where_no_mail_goes_out() {
 }
 
 #[test]
+fn a_guest_takes_up_nobody_s_name() {
+    let mut house = House::found(1);
+    let guest = house.invited.clone();
+    let accept = |house: &mut House, user: quorate_common::ids::UserId, now: u64| {
+        let mut parameters = samples::parameters(ACCEPT, house, &house.spare);
+        parameters["userId"] = json!(user);
+        house.submit(&guest, house.id, ACCEPT, &parameters, now).map_err(|fault| fault.message)
+    };
+    let (root, user) = (house.roots[0].user, house.user.user);
+    house.agreed("ACTIVITY_TYPE_DELETE_USERS", &json!({"userIds": [user]}));
+    let taken = Err("user ID is already taken in this organization".to_owned());
+    let nobody = quorate_common::ids::UserId::from_bytes([0; 16]);
+    // Policies and histories name the user who is gone, so the id is not to be had again.
+    for id in [root, user, nobody] {
+        assert_eq!(accept(&mut house, id, NOW), taken, "{id}");
+    }
+    let failed = asked(&house, "list_activities", &json!({"filterByType": [ACCEPT]}))["activities"].clone();
+    for activity in failed.as_array().expect("a list") {
+        assert_ne!(activity["votes"][0]["userId"], json!(root), "a root user is said to have asked");
+    }
+    let week = 7 * 24 * 60 * 60 * 1000;
+    assert_eq!(accept(&mut house, guest.user, NOW + week), Err("invitation has expired".to_owned()));
+    accept(&mut house, guest.user, NOW + week - 1).expect("it opens on the last day");
+}
+
+#[test]
+fn pages_go_on_behind_a_child_that_was_deleted() {
+    let mut house = House::found(1);
+    let (mut child, mut sibling) = (house.child.clone(), house.sibling.clone());
+    let first = json!({"paginationOptions": {"limit": "1"}});
+    // Both were made at the same instant, so their ids say which one is first.
+    if asked(&house, "list_suborgs", &first)["organizationIds"] == json!([sibling.home]) {
+        std::mem::swap(&mut child, &mut sibling);
+    }
+    let delete = json!({"deleteWithoutExport": true});
+    house.submit(&child, child.home, "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION", &delete, NOW).expect("it may");
+    let next = json!({"paginationOptions": {"limit": "1", "after": child.home}});
+    assert_eq!(asked(&house, "list_suborgs", &next)["organizationIds"], json!([sibling.home]));
+    let next = quorate_core::operator::organizations(&house.memory, Some(house.id), Some(child.home), 1);
+    let next = next.expect("the console goes on, too").organizations;
+    assert_eq!(next.iter().map(|one| one.organization_id).collect::<Vec<_>>(), [sibling.home]);
+}
+
+#[test]
 fn invitations_that_wait_no_more_make_room() {
     let mut house = House::found(1);
     let sender = house.spare.user;
@@ -353,7 +397,7 @@ fn a_deleted_child_is_nowhere_and_its_accounts_are_swept_away() {
     ] {
         assert_eq!(listed(&json!({"filterType": filter, "filterValue": value})), json!([]), "{filter}");
     }
-    // What is left of it: its head, and what was done in it and by whom.
+    // What is left of it: its head, what was done in it and by whom, and whose ids were theirs.
     let named = |letter: u8| {
         house.memory.rows(letter).filter(|(key, _)| key[1..].starts_with(child.home.as_bytes())).count()
     };
@@ -361,7 +405,7 @@ fn a_deleted_child_is_nowhere_and_its_accounts_are_swept_away() {
         .map(|letter| (char::from(letter), named(letter)))
         .filter(|(_, rows)| *rows > 0)
         .collect();
-    assert_eq!(left, [('a', 5), ('d', 1), ('o', 1), ('t', 5)]);
+    assert_eq!(left, [('a', 5), ('d', 1), ('g', 2), ('o', 1), ('t', 5)]);
 }
 
 #[test]

@@ -138,8 +138,8 @@ impl<'a> Chooser<'a> {
             let labels = [String::new(), "two\nlines".to_owned(), "n".repeat(256), "é".repeat(255)];
             return labels[self.choices.below(4)].clone();
         }
-        if self.choices.one_in(5) {
-            return format!("{noun} #{}", self.choices.below(4));
+        if self.choices.one_in(4) {
+            return format!("{noun} #{}", self.choices.below(3));
         }
         let number = self.number();
         match self.choices.below(3) {

@@ -4,7 +4,7 @@ use quorate_common::ids::{InvitationId, UserId};
 
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
-use crate::model::{Invitation, InvitationStatus, User};
+use crate::model::{Invitation, InvitationStatus, User, layout};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 use crate::refusal::{Clash, Denied};
@@ -63,11 +63,16 @@ impl Kind for AcceptInvitation {
         user::are_meant_for(request.user, std::slice::from_ref(&request.authenticator))?;
         let invitation = view.shelved::<Invitation>(request.invitation)?;
         match invitation.status {
-            InvitationStatus::Created => {}
+            InvitationStatus::Created if invitation.waits(view.now) => {}
+            InvitationStatus::Created => return Err(Wrong::Text("invitation has expired").into()),
             InvitationStatus::Accepted => return Err(Wrong::Text("invitation has been accepted").into()),
             InvitationStatus::Revoked => return Err(Wrong::Text("invitation has been revoked").into()),
         }
-        if view.organization.user(request.user).is_some() {
+        // Policies and histories name users by their ids, so an id is one person's for ever.
+        let nobody = UserId::from_bytes([0; 16]);
+        let departed =
+            view.records().read(&layout::departed(view.organization.id(), request.user))?.is_some();
+        if departed || request.user == nobody || view.organization.user(request.user).is_some() {
             return Err(Clash::User.into());
         }
         let new = NewUser {

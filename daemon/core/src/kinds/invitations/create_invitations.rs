@@ -61,7 +61,7 @@ impl Kind for CreateInvitations {
             distinct(one.receiver_user_tags.iter(), "receiverUserTags")?;
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
-        let waiting = view.organization.invitations.iter().filter(|one| one.waits()).count();
+        let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
         room(waiting, intent.invitations.len(), view.world.limits().invitations, "invitations")?;
         Ok((Facts::default(), ()))
     }

@@ -40,7 +40,7 @@ impl Kind for RemoveIpAllowlist {
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        ip_allowlist::set(intent.public_key.as_ref().map(Text::as_str), None, cx)?;
+        ip_allowlist::set(intent.public_key.as_ref().map(Text::as_str), None, cx);
         Ok(Outcome {})
     }
 }

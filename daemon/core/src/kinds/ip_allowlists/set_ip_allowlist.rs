@@ -64,7 +64,7 @@ impl Kind for SetIpAllowlist {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, IpAllowlist), Refusal> {
         ip_allowlist::only_at_the_top(view)?;
         if let Some(key) = &intent.public_key {
-            ip_allowlist::holder(key.as_str(), view)?;
+            ip_allowlist::is_held(key.as_str(), view)?;
         }
         let mut rules: Vec<IpRule> = Vec::with_capacity(intent.rules.len());
         for (place, rule) in intent.rules.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Kind for SetIpAllowlist {
 
     fn execute(intent: Intent, list: IpAllowlist, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let key = intent.public_key.as_ref().map(Text::as_str);
-        ip_allowlist::set(key, Some(list), cx)?;
+        ip_allowlist::set(key, Some(&list), cx);
         Ok(Outcome {})
     }
 }

@@ -54,7 +54,7 @@ impl Play {
     /// A body that was taken before changes nothing and is answered as before.
     pub(super) async fn repeat(&mut self) {
         let place = self.place();
-        let asker = self.asker(place);
+        let asker = self.asker(place, None);
         let caller = self.caller(place, &asker);
         let organization = &self.world.organizations[place];
         let ended =
@@ -75,7 +75,7 @@ impl Play {
     /// A user of the parent may look at a child, not act in it.
     pub(super) async fn trespass(&mut self) {
         let place = self.choices.below(self.world.organizations.len());
-        let asker = self.asker(0);
+        let asker = self.asker(0, None);
         if place == 0 || self.world.organizations[place].holder(&asker.public_key).is_some() {
             return;
         }

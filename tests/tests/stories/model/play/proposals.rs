@@ -17,7 +17,7 @@ impl Play {
     /// Somebody asks for something, and if it has to wait, others mostly agree at once.
     pub(super) async fn ask(&mut self, place: usize, choose: Choose, interruption: Option<Interruption>) {
         let deed = self.choose(place, choose);
-        let asker = self.asker(place);
+        let asker = self.asker(place, deed.owner());
         let caller = self.caller(place, &asker);
         let body = caller.proposal(&activity_type(deed.name()), &deed.parameters());
         self.current = format!("in organization {place}: {}", String::from_utf8_lossy(&body));
