@@ -46,6 +46,11 @@ pub trait Kind: 'static {
         None
     }
 
+    /// The user whose own credentials are changed and nothing else, for kinds that do that.
+    fn own_credentials_of(_intent: &Self::Intent) -> Option<UserId> {
+        None
+    }
+
     /// The user who asks, for those kinds by which somebody becomes one.
     fn newcomer(_intent: &Self::Intent) -> Option<UserId> {
         None
@@ -194,6 +199,9 @@ pub trait Ready {
     /// The vote that the intent is.
     fn ballot(&self) -> Option<Ballot>;
 
+    /// The user whose own credentials are changed and nothing else.
+    fn own_credentials_of(&self) -> Option<UserId>;
+
     /// The user who asks, where the intent makes somebody one.
     fn newcomer(&self) -> Option<UserId>;
 
@@ -249,6 +257,10 @@ impl<F: Form> Ready for Prepared<F> {
 
     fn ballot(&self) -> Option<Ballot> {
         F::Kind::ballot(&self.intent)
+    }
+
+    fn own_credentials_of(&self) -> Option<UserId> {
+        F::Kind::own_credentials_of(&self.intent)
     }
 
     fn newcomer(&self) -> Option<UserId> {

@@ -6,12 +6,16 @@ use quorate_common::ids::{
 };
 use quorate_common::stamp::Stamp;
 
+use crate::model::layout;
 use crate::model::{
     Millis, Organization, Policy, PrivateKey, Shelved, Tag, TagKind, User, Wallet, WalletAccount,
 };
 use crate::records;
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
-use crate::world::{Records, World};
+use crate::world::{Page, Records, World};
+
+/// How many accounts of a name are looked at in one page.
+const NAMED: usize = 64;
 
 /// Who asks, as proven by a stamp.
 #[derive(Debug, Clone)]
@@ -96,6 +100,26 @@ impl<'a> View<'a> {
     /// No wallet bears this name.
     pub fn wallet_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
         free(self.organization.wallets().any(|wallet| wallet.name == *name), "wallet")
+    }
+
+    /// No wallet account bears this name.
+    pub fn account_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
+        let prefix = layout::account_names(self.world.index(), self.organization.id(), name.as_str());
+        let mut after: Option<layout::Key> = None;
+        loop {
+            let page = Page { after: after.as_deref(), ..Page::first(&prefix, NAMED) };
+            let keys = self.records().keys(page)?;
+            for id in keys.iter().filter_map(|key| layout::named_account(key)) {
+                // Those of a deleted wallet are still there until they are swept.
+                if self.wallet_account(id).is_ok_and(|account| account.name.as_ref() == Some(name)) {
+                    return free(true, "wallet account");
+                }
+            }
+            if keys.len() < NAMED {
+                return Ok(());
+            }
+            after = keys.into_iter().next_back();
+        }
     }
 
     /// No private key bears this name.

@@ -168,7 +168,10 @@ pub fn check_new(
     not_empty(users, list)?;
     let limits = view.world.limits();
     check(users, Some(view.organization), sign_in, limits)?;
-    users.iter().try_for_each(|user| view.tags_exist(&user.tags, TagKind::User))?;
+    for user in users {
+        distinct(&user.tags, "userTags")?;
+        view.tags_exist(&user.tags, TagKind::User)?;
+    }
     room(view.organization.users().count(), users.len(), limits.users, "users")
 }
 

@@ -11,6 +11,7 @@ use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::{WalletAccountParams, WalletParams};
 use crate::refusal::{Corrupt, Intent, Refusal, Unoffered};
 use crate::secret::SecretBytes;
+use crate::view::{View, distinct};
 
 /// No two accounts of one request are the same, and each address format fits its curve and is offered.
 pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
@@ -27,7 +28,15 @@ pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
             return Err(Intent::Text("invalid address format").into());
         }
     }
-    Ok(())
+    distinct(accounts.iter().filter_map(|account| account.name.as_ref()), "accounts")
+}
+
+/// No account of the organization bears a name of these.
+pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), Refusal> {
+    accounts
+        .iter()
+        .filter_map(|account| account.name.as_ref())
+        .try_for_each(|name| view.account_name_is_free(name))
 }
 
 /// A wallet as described, with its secret and accounts.

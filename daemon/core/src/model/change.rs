@@ -36,8 +36,8 @@ pub enum Change {
     PutPrivateKey(PrivateKey),
     /// A private key is gone, and its secret with it.
     RemovePrivateKey(PrivateKeyId),
-    /// An account, changed in what it does not sign under.
-    PutAccount(WalletAccount),
+    /// An account, as it was, with another name.
+    RenameAccount(WalletAccount, Label),
     /// An account is gone.
     RemoveAccount(WalletAccount),
     /// A tag, new or changed.
@@ -181,7 +181,10 @@ impl Applied {
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
             Change::PutPrivateKey(key) => self.put(key)?,
             Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
-            Change::PutAccount(account) => {
+            Change::RenameAccount(account, name) => {
+                self.writes.extend(name_key(id, &account, index).map(Write::remove));
+                let account = WalletAccount { name: Some(name), updated: now, ..account };
+                self.writes.extend(name_key(id, &account, index).map(|key| Write::mark(key, &[])));
                 let at = layout::account(id, account.wallet, account.ordinal);
                 self.writes.push(Write::put(at, &account)?);
             }
@@ -337,6 +340,7 @@ impl Applied {
         if let Some(key) = account_finding_key(&self.after.head, account, index) {
             self.writes.push(Write::mark(key, &[]));
         }
+        self.writes.extend(name_key(id, account, index).map(|key| Write::mark(key, &[])));
         self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
         self.writes.push(Write::mark(path, account.id.as_bytes()));
         self.writes.push(Write::put(at, account)?);
@@ -371,6 +375,7 @@ fn child_place(head: &Head) -> Key {
 pub fn account_removal(head: &Head, account: &WalletAccount, index: &IndexKey) -> Vec<Write> {
     let mut keys = signer_keys(head.id, account, index);
     keys.extend(account_finding_key(head, account, index));
+    keys.extend(name_key(head.id, account, index));
     keys.push(layout::account_place(head.id, account.id));
     keys.push(path_key(account, index));
     keys.push(layout::account(head.id, account.wallet, account.ordinal));
@@ -382,6 +387,11 @@ fn account_finding_key(head: &Head, account: &WalletAccount, index: &IndexKey) -
     let lookup = Lookup::WalletAccountAddress;
     let of = account.id.as_bytes();
     Some(layout::found_by(index, head.parent?, lookup, &account.address, head.id, of))
+}
+
+/// The key that says that an account bears its name.
+fn name_key(id: OrganizationId, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
+    Some(layout::account_name(index, id, account.name.as_ref()?.as_str(), account.id))
 }
 
 /// The keys of what an account signs under.

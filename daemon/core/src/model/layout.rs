@@ -191,6 +191,29 @@ pub fn account_path(index: &IndexKey, wallet: WalletId, curve: &str, path: &str,
     key(b'q', &[wallet.as_bytes(), &digest])
 }
 
+/// All accounts of an organization that bear a name begin so.
+pub fn account_names(index: &IndexKey, organization: OrganizationId, name: &str) -> Key {
+    key(b'b', &[organization.as_bytes(), &index.digest(&[name.as_bytes()])])
+}
+
+/// That an account bears a name.
+pub fn account_name(
+    index: &IndexKey,
+    organization: OrganizationId,
+    name: &str,
+    account: WalletAccountId,
+) -> Key {
+    let mut key = account_names(index, organization, name);
+    key.extend_from_slice(account.as_bytes());
+    key
+}
+
+/// The account at the end of a key under [`account_names`].
+pub fn named_account(key: &[u8]) -> Option<WalletAccountId> {
+    let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
+    Some(WalletAccountId::from_bytes(tail.try_into().ok()?))
+}
+
 /// All that signs under a text (address or public key) begins so.
 pub fn signers(index: &IndexKey, organization: OrganizationId, text: &str) -> Key {
     key(b'w', &[organization.as_bytes(), &index.digest(&[text.as_bytes()])])

@@ -30,7 +30,11 @@ impl<'a> Submission<'a> {
             Err(wrong @ (Refusal::Intent(_) | Refusal::Corrupt(_) | Refusal::Unoffered(_))) => {
                 return Err(wrong);
             }
-            Err(outcome) => (Facts::default(), Some(outcome)),
+            Err(outcome) => {
+                // Whoever may change their own credentials learns what speaks against it.
+                let own_credentials_of = ready.own_credentials_of();
+                (Facts { own_credentials_of, ..Facts::default() }, Some(outcome))
+            }
         };
         let approvals = [self.approval()];
         let case = Case {

@@ -140,6 +140,7 @@ fn children(asked: &Asked<'_>, pagination: &Pagination) -> Result<Vec<Organizati
     page(asked, &prefix, pagination, place, layout::organization_id)
 }
 
+/// A page of the children that a value finds. A child may be found by several of its things, which stand together.
 fn found(
     asked: &Asked<'_>,
     lookup: Lookup,
@@ -147,17 +148,42 @@ fn found(
     pagination: &Pagination,
 ) -> Result<Vec<OrganizationId>, Refusal> {
     let prefix = layout::finds(asked.world.index(), asked.id(), lookup, text);
-    // Entries of one child stand together; its cursor lies behind the last of them.
-    let place = |text: &str| -> Result<Key, Refusal> {
-        let id: OrganizationId = text.parse().map_err(|_| Intent::Cursor)?;
-        let mut key = prefix.clone();
-        key.extend_from_slice(id.as_bytes());
-        key.extend_from_slice(&[0xff; 17]);
-        Ok(key)
+    let place = |text: &str| text.parse::<OrganizationId>().map_err(|_| Intent::Cursor);
+    let (order, cursor) = match pagination.cursor()? {
+        None => (Order::Ascending, None),
+        Some(Cursor::After(text)) => (Order::Ascending, Some(place(text)?)),
+        Some(Cursor::Before(text)) => (Order::Descending, Some(place(text)?)),
     };
-    let mut ids = page(asked, &prefix, pagination, place, layout::found_child)?;
-    ids.dedup();
+    let limit = pagination.limit()?;
+    let mut ids: Vec<OrganizationId> = Vec::new();
+    let mut last = cursor;
+    while ids.len() < limit {
+        let after = last.map(|id| beyond(&prefix, id, order));
+        let keys =
+            asked.world.records().keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
+        let children = keys.iter().filter_map(|key| layout::found_child(key));
+        ids.extend(children.filter(|id| Some(*id) != last));
+        ids.dedup();
+        if keys.len() < limit {
+            break;
+        }
+        last = ids.last().copied();
+    }
+    ids.truncate(limit);
+    if order == Order::Descending {
+        ids.reverse();
+    }
     Ok(ids)
+}
+
+/// The key from which a page goes on that is through with all things of a child.
+fn beyond(prefix: &[u8], child: OrganizationId, order: Order) -> Key {
+    let mut key = [prefix, child.as_bytes()].concat();
+    if order == Order::Ascending {
+        // Behind each of its things.
+        key.extend_from_slice(&[0xff; 17]);
+    }
+    key
 }
 
 fn page(

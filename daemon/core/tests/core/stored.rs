@@ -213,6 +213,11 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("notice", layout::notice(organization, None, activity, 3)),
         ("endpoint notice", layout::notice(organization, Some(endpoint), activity, 3)),
         ("mail", layout::mail(activity, 2)),
+        ("departed", layout::departed(organization, UserId::from_bytes([0x66; 16]))),
+        (
+            "account name",
+            layout::account_name(&index, organization, "n", WalletAccountId::from_bytes([0x99; 16])),
+        ),
         ("invitation", entity(Entity::Invitation(InvitationId::from_bytes([0xdd; 16])))),
         ("webhook endpoint", entity(Entity::WebhookEndpoint(endpoint))),
         ("session profile", entity(Entity::SessionProfile(SessionProfileId::from_bytes([0xff; 16])))),

@@ -101,9 +101,7 @@ impl<'a> Chooser<'a> {
             return Vec::new();
         }
         let count = self.one(&[0, 0, 1, 1, 2]);
-        let mut ids = self.several(fitting, count);
-        ids.dedup();
-        ids
+        self.several(fitting, count)
     }
 
     fn several(&mut self, fitting: &[String], count: usize) -> Vec<String> {

@@ -262,14 +262,9 @@ pub(super) fn trace(world: &mut World) {
 /// Sub-organizations by a filter, in their order.
 async fn children_by(caller: &Caller, members: Value, choices: &mut Choices) -> Vec<String> {
     let (query, member, id_name) = ("list_suborgs", "organizationIds", None);
-    let is_filtered = members.get("filterType").is_some();
     let list = List { caller, query, member, members, id_name };
-    let told = if is_filtered {
-        list.page(json!({ "limit": "100" })).await
-    } else {
-        let limit = 1 + choices.below(12);
-        list.all(limit, choices).await
-    };
+    let limit = 1 + choices.below(12);
+    let told = list.all(limit, choices).await;
     told.iter().map(|id| id.as_str().expect("an id").to_owned()).collect()
 }
 

@@ -72,6 +72,10 @@ impl Kind for CreateApiKeys {
         Ok((Facts { params, ..Facts::of_own_credentials(intent.user) }, ()))
     }
 
+    fn own_credentials_of(intent: &NewKeys) -> Option<UserId> {
+        Some(intent.user)
+    }
+
     fn execute(intent: NewKeys, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let now = cx.now();
         let mut user: User = cx.user(intent.user)?.clone();

@@ -58,6 +58,10 @@ impl Kind for CreateOauthProviders {
         Ok((Facts::of_own_credentials(intent.user), ()))
     }
 
+    fn own_credentials_of(intent: &New) -> Option<UserId> {
+        Some(intent.user)
+    }
+
     fn execute(intent: New, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let now = cx.now();
         let mut user = cx.user(intent.user)?.clone();

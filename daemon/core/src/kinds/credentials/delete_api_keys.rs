@@ -50,6 +50,10 @@ impl Kind for DeleteApiKeys {
         Ok((Facts { own_credentials_of: Some(intent.user_id), params, ..Facts::default() }, user))
     }
 
+    fn own_credentials_of(intent: &Intent) -> Option<UserId> {
+        Some(intent.user_id)
+    }
+
     fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         user.updated = cx.now();
         cx.change(Change::PutUser(user));

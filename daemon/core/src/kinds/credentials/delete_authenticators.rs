@@ -52,6 +52,10 @@ impl Kind for DeleteAuthenticators {
         Ok((Facts::of_own_credentials(intent.user_id), user))
     }
 
+    fn own_credentials_of(intent: &Intent) -> Option<UserId> {
+        Some(intent.user_id)
+    }
+
     fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         cx.change(Change::PutUser(User { updated: cx.now(), ..user }));
         Ok(Outcome { authenticator_ids: intent.authenticator_ids })

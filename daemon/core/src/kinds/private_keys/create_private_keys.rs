@@ -45,6 +45,7 @@ impl Kind for CreatePrivateKeys {
         private_key::check(keys)?;
         for key in keys {
             view.private_key_name_is_free(&key.private_key_name)?;
+            distinct(key.private_key_tags.iter(), "privateKeyTags")?;
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
         let present = view.organization.private_keys().count();

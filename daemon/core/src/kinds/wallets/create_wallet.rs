@@ -37,6 +37,7 @@ impl Kind for CreateWallet {
 
     fn rules(Intent(params): &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         wallet::check_accounts(&params.accounts)?;
+        wallet::names_are_free(&params.accounts, view)?;
         view.wallet_name_is_free(&params.wallet_name)?;
         room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")?;
         Ok((Facts::default(), ()))

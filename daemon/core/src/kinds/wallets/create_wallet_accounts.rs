@@ -3,7 +3,7 @@
 use quorate_common::ids::{WalletAccountId, WalletId};
 
 use crate::kinds::prelude::*;
-use crate::make::wallet::{accounts, check_accounts};
+use crate::make::wallet::{accounts, check_accounts, names_are_free};
 use crate::model::layout;
 use crate::params::WalletAccountParams;
 use crate::records;
@@ -48,6 +48,7 @@ impl Kind for CreateWalletAccounts {
         check_accounts(&intent.accounts)?;
         let wallet = view.wallet(intent.wallet_id)?.clone();
         if intent.persist != Some(false) {
+            names_are_free(&intent.accounts, view)?;
             intent.accounts.iter().try_for_each(|account| path_is_free(account, intent.wallet_id, view))?;
         }
         Ok((Facts { wallet: Some(wallet), ..Facts::default() }, ()))

@@ -38,12 +38,14 @@ impl Kind for UpdateWalletAccountName {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WalletAccount), Refusal> {
         let account = view.wallet_account(intent.wallet_account_id)?;
+        if account.name.as_ref() != Some(&intent.name) {
+            view.account_name_is_free(&intent.name)?;
+        }
         Ok((Facts::of_each(view.organization.wallet(account.wallet).cloned()), account))
     }
 
     fn execute(intent: Intent, account: WalletAccount, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let name = Some(intent.name);
-        cx.change(Change::PutAccount(WalletAccount { name, updated: cx.now(), ..account }));
+        cx.change(Change::RenameAccount(account, intent.name));
         Ok(Outcome { wallet_account_id: intent.wallet_account_id })
     }
 }

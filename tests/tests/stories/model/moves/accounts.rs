@@ -73,6 +73,11 @@ impl NewAccount {
     }
 }
 
+fn object_to_name(objections: &mut Objections, organization: &Organization, name: &str, own: &str) {
+    let others = organization.accounts.iter().filter(|account| account.id.as_deref() != Some(own));
+    objections.free_label(name, others.filter_map(|account| account.name.as_deref()));
+}
+
 /// What speaks against making these in a wallet.
 pub(super) fn object_to_accounts(
     objections: &mut Objections,
@@ -82,10 +87,14 @@ pub(super) fn object_to_accounts(
 ) {
     object_to_forms(objections, accounts);
     for account in accounts {
+        if let Some(name) = &account.name {
+            object_to_name(objections, organization, name, "");
+        }
         let mut there = organization.accounts.iter().filter(|other| other.wallet == wallet);
         let is_taken = there.any(|other| other.place == account.place);
         objections.when(is_taken, Code::AlreadyExists, "path already exists in wallet account");
     }
+    objections.distinct(&accounts.iter().filter_map(|account| account.name.as_ref()).collect::<Vec<_>>());
 }
 
 /// What speaks against even computing these.
@@ -207,7 +216,7 @@ impl Move for Rename {
     fn objections(&self, organization: &Organization) -> Objections {
         let mut objections = Objections::default();
         objections.found(&self.id, organization.account(&self.id).is_some(), "no wallet account found");
-        objections.label(&self.name);
+        object_to_name(&mut objections, organization, &self.name, &self.id);
         objections
     }
 
