@@ -160,6 +160,14 @@ id!(
     /// Names the interface of a smart contract.
     SmartContractInterfaceId
 );
+id!(
+    /// Names what policies said at one vote.
+    EvaluationId
+);
+id!(
+    /// Names a payment method that came without an id of its own.
+    PaymentMethodId
+);
 
 #[cfg(test)]
 mod tests {

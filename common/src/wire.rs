@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
-    ActivityId, ApiKeyId, AuthenticatorId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId,
-    ProviderId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletAccountId, WalletId,
+    ActivityId, ApiKeyId, AuthenticatorId, EndpointId, EvaluationId, InvitationId, OrganizationId, PolicyId,
+    PrivateKeyId, ProviderId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId,
+    WalletAccountId, WalletId,
 };
 
 /// A point in time; both members are decimal strings.
@@ -456,7 +457,7 @@ pub struct PolicyOutcome {
 #[serde(rename_all = "camelCase")]
 pub struct PolicyEvaluation {
     /// Id.
-    pub id: String,
+    pub id: EvaluationId,
     /// Activity voted on.
     pub activity_id: ActivityId,
     /// Its organization.

@@ -6,12 +6,11 @@ use quorate_common::ids::{
 };
 use quorate_common::stamp::Stamp;
 
-use crate::model::layout;
 use crate::model::{
-    Millis, Organization, Policy, PrivateKey, Shelved, Tag, TagKind, User, Wallet, WalletAccount,
+    Millis, Organization, Policy, PrivateKey, Shelved, Tag, TagKind, User, Wallet, WalletAccount, layout,
 };
 use crate::records;
-use crate::refusal::{Clash, Intent, Limit, Missing, Refusal};
+use crate::refusal::{Clash, Corrupt, Intent, Limit, Missing, Refusal};
 use crate::world::{Page, Records, World};
 
 /// How many accounts of a name are looked at in one page.
@@ -65,9 +64,13 @@ impl<'a> View<'a> {
 
     /// The wallet account of this id.
     pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, Refusal> {
+        self.live_account(id)?.ok_or_else(|| missing("wallet account", id))
+    }
+
+    /// The wallet account of this id. Those of a deleted wallet are still in the store until they are swept.
+    fn live_account(&self, id: WalletAccountId) -> Result<Option<WalletAccount>, Corrupt> {
         let found = records::account(self.records(), self.organization.id(), id)?;
-        let found = found.filter(|account| self.organization.wallet(account.wallet).is_some());
-        found.ok_or_else(|| missing("wallet account", id))
+        Ok(found.filter(|account| self.organization.wallet(account.wallet).is_some()))
     }
 
     /// The private key of this id.
@@ -110,8 +113,7 @@ impl<'a> View<'a> {
             let page = Page { after: after.as_deref(), ..Page::first(&prefix, NAMED) };
             let keys = self.records().keys(page)?;
             for id in keys.iter().filter_map(|key| layout::named_account(key)) {
-                // Those of a deleted wallet are still there until they are swept.
-                if self.wallet_account(id).is_ok_and(|account| account.name.as_ref() == Some(name)) {
+                if self.live_account(id)?.is_some_and(|account| account.name.as_ref() == Some(name)) {
                     return free(true, "wallet account");
                 }
             }

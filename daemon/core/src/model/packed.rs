@@ -1,6 +1,7 @@
 //! The packed form of an activity, since version 2 of its record: the members below in their order, in the wire format
-//! of postcard (specification 1.0). Since version 3, what policies said at each vote stands behind them. There are more activities than all else and the store writes each several
-//! times over, so nothing is named, nothing that can be found elsewhere in it is repeated, and hex is bytes.
+//! of postcard (specification 1.0). Since version 3, what policies said at each vote stands behind them. There are
+//! more activities than all else and the store writes each several times over, so nothing is named, nothing that can
+//! be found elsewhere in it is repeated, and hex is bytes.
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::fingerprint::Fingerprint;
@@ -135,14 +136,12 @@ fn vote_record(vote: &Vote<'_>) -> VoteRecord {
 type Evaluations = Vec<Vec<([u8; 16], PolicyOutcome)>>;
 
 fn evaluations(record: &ActivityRecord) -> Evaluations {
-    let said = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
-    let votes = record.votes.iter().map(|vote| vote.evaluations.iter().map(said).collect::<Vec<_>>());
     // Most activities ask no policy, and then nothing is written of it.
-    let mut votes: Evaluations = votes.collect();
-    if votes.iter().all(Vec::is_empty) {
-        votes.clear();
+    if record.votes.iter().all(|vote| vote.evaluations.is_empty()) {
+        return Vec::new();
     }
-    votes
+    let said = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
+    record.votes.iter().map(|vote| vote.evaluations.iter().map(said).collect()).collect()
 }
 
 /// Adds the packed form to the bytes.

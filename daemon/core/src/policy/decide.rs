@@ -48,8 +48,6 @@ pub enum Rule {
     Policy,
 }
 
-type Outcomes = Vec<Evaluation>;
-
 /// What a case comes to, and what each policy said of it where policies were asked.
 pub struct Decided {
     /// What it comes to.
@@ -77,19 +75,22 @@ pub fn decide(case: &Case<'_>) -> Decided {
     let standing = standing(case);
     // Where the root quorum alone decides, policies are not asked.
     let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
-    let each = if unasked { vec![Vec::new()] } else { outcomes(case) };
-    let verdicts = each.iter().map(|outcomes| verdict(standing, outcomes.iter().map(|said| said.outcome)));
-    let strictest = strictest(verdicts);
-    let outcomes = each.concat();
-    let decision = match strictest {
+    let evaluations = if unasked { Vec::new() } else { evaluations(case) };
+    let of_one = |said: &[Evaluation]| verdict(standing, said.iter().map(|one| one.outcome));
+    let outcome = if evaluations.is_empty() {
+        of_one(&[])
+    } else {
+        strictest(evaluations.chunks(case.organization.policies().count()).map(of_one))
+    };
+    let decision = match outcome {
         PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
-        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&outcomes)),
-        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&outcomes))),
+        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&evaluations)),
+        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&evaluations))),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
-            Decision::Deny(Denied::Policies(named(&outcomes)))
+            Decision::Deny(Denied::Policies(named(&evaluations)))
         }
     };
-    Decided { decision, evaluations: outcomes }
+    Decided { decision, evaluations }
 }
 
 /// What the organization knows about a case apart from its policies.
@@ -107,8 +108,8 @@ fn standing(case: &Case<'_>) -> Standing {
 }
 
 /// A denial can be overridden by the root quorum only; otherwise a policy that lacks votes is what is waited for.
-fn rule(outcomes: &Outcomes) -> Rule {
-    let has = |wanted| outcomes.iter().any(|said| said.outcome == wanted);
+fn rule(evaluations: &[Evaluation]) -> Rule {
+    let has = |wanted| evaluations.iter().any(|said| said.outcome == wanted);
     if has(PolicyOutcome::RequiresConsensus) && !has(PolicyOutcome::DenyExplicit) {
         Rule::Policy
     } else {
@@ -116,30 +117,30 @@ fn rule(outcomes: &Outcomes) -> Rule {
     }
 }
 
-/// Each policy with what it says of each thing that the case is about.
-fn outcomes(case: &Case<'_>) -> Vec<Outcomes> {
+/// What each policy says, of one thing that the case is about after the other.
+fn evaluations(case: &Case<'_>) -> Vec<Evaluation> {
+    let mut evaluations = Vec::new();
     if case.organization.policies().next().is_none() {
-        return vec![Vec::new()];
+        return evaluations;
     }
     let electorate = electorate(case);
-    let judged = |facts: &Facts| {
+    for facts in std::iter::once(case.facts).chain(&case.facts.more) {
         let facts = facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
-        let policies = case.organization.policies();
         let said = |parsed: &ParsedPolicy| Evaluation {
             policy: parsed.policy.id,
             outcome: outcome(&parsed.program, &facts, &electorate),
         };
-        policies.map(said).collect()
-    };
-    std::iter::once(case.facts).chain(&case.facts.more).map(judged).collect()
+        evaluations.extend(case.organization.policies().map(said));
+    }
+    evaluations
 }
 
 fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
     consensus::electorate(case.organization, case.proposer, case.approvals, case.now)
 }
 
-fn named(outcomes: &Outcomes) -> Vec<(PolicyId, &'static str)> {
-    outcomes.iter().map(|said| (said.policy, said.outcome.wire_name())).collect()
+fn named(evaluations: &[Evaluation]) -> Vec<(PolicyId, &'static str)> {
+    evaluations.iter().map(|said| (said.policy, said.outcome.wire_name())).collect()
 }
 
 /// Who could still help a case along: root users, and users whom a policy's consensus would count.
@@ -156,9 +157,8 @@ pub fn voters(case: &Case<'_>) -> Vec<UserId> {
 }
 
 fn contributing(case: &Case<'_>) -> Vec<UserId> {
-    let waiting: Vec<PolicyId> = outcomes(case)
+    let waiting: Vec<PolicyId> = evaluations(case)
         .into_iter()
-        .flatten()
         .filter(|said| said.outcome == PolicyOutcome::RequiresConsensus)
         .map(|said| said.policy)
         .collect();

@@ -1,7 +1,7 @@
 //! Activities: one, or a page of them, newest first.
 
 use quorate_common::activity::{Selection, Status};
-use quorate_common::ids::{ActivityId, VoteId};
+use quorate_common::ids::{ActivityId, EvaluationId, VoteId};
 use quorate_common::wire::{self, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
@@ -64,10 +64,10 @@ fn said(evaluation: &Evaluation) -> wire::PolicyOutcome {
 }
 
 /// Names the evaluations of a vote, the same each time.
-fn evaluation_id(vote: VoteId) -> String {
+fn evaluation_id(vote: VoteId) -> EvaluationId {
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(Sha256::digest(vote.as_bytes())).for_each(|(to, from)| *to = from);
-    VoteId::random(bytes).to_string()
+    EvaluationId::random(bytes)
 }
 
 /// A page of activities, newest first, of some statuses and types or of all.

@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::catalog::split;
 use crate::golden;
 use crate::house::House;
-use crate::outcomes;
 use crate::samples;
 use crate::seed::{self, Seed, With};
+use crate::{outcomes, refusals};
 
 const ABOUT: &str = "\
 The seed is what the service is asked to offer, `assets/seed.json`. This page is made from the tables of kinds and of
@@ -36,14 +36,14 @@ fn the_golden_is_fresh() {
 /// What the page is made from.
 struct Page {
     house: House,
-    refusals: BTreeMap<String, Vec<outcomes::Row>>,
+    refusals: BTreeMap<String, Vec<refusals::Row>>,
     seed: Seed,
 }
 
 impl Page {
     fn new() -> Self {
         let house = House::found(1);
-        Self { refusals: outcomes::refusals_by_type(&house), seed: seed::read(), house }
+        Self { refusals: refusals::by_type(&house), seed: seed::read(), house }
     }
 
     fn text(&self) -> String {
@@ -100,7 +100,8 @@ impl Page {
         let members = members.unwrap_or_else(|| "no members".to_owned());
         let first = self.refusals.get(entry.activity_type).and_then(|rows| rows.first());
         let first = first.unwrap_or_else(|| panic!("{} has no refusal row", entry.activity_type));
-        let [succeeds, refuses] = outcomes::proofs().map(|name| code(name.trim_start_matches("core::")));
+        let [succeeds, refuses] =
+            [outcomes::proof(), refusals::proof()].map(|name| code(name.trim_start_matches("core::")));
         format!("{succeeds} with {members}; {refuses}: {}", refusal(first))
     }
 }
@@ -138,13 +139,13 @@ fn version(entry: &Entry) -> &'static str {
 }
 
 /// A refusal in a sentence.
-fn refusal((_, from, changes, fault, reason, message): &outcomes::Row) -> String {
+fn refusal((_, from, changes, fault, reason, message): &refusals::Row) -> String {
     let who = match from {
-        outcomes::From::Root => "a root user",
-        outcomes::From::User => "a user without policies",
-        outcomes::From::Child => "a root user of a sub-organization",
-        outcomes::From::Bare => "a root user of an empty organization",
-        outcomes::From::Invited => "whoever was invited",
+        refusals::From::Root => "a root user",
+        refusals::From::User => "a user without policies",
+        refusals::From::Child => "a root user of a sub-organization",
+        refusals::From::Bare => "a root user of an empty organization",
+        refusals::From::Invited => "whoever was invited",
     };
     let changes = changes.as_object().into_iter().flatten().map(|(name, value)| {
         let how = if value.is_null() { "without" } else { "with other" };

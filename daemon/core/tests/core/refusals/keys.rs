@@ -1,0 +1,342 @@
+//! Refusals of votes, and of kinds that create, sign with or export what holds keys.
+
+use quorate_common::fault::Code;
+use serde_json::json;
+
+use super::{From, Row};
+use crate::house::{House, account, public_key};
+
+/// The rows.
+pub(super) fn refusals(house: &House) -> Vec<Row> {
+    use Code::{AlreadyExists, InvalidArgument, NotFound, PermissionDenied};
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let unknown_user = format!("unable to find user {nobody} in organization {}", house.id);
+    let unknown_fingerprint = "No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint.";
+    let text = str::to_owned;
+    let missing = |name: &str| format!("invalid request body: missing field `{name}`");
+    let empty = |path: &str| format!("invalid request body: `{path}`: must not be empty");
+    let life = |seconds: &str| json!({"apiKeys": [{"apiKeyName": "k", "publicKey": public_key(30), "expirationSeconds": seconds}]});
+    let no_key = json!([{"userName": "bare", "accessType": "ACCESS_TYPE_API", "apiKeys": []}]);
+    let bad_mail = json!([{"userName": "m", "userEmail": "not an address", "accessType": "ACCESS_TYPE_API",
+        "apiKeys": [{"apiKeyName": "k", "publicKey": public_key(30)}]}]);
+    let root_mail = json!({"rootUsers": [{"userName": "m", "userEmail": "not an address", "apiKeys": []}]});
+    let no_root_key = json!({"rootUsers": [{"userName": "bare", "apiKeys": []}]});
+    let closed = "sub-organizations cannot create sub-organizations";
+    let no_signer = "Could not find any resource to sign with";
+    let bare = "user missing valid credential: bare";
+    let mut rows: Vec<Row> = vec![
+        (
+            "APPROVE_ACTIVITY",
+            From::Root,
+            json!({"fingerprint": format!("sha256:{}", "0".repeat(64))}),
+            NotFound,
+            None,
+            text(unknown_fingerprint),
+        ),
+        (
+            "APPROVE_ACTIVITY",
+            From::User,
+            json!({}),
+            PermissionDenied,
+            Some("REQUEST_NOT_AUTHORIZED"),
+            text("request not authorized"),
+        ),
+        (
+            "REJECT_ACTIVITY",
+            From::Root,
+            json!({"fingerprint": format!("sha256:{}", "0".repeat(64))}),
+            NotFound,
+            None,
+            text(unknown_fingerprint),
+        ),
+        (
+            "REJECT_ACTIVITY",
+            From::User,
+            json!({}),
+            PermissionDenied,
+            Some("REQUEST_NOT_AUTHORIZED"),
+            text("request not authorized"),
+        ),
+        ("CREATE_API_KEYS", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        ("CREATE_API_KEYS", From::Root, life("0"), InvalidArgument, None, text("invalid api key expiration")),
+        (
+            "CREATE_API_KEYS_V2",
+            From::Root,
+            life("-1"),
+            InvalidArgument,
+            None,
+            text("invalid api key expiration"),
+        ),
+        ("CREATE_API_KEYS_V2", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        (
+            "CREATE_API_ONLY_USERS",
+            From::Root,
+            json!({"apiOnlyUsers": no_key}),
+            InvalidArgument,
+            None,
+            text(bare),
+        ),
+        (
+            "CREATE_API_ONLY_USERS",
+            From::Root,
+            json!({"apiOnlyUsers": bad_mail}),
+            InvalidArgument,
+            Some("INVALID_EMAIL"),
+            text("invalid email address"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"condition": "activity.kind =="}),
+            InvalidArgument,
+            None,
+            text("invalid policy condition"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"consensus": "activity.kind"}),
+            InvalidArgument,
+            None,
+            text("invalid policy consensus"),
+        ),
+        (
+            "CREATE_POLICY_V3",
+            From::Root,
+            json!({"policyName": null}),
+            InvalidArgument,
+            None,
+            missing("policyName"),
+        ),
+        (
+            "UPDATE_WALLET",
+            From::Root,
+            json!({"walletName": ""}),
+            InvalidArgument,
+            None,
+            empty("parameters.walletName"),
+        ),
+        ("UPDATE_WALLET", From::Root, json!({"walletId": nobody}), NotFound, None, text("no wallet found")),
+        (
+            "CREATE_USER_TAG",
+            From::Root,
+            json!({"userTagName": null}),
+            InvalidArgument,
+            None,
+            missing("userTagName"),
+        ),
+        ("CREATE_USER_TAG", From::Root, json!({"userIds": [nobody]}), NotFound, None, unknown_user.clone()),
+        (
+            "CREATE_SUB_ORGANIZATION",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        (
+            "DELETE_API_KEYS",
+            From::Root,
+            json!({"userId": house.expiring.user, "apiKeyIds": house.expiring.keys}),
+            InvalidArgument,
+            None,
+            format!("user missing valid credential: {}", house.expiring.user),
+        ),
+        ("DELETE_API_KEYS", From::Root, json!({"userId": nobody}), NotFound, None, unknown_user.clone()),
+        (
+            "DELETE_USERS",
+            From::Root,
+            json!({"userIds": [house.roots[1].user]}),
+            InvalidArgument,
+            None,
+            text("quorum users missing"),
+        ),
+        ("DELETE_USERS", From::Root, json!({"userIds": [nobody]}), NotFound, None, unknown_user),
+        (
+            "REMOVE_ORGANIZATION_FEATURE",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        (
+            "SET_ORGANIZATION_FEATURE",
+            From::Root,
+            json!({"name": null}),
+            InvalidArgument,
+            None,
+            missing("name"),
+        ),
+        ("SIGN_RAW_PAYLOAD", From::Root, json!({"privateKeyId": nobody}), NotFound, None, text(no_signer)),
+        (
+            "SIGN_RAW_PAYLOAD",
+            From::Root,
+            json!({"encoding": "PAYLOAD_ENCODING_NONE"}),
+            InvalidArgument,
+            None,
+            text("invalid payload encoding"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"signWith": "0x0000000000000000000000000000000000000000"}),
+            NotFound,
+            None,
+            text(no_signer),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"payload": "abcd"}),
+            InvalidArgument,
+            None,
+            text("expected a 32-bytes-long digest"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"hashFunction": "HASH_FUNCTION_MD5"}),
+            InvalidArgument,
+            None,
+            text("invalid hash function"),
+        ),
+        ("SIGN_RAW_PAYLOADS", From::Root, json!({"signWith": nobody}), NotFound, None, text(no_signer)),
+        (
+            "SIGN_RAW_PAYLOADS",
+            From::Root,
+            json!({"payloads": ["ab".repeat(32), "abcd"]}),
+            InvalidArgument,
+            None,
+            text("expected a 32-bytes-long digest"),
+        ),
+        (
+            "UPDATE_ROOT_QUORUM",
+            From::Root,
+            json!({"threshold": 0}),
+            InvalidArgument,
+            None,
+            text("quorum threshold must be non-zero integer"),
+        ),
+        (
+            "UPDATE_ROOT_QUORUM",
+            From::Root,
+            json!({"userIds": [nobody]}),
+            InvalidArgument,
+            None,
+            text("quorum users missing"),
+        ),
+    ];
+    for name in ["CREATE_PRIVATE_KEYS", "CREATE_PRIVATE_KEYS_V2"] {
+        let key = |curve: &str, format: &str| json!({"privateKeys": [{"privateKeyName": "k", "curve": curve, "addressFormats": [format]}]});
+        rows.push((
+            name,
+            From::Root,
+            key("CURVE_NONE", "ADDRESS_FORMAT_ETHEREUM"),
+            InvalidArgument,
+            None,
+            text("invalid curve"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            key("CURVE_ED25519", "ADDRESS_FORMAT_ETHEREUM"),
+            InvalidArgument,
+            None,
+            text("invalid address format"),
+        ));
+    }
+    for name in ["CREATE_USERS", "CREATE_USERS_V2", "CREATE_USERS_V3", "CREATE_USERS_V4"] {
+        rows.push((name, From::Root, json!({"users": no_key}), InvalidArgument, None, text(bare)));
+        rows.push((
+            name,
+            From::Root,
+            json!({"users": bad_mail}),
+            InvalidArgument,
+            Some("INVALID_EMAIL"),
+            text("invalid email address"),
+        ));
+    }
+    for name in [
+        "CREATE_SUB_ORGANIZATION",
+        "CREATE_SUB_ORGANIZATION_V2",
+        "CREATE_SUB_ORGANIZATION_V3",
+        "CREATE_SUB_ORGANIZATION_V4",
+        "CREATE_SUB_ORGANIZATION_V5",
+        "CREATE_SUB_ORGANIZATION_V6",
+        "CREATE_SUB_ORGANIZATION_V7",
+        "CREATE_SUB_ORGANIZATION_V8",
+    ] {
+        rows.push((
+            name,
+            From::Child,
+            json!({}),
+            InvalidArgument,
+            Some("INVALID_ACTIVITY_CALLER"),
+            text(closed),
+        ));
+        if name != "CREATE_SUB_ORGANIZATION" {
+            rows.push((
+                name,
+                From::Root,
+                json!({"rootQuorumThreshold": 0}),
+                InvalidArgument,
+                None,
+                text("quorum threshold must be non-zero integer"),
+            ));
+            rows.push((
+                name,
+                From::Root,
+                root_mail.clone(),
+                InvalidArgument,
+                Some("INVALID_EMAIL"),
+                text("invalid email address"),
+            ));
+        }
+    }
+    for name in ["CREATE_SUB_ORGANIZATION_V2", "CREATE_SUB_ORGANIZATION_V3"] {
+        rows.push((name, From::Root, no_root_key.clone(), InvalidArgument, None, text(bare)));
+    }
+    let accounts = |path: &str, format: &str, address: &str| {
+        let mut one = account(path, "CURVE_SECP256K1", address);
+        one["pathFormat"] = json!(format);
+        json!({"accounts": [one]})
+    };
+    for name in ["CREATE_WALLET", "CREATE_WALLET_ACCOUNTS"] {
+        let (path, ethereum) = ("m/44'/60'/0'/0/7", "ADDRESS_FORMAT_ETHEREUM");
+        rows.push((
+            name,
+            From::Root,
+            accounts("m/x", "PATH_FORMAT_BIP32", ethereum),
+            InvalidArgument,
+            None,
+            text("invalid path"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            accounts(path, "PATH_FORMAT_NONE", ethereum),
+            InvalidArgument,
+            None,
+            text("invalid path format"),
+        ));
+        rows.push((
+            name,
+            From::Root,
+            accounts(path, "PATH_FORMAT_BIP32", "ADDRESS_FORMAT_SOLANA"),
+            InvalidArgument,
+            None,
+            text("invalid address format"),
+        ));
+    }
+    let taken = accounts("m/44'/60'/0'/0/0", "PATH_FORMAT_BIP32", "ADDRESS_FORMAT_ETHEREUM");
+    rows.push((
+        "CREATE_WALLET_ACCOUNTS",
+        From::Root,
+        taken,
+        AlreadyExists,
+        None,
+        text("path already exists in wallet account "),
+    ));
+    rows
+}

@@ -1,0 +1,192 @@
+//! Refusals of kinds that set what an organization is, and of those that end one.
+
+use quorate_common::fault::Code;
+use serde_json::{Value, json};
+
+use super::{From, Row};
+use crate::house::{House, public_key};
+use crate::samples;
+
+/// The rows.
+pub(super) fn refusals(house: &House) -> Vec<Row> {
+    use Code::{
+        AlreadyExists, InvalidArgument, NotFound, PermissionDenied, ResourceExhausted, Unimplemented,
+    };
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let root = |name, changes, code, message: &str| -> Row {
+        (name, From::Root, changes, code, None, message.to_owned())
+    };
+    let wrong = |name, changes, message: &str| root(name, changes, InvalidArgument, message);
+    let missing =
+        |name, changes, noun: &str| root(name, changes, NotFound, &format!("no {noun} found with "));
+    let closed = |name, what: &str| -> Row {
+        let reason = Some("INVALID_ACTIVITY_CALLER");
+        (name, From::Child, json!({}), InvalidArgument, reason, format!("sub-organizations cannot {what}"))
+    };
+    let invitation = |member: &str, value: Value| {
+        let parameters = samples::parameters("ACTIVITY_TYPE_CREATE_INVITATIONS", house, &house.spare);
+        let good = parameters["invitations"][0].clone();
+        let (mut bad, mut other) = (good.clone(), good);
+        bad[member] = value;
+        other["receiverUserEmail"] = json!("other@house.example");
+        json!({"invitations": [other, bad]})
+    };
+    let blocks = |count: u8| {
+        let blocks: Vec<_> = (0..count).map(|one| json!({"cidr": format!("192.0.2.{one}/32")})).collect();
+        json!({"rules": blocks})
+    };
+    let unknown_user = format!("unable to find user {nobody} in organization {}", house.id);
+    let taken = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
+    let ethereum = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
+    let subscribe = |event: &str| json!({"subscriptions": [{"eventType": event}]});
+    vec![
+        root("CREATE_INVITATIONS", invitation("senderUserId", json!(nobody)), NotFound, &unknown_user),
+        missing(
+            "CREATE_INVITATIONS",
+            invitation("receiverUserTags", json!([house.private_key_tag])),
+            "user tag",
+        ),
+        wrong(
+            "CREATE_INVITATIONS",
+            json!({"invitations": []}),
+            "invalid request body: `invitations` must not",
+        ),
+        wrong(
+            "CREATE_INVITATIONS",
+            invitation("receiverUserEmail", json!("other@house.example")),
+            "invalid request body: `invitations` holds an element twice",
+        ),
+        wrong(
+            "CREATE_INVITATIONS",
+            invitation("accessType", json!("ACCESS_TYPE_NONE")),
+            "invalid request body",
+        ),
+        missing("DELETE_INVITATION", json!({"invitationId": nobody}), "invitation"),
+        (
+            "ACCEPT_INVITATION",
+            From::Invited,
+            json!({"invitationId": nobody}),
+            PermissionDenied,
+            Some("REQUEST_NOT_AUTHORIZED"),
+            "request not authorized".to_owned(),
+        ),
+        (
+            "ACCEPT_INVITATION_V2",
+            From::Invited,
+            json!({"userId": house.spare.user}),
+            AlreadyExists,
+            None,
+            "user ID is already taken in this organization".to_owned(),
+        ),
+        (
+            "ACCEPT_INVITATION_V2",
+            From::Invited,
+            json!({"authenticator": samples::authenticator("spare")}),
+            AlreadyExists,
+            None,
+            "credential ID is already registered".to_owned(),
+        ),
+        wrong("CREATE_WEBHOOK_ENDPOINT", json!({"url": "http://hooks.example.org"}), "invalid webhook URL"),
+        root(
+            "CREATE_WEBHOOK_ENDPOINT",
+            json!({"name": "endpoint"}),
+            AlreadyExists,
+            "webhook endpoint name must be unique",
+        ),
+        wrong("CREATE_WEBHOOK_ENDPOINT", subscribe("ACTIVITY"), "invalid request body: `eventType`"),
+        root(
+            "CREATE_WEBHOOK_ENDPOINT",
+            subscribe("BALANCE_CONFIRMED_UPDATES"),
+            Unimplemented,
+            "unimplemented: webhooks of BALANCE_CONFIRMED_UPDATES",
+        ),
+        missing("UPDATE_WEBHOOK_ENDPOINT", json!({"endpointId": nobody}), "webhook endpoint"),
+        wrong("UPDATE_WEBHOOK_ENDPOINT", json!({"url": "file:///etc/passwd"}), "invalid webhook URL"),
+        missing("DELETE_WEBHOOK_ENDPOINT", json!({"endpointId": house.user_tag}), "webhook endpoint"),
+        wrong(
+            "CREATE_SESSION_PROFILE",
+            json!({"scope": "activity.kind =="}),
+            "invalid session profile scope",
+        ),
+        wrong(
+            "CREATE_SESSION_PROFILE",
+            json!({"scope": " "}),
+            "invalid request body: `scope` must not be empty",
+        ),
+        root(
+            "CREATE_SESSION_PROFILE",
+            json!({"sessionProfileName": "signer"}),
+            AlreadyExists,
+            "session profile name must be unique",
+        ),
+        closed("CREATE_SESSION_PROFILE", "create session profiles"),
+        wrong(
+            "CREATE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractAddress": taken}),
+            "invalid request body: `smartContractAddress`",
+        ),
+        root(
+            "CREATE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractAddress": taken, "type": ethereum}),
+            AlreadyExists,
+            "smart contract address already has an interface",
+        ),
+        wrong(
+            "CREATE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractInterface": "[{]"}),
+            "invalid request body: `smartContractInterface`",
+        ),
+        missing(
+            "DELETE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractInterfaceId": nobody}),
+            "smart contract interface",
+        ),
+        wrong(
+            "SET_IP_ALLOWLIST",
+            json!({"rules": [{"cidr": "192.0.2.0/24"}, {"cidr": "192.0.2/24"}]}),
+            "invalid CIDR at index 1: \"192.0.2/24\"",
+        ),
+        wrong(
+            "SET_IP_ALLOWLIST",
+            json!({"rules": [{"cidr": "10.0.0.0/19"}]}),
+            "invalid CIDR at index 0: \"10.0.0.0/19\": must not be wider than /20",
+        ),
+        root(
+            "SET_IP_ALLOWLIST",
+            blocks(11),
+            ResourceExhausted,
+            "organization has reached its limit of 10 IP",
+        ),
+        missing("SET_IP_ALLOWLIST", json!({"publicKey": public_key(99)}), "api key"),
+        closed("SET_IP_ALLOWLIST", "have IP allowlists"),
+        missing("REMOVE_IP_ALLOWLIST", json!({"publicKey": null}), "IP allowlist"),
+        wrong(
+            "SET_PAYMENT_METHOD",
+            json!({"number": "4242 4242"}),
+            "invalid request body: `parameters.number`",
+        ),
+        wrong(
+            "SET_PAYMENT_METHOD_V2",
+            json!({"paymentMethodId": ""}),
+            "invalid request body: `paymentMethodId`",
+        ),
+        missing("DELETE_PAYMENT_METHOD", json!({"paymentMethodId": "other"}), "payment method"),
+        wrong("ACTIVATE_BILLING_TIER", json!({"productId": null}), "invalid request body: missing field"),
+        closed("DELETE_ORGANIZATION", "delete organizations"),
+        (
+            "DELETE_ORGANIZATION",
+            From::Bare,
+            json!({"organizationId": house.id}),
+            InvalidArgument,
+            None,
+            "invalid request body: `parameters.organizationId` must be the organization acted upon"
+                .to_owned(),
+        ),
+        wrong(
+            "DELETE_ORGANIZATION",
+            json!({"organizationId": house.id}),
+            "organization has sub-organizations",
+        ),
+        wrong("DELETE_SUB_ORGANIZATION", json!({}), "organization is not a sub-organization"),
+    ]
+}
