@@ -130,7 +130,7 @@ pub fn review(
     let snapshot = the_organization(world, organization)?;
     let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
         (Ok(id), _) => records::activity(world.records(), organization, id)?,
-        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world.records(), &fingerprint)?,
+        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world.records(), &fingerprint, now)?,
         _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
     };
     let record = found.filter(|record| record.organization == organization).ok_or(Missing::Activity)?;

@@ -5,12 +5,13 @@ use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
+use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::layout::{self, Entity, Key, SecretOf};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Organization, Policy, PrivateKey, SessionProfile, Shelved,
-    SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, SessionProfile,
+    Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use crate::refusal::{Corrupt, Refusal};
 use crate::secret;
@@ -79,12 +80,56 @@ pub fn activity(
     bytes.map(|bytes| ActivityRecord::decode(&bytes)).transpose()
 }
 
-/// The activity with this fingerprint, in whichever organization.
+/// The activity of a body that bears this time, in whichever organization.
+pub fn activity_of_body(
+    records: &dyn Records,
+    stamped: Millis,
+    fingerprint: &Fingerprint,
+) -> Result<Option<ActivityRecord>, Corrupt> {
+    match records.read(&layout::body(stamped, fingerprint))? {
+        Some(place) => activity_at(records, &place, fingerprint),
+        // Stores of earlier versions have each body by its fingerprint alone.
+        None => activity_that_waited(records, fingerprint),
+    }
+}
+
+/// The activity with this fingerprint, in whichever organization: one that waited for votes at any time, or one
+/// whose body is young enough to be taken now.
 pub fn activity_by_fingerprint(
     records: &dyn Records,
     fingerprint: &Fingerprint,
+    now: Millis,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
-    let Some(place) = records.read(&layout::fingerprint(fingerprint))? else { return Ok(None) };
+    if let Some(waited) = activity_that_waited(records, fingerprint)? {
+        return Ok(Some(waited));
+    }
+    let span = |at: Millis| at / layout::BODY_SPAN;
+    let spans = span(now.saturating_sub(BODY_AGE_MILLIS))..=span(now.saturating_add(BODY_AHEAD_MILLIS));
+    for span in spans.rev() {
+        let body = layout::body(span.saturating_mul(layout::BODY_SPAN), fingerprint);
+        if let Some(place) = records.read(&body)? {
+            return activity_at(records, &place, fingerprint);
+        }
+    }
+    Ok(None)
+}
+
+fn activity_that_waited(
+    records: &dyn Records,
+    fingerprint: &Fingerprint,
+) -> Result<Option<ActivityRecord>, Corrupt> {
+    match records.read(&layout::fingerprint(fingerprint))? {
+        Some(place) => activity_at(records, &place, fingerprint),
+        None => Ok(None),
+    }
+}
+
+/// The activity at a place that [`activity_place`] made.
+fn activity_at(
+    records: &dyn Records,
+    place: &[u8],
+    fingerprint: &Fingerprint,
+) -> Result<Option<ActivityRecord>, Corrupt> {
     let flaw = Corrupt::Record("fingerprint");
     let (organization, id) = place.split_first_chunk::<16>().ok_or(flaw.clone())?;
     let id: [u8; 16] = id.try_into().map_err(|_| flaw.clone())?;
@@ -97,8 +142,8 @@ pub fn activity_by_fingerprint(
     }
 }
 
-/// Where an activity is found by its fingerprint.
-pub fn fingerprint_value(organization: OrganizationId, id: ActivityId) -> [u8; 32] {
+/// Where an activity stands, as its body and its fingerprint lead to it.
+pub fn activity_place(organization: OrganizationId, id: ActivityId) -> [u8; 32] {
     let mut value = [0; 32];
     let (first, second) = value.split_at_mut(16);
     first.copy_from_slice(organization.as_bytes());

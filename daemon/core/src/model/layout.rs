@@ -259,7 +259,16 @@ pub fn activity_id(key: &[u8]) -> Option<ActivityId> {
     Some(ActivityId::from_bytes(tail.try_into().ok()?))
 }
 
-/// The activity of a fingerprint.
+/// How long the spans are by which bodies are kept, in milliseconds.
+pub const BODY_SPAN: Millis = 4096;
+
+/// The activity of a body, by the span of the time that the body bears. Bodies come nearly in that order, which
+/// keeps together what is written and looked up, however many there are.
+pub fn body(stamped: Millis, fingerprint: &Fingerprint) -> Key {
+    key(b'h', &[&(stamped / BODY_SPAN).to_be_bytes(), fingerprint.as_bytes()])
+}
+
+/// The activity of a fingerprint, of those that waited for votes: a ballot names nothing else of its target.
 pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
     key(b'f', &[fingerprint.as_bytes()])
 }

@@ -7,7 +7,7 @@ use quorate_common::fault::Fault;
 use quorate_common::ids::{ActivityId, OrganizationId, VoteId};
 use serde_json::value::RawValue;
 
-use super::{Submission, is_denial};
+use super::{Submission, is_denial, stamped_of};
 use crate::cx::Left;
 use crate::kind::{Entry, nothing};
 use crate::model::change::{self, Write};
@@ -123,9 +123,13 @@ impl Submission<'_> {
         settled: Settled,
         commit: &mut Commit,
     ) -> Result<(), Refusal> {
-        commit.absent.push(layout::fingerprint(&activity.fingerprint));
-        let value = records::fingerprint_value(activity.organization, activity.id);
-        commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &value));
+        let body = layout::body(self.stamped, &activity.fingerprint);
+        let place = records::activity_place(activity.organization, activity.id);
+        commit.absent.push(body.clone());
+        commit.writes.push(Write::mark(body, &place));
+        if settled.status() == Status::ConsensusNeeded {
+            commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &place));
+        }
         if settled.status() == Status::Rejected {
             self.displace_denials(activity, commit)?;
         }
@@ -218,7 +222,11 @@ impl Submission<'_> {
                 old.number,
                 id,
             )));
+            // A store of an earlier version has it by its fingerprint alone.
             commit.writes.push(Write::remove(layout::fingerprint(&old.fingerprint)));
+            if let Some(stamped) = old.proposal().and_then(stamped_of) {
+                commit.writes.push(Write::remove(layout::body(stamped, &old.fingerprint)));
+            }
         }
         commit.writes.push(Write::mark(layout::denied(organization, key, activity.id), &[]));
         Ok(())

@@ -75,6 +75,8 @@ struct Submission<'a> {
     /// The body as it is kept, where that is not as it was sent.
     kept: Option<String>,
     fingerprint: Fingerprint,
+    /// The time that the body bears.
+    stamped: Millis,
     caller: Caller,
     target: Arc<Organization>,
     now: Millis,
@@ -112,15 +114,16 @@ fn run<'a>(
         authn::authenticate(world, credentials, body, organization, reach, moment.now)?;
     let mut envelope: Envelope = json::typed(value, "")?;
     let entry = entry_of(operation, &envelope.activity_type)?;
-    let fingerprint = Fingerprint::of(body);
-    let mut submission = Submission { world, body, kept: None, fingerprint, caller, target, now: moment.now };
+    let (fingerprint, stamped) = (Fingerprint::of(body), stamped(&envelope.timestamp_ms)?);
+    let mut submission =
+        Submission { world, body, kept: None, fingerprint, stamped, caller, target, now: moment.now };
     submission.caller_is_inside()?;
-    if let Some(known) = records::activity_by_fingerprint(world.records(), &fingerprint)? {
+    if let Some(known) = records::activity_of_body(world.records(), stamped, &fingerprint)? {
         // What is not kept as it was sent is kept as it was the first time.
         submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
         return submission.replay(known, moment);
     }
-    in_time(&envelope.timestamp_ms, moment.now)?;
+    in_time(stamped, moment.now)?;
     let ready = entry.parse(std::mem::take(&mut envelope.parameters))?;
     if entry.masks {
         submission.kept = Some(masked(&envelope, organization, ready.as_ref())?);
@@ -170,10 +173,19 @@ fn entry_of(operation: &str, activity_type: &str) -> Result<&'static Entry, Refu
     }
 }
 
-fn in_time(timestamp: &Value, now: Millis) -> Result<(), Refusal> {
+/// The time that a body bears.
+fn stamped(timestamp: &Value) -> Result<Millis, Refusal> {
     let flaw = "invalid request body: `timestampMs`: expected milliseconds since 1970 as a decimal string";
-    let Decimal(stamped) =
-        serde_json::from_value(timestamp.clone()).map_err(|_| Refusal::from(Intent::Time(flaw)))?;
+    let stamped: Result<Decimal, _> = serde_json::from_value(timestamp.clone());
+    stamped.map(|Decimal(stamped)| stamped).map_err(|_| Intent::Time(flaw).into())
+}
+
+/// The time that a body bears which was taken once.
+fn stamped_of(body: &str) -> Option<Millis> {
+    stamped(json::parse(body.as_bytes()).ok()?.get("timestampMs")?).ok()
+}
+
+fn in_time(stamped: Millis, now: Millis) -> Result<(), Refusal> {
     if stamped.saturating_add(BODY_AGE_MILLIS) < now {
         return Err(Intent::Time("request is too old: `timestampMs` is more than one hour ago").into());
     }

@@ -78,7 +78,7 @@ impl Submission<'_> {
     }
 
     fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, Refusal> {
-        let found = records::activity_by_fingerprint(self.world.records(), &ballot.fingerprint)?;
+        let found = records::activity_by_fingerprint(self.world.records(), &ballot.fingerprint, self.now)?;
         let here = found.filter(|target| target.organization == self.target.id());
         here.ok_or_else(|| Missing::Fingerprint.into())
     }

@@ -15,6 +15,7 @@
 
 mod authority;
 mod bad_input;
+mod bodies;
 mod catalog;
 mod changes;
 mod golden;

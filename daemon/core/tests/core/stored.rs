@@ -207,6 +207,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("activity", layout::activity(organization, activity)),
         ("activity listed", layout::activity_listed(organization, Status::Completed, 51, activity)),
         ("fingerprint", layout::fingerprint(&Fingerprint::of(b""))),
+        ("body", layout::body(at, &Fingerprint::of(b""))),
         ("denied", layout::denied(organization, ApiKeyId::from_bytes([0xbb; 16]), activity)),
         ("child", layout::child(organization, at, child)),
         ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),

@@ -16,9 +16,10 @@ use quorate_common::fault::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
 use quorate_common::stamp::StampKey;
+use quorate_core::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS, Limits};
 use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, Millis, Organization};
-use quorate_core::{founding, limits::Limits, records};
+use quorate_core::{founding, records};
 use serde_json::{Value, json};
 
 use crate::house::{NOW, Person, Shown, new_user, operation, public_key};
@@ -101,6 +102,8 @@ struct Case {
     deed: Deed,
     approvals: Vec<(usize, Millis)>,
     status: Status,
+    proposed: Millis,
+    waited: bool,
 }
 
 /// The model and the thing itself.
@@ -226,6 +229,8 @@ impl History {
             deed,
             approvals: vec![(by, self.now)],
             status: Status::ConsensusNeeded,
+            proposed: self.now,
+            waited: false,
         };
         let flaw = self.flaw(&case.deed);
         let expected = if !self.living.contains(&by) {
@@ -245,6 +250,7 @@ impl History {
                 Ok(()) if is_met => self.perform(&case.deed),
                 Ok(()) => Status::ConsensusNeeded,
             };
+            case.waited = case.status == Status::ConsensusNeeded;
             self.cases.push(case);
             outcome
         };
@@ -267,6 +273,9 @@ impl History {
         let has_a_say = self.members.contains(&by) || case.proposer == by;
         let expected = if !self.living.contains(&by) {
             Err(Code::Unauthenticated)
+        } else if !(case.waited || self.is_young(case.proposed)) {
+            // Only what waited is found by its fingerprint for ever.
+            Err(Code::NotFound)
         } else if !case.status.is_terminal() && !has_a_say {
             Err(Code::PermissionDenied)
         } else {
@@ -309,6 +318,11 @@ impl History {
                 if self.flaw(&case.deed).is_some() { Status::Failed } else { self.perform(&case.deed) };
             self.cases[which].status = status;
         }
+    }
+
+    /// Whether a body of this time may be sent now.
+    fn is_young(&self, proposed: Millis) -> bool {
+        proposed + BODY_AGE_MILLIS >= self.now && self.now + BODY_AHEAD_MILLIS >= proposed
     }
 
     /// People whose approval of a case counts now.
@@ -366,7 +380,7 @@ impl History {
     }
 
     fn record(&self, case: &Case) -> ActivityRecord {
-        let found = records::activity_by_fingerprint(&self.memory, &Fingerprint::of(&case.body));
+        let found = records::activity_of_body(&self.memory, case.proposed, &Fingerprint::of(&case.body));
         found.expect("it is readable").expect("it is stored")
     }
 

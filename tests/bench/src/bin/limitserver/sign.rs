@@ -43,6 +43,7 @@ struct StampMembers<'a> {
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
     organization_id: &'a str,
+    timestamp_ms: &'a str,
     #[serde(borrow)]
     parameters: Parameters<'a>,
 }
@@ -148,21 +149,19 @@ impl Limit {
         getrandom::fill(&mut random).map_err(|_| "no random bytes")?;
         let activity = activity(place, caller, &members, &envelope.parameters, &signature, body, &random)?;
         let answer = answer(&activity, caller)?;
-        Ok((self.batch(&activity, &random)?, answer))
+        let stamped = envelope.timestamp_ms.parse().map_err(|_| "no time")?;
+        Ok((self.batch(stamped, &activity, &random)?, answer))
     }
 
     /// The same records as the daemon's, under the same conditions.
-    fn batch(&self, activity: &ActivityRecord, random: &[u8; RANDOM]) -> Result<Batch, Flaw> {
+    fn batch(&self, stamped: u64, activity: &ActivityRecord, random: &[u8; RANDOM]) -> Result<Batch, Flaw> {
         let (organization, id) = (activity.organization, activity.id);
-        let fingerprint = layout::fingerprint(&activity.fingerprint);
+        let taken = layout::body(stamped, &activity.fingerprint);
         let owner = [organization.as_bytes().as_slice(), id.as_bytes()].concat();
         let record = activity.encode().map_err(|_| "no record")?;
         let listed = layout::activity_listed(organization, activity.status, activity.number, id);
-        let values = [
-            (fingerprint.clone(), owner),
-            (layout::activity(organization, id), record),
-            (listed, Vec::new()),
-        ];
+        let values =
+            [(taken.clone(), owner), (layout::activity(organization, id), record), (listed, Vec::new())];
         let nonces = random.as_chunks::<NONCE>().0;
         let sealed = values.into_iter().zip(nonces).map(|((key, value), nonce)| {
             let sealed = self.seal.seal(*nonce, &key, &value).map_err(|_| "not sealed")?;
@@ -171,7 +170,7 @@ impl Limit {
         Ok(Batch {
             vacant: Vec::new(),
             expect: vec![(version(organization), 1)],
-            absent: vec![fingerprint],
+            absent: vec![taken],
             set: Vec::new(),
             writes: sealed.collect::<Result<_, Flaw>>()?,
         })
