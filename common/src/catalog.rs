@@ -69,6 +69,8 @@ pub enum Gate {
     RootUser,
     /// Whoever holds the secret of an invitation.
     Invitation,
+    /// Whoever holds the passkey that it registers.
+    Founder,
 }
 
 /// One kind of activity, in one version.

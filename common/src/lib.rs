@@ -1,5 +1,5 @@
 //! The words that daemon and console both speak: ids, activities and votes as on the wire, stamps,
-//! fingerprints, faults, the catalogue of kinds as data, and the console protocol.
+//! passkeys, fingerprints, faults, the catalogue of kinds as data, and the console protocol.
 //!
 //! Pure: nothing here reads a clock, a file, the network or a random source.
 
@@ -12,4 +12,5 @@ pub mod fingerprint;
 pub mod ids;
 pub mod json;
 pub mod stamp;
+pub mod webauthn;
 pub mod wire;

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
+use crate::webauthn::{Assertion, PasskeyKey};
+
 mod sign;
 
 pub use sign::{BadSecret, Stamper};
@@ -48,6 +50,10 @@ pub enum Scheme {
     /// ECDSA secp256k1 over the body as an Ethereum personal message (ERC-191 version 0x45), DER.
     #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191")]
     Secp256k1Eip191,
+    /// A passkey's assertion over the body, as its JSON text. It comes by a header of its own and never by
+    /// `X-Stamp`.
+    #[serde(rename = "SIGNATURE_SCHEME_TK_WEBAUTHN")]
+    Webauthn,
 }
 
 impl Scheme {
@@ -58,34 +64,36 @@ impl Scheme {
             Self::Secp256k1 => "SIGNATURE_SCHEME_TK_API_SECP256K1",
             Self::Ed25519 => "SIGNATURE_SCHEME_TK_API_ED25519",
             Self::Secp256k1Eip191 => "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191",
+            Self::Webauthn => "SIGNATURE_SCHEME_TK_WEBAUTHN",
         }
     }
 
     /// The scheme of a wire identifier.
     pub fn of_name(name: &str) -> Option<Self> {
-        [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191]
+        [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191, Self::Webauthn]
             .into_iter()
             .find(|scheme| scheme.name() == name)
     }
 
-    /// The curve that keys of this scheme have.
-    pub const fn curve(self) -> ApiKeyCurve {
+    /// The curve that API keys of this scheme have. Passkeys are no API keys.
+    pub const fn curve(self) -> Option<ApiKeyCurve> {
         match self {
-            Self::P256 => ApiKeyCurve::P256,
-            Self::Secp256k1 | Self::Secp256k1Eip191 => ApiKeyCurve::Secp256k1,
-            Self::Ed25519 => ApiKeyCurve::Ed25519,
+            Self::P256 => Some(ApiKeyCurve::P256),
+            Self::Secp256k1 | Self::Secp256k1Eip191 => Some(ApiKeyCurve::Secp256k1),
+            Self::Ed25519 => Some(ApiKeyCurve::Ed25519),
+            Self::Webauthn => None,
         }
     }
 }
 
-/// A stamp as read from the header, not yet verified.
+/// A stamp, as it is kept with what it stamped: of an API key or a passkey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// Public key, lowercase hex.
+    /// Public key: lowercase hex, or of a passkey base64url of the COSE key.
     pub public_key: String,
     /// How it is signed.
     pub scheme: Scheme,
-    /// Signature as it stood in the header, hex.
+    /// Signature as it stood in the header: hex, or of a passkey the JSON text of its assertion.
     pub signature: String,
 }
 
@@ -109,7 +117,7 @@ struct Members {
 }
 
 impl Stamp {
-    /// Reads the value of the header: base64 in either alphabet, padded or not, of a JSON object.
+    /// Reads the value of the header, not yet verified: base64 in either alphabet, padded or not, of a JSON object.
     pub fn read(header: &str) -> Result<Self, StampFlaw> {
         let json = base64(header).ok_or(StampFlaw::Malformed)?;
         let value = crate::json::parse(&json).map_err(|_| StampFlaw::Malformed)?;
@@ -119,7 +127,9 @@ impl Stamp {
         let members: Members = serde_json::from_value(value).map_err(|_| StampFlaw::Members)?;
         Ok(Self {
             public_key: members.public_key.to_ascii_lowercase(),
-            scheme: Scheme::of_name(&members.scheme).ok_or(StampFlaw::Members)?,
+            scheme: Scheme::of_name(&members.scheme)
+                .filter(|scheme| scheme.curve().is_some())
+                .ok_or(StampFlaw::Members)?,
             signature: members.signature,
         })
     }
@@ -135,8 +145,8 @@ impl Stamp {
     }
 }
 
-/// Strict within one alphabet, so that each byte string has few spellings.
-fn base64(text: &str) -> Option<Vec<u8>> {
+/// Either alphabet, padded or not, and strict within it, so that each byte string has few spellings.
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let bare = text.trim_end_matches('=');
     let padding = text.len().saturating_sub(bare.len());
     if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
@@ -153,6 +163,19 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a public key of its curve: 66 hex digits compressed, or 64 for Ed25519")]
 pub struct BadPublicKey;
+
+/// Whether a stamp that is kept fits what it stamped.
+pub fn fits(stamp: &Stamp, body: &[u8]) -> bool {
+    let Stamp { public_key, scheme, signature } = stamp;
+    match scheme.curve() {
+        Some(curve) => {
+            StampKey::parse(curve, public_key).is_ok_and(|key| key.verify(*scheme, body, signature))
+        }
+        None => Assertion::read(signature).is_ok_and(|assertion| {
+            PasskeyKey::parse(public_key).is_ok_and(|key| key.verify(&assertion, body).is_ok())
+        }),
+    }
+}
 
 /// A parsed public key of an API key.
 pub enum StampKey {

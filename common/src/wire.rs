@@ -136,6 +136,16 @@ pub struct User {
     pub mfa_policies: Vec<serde_json::Value>,
 }
 
+impl User {
+    /// Public keys by which requests of theirs are stamped: of API keys, and of passkeys.
+    pub fn public_keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.api_keys.iter().map(|key| key.credential.public_key.as_str());
+        let passkeys = self.authenticators.iter().map(|one| one.credential.public_key.as_str());
+        // An authenticator that was carried as given has none.
+        keys.chain(passkeys.filter(|key| !key.is_empty()))
+    }
+}
+
 /// An address of a private key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Address {

@@ -123,14 +123,15 @@ fn credentials(stamps: &Stamps) -> Credentials {
         Line::Once(_) => 1,
         Line::Repeated => 2,
     };
-    let values = match &stamps.stamp {
+    // What is repeated is refused, whatever it says.
+    let values = |line: &Line| match line {
         Line::Absent => Vec::new(),
         Line::Once(text) => vec![text.as_str().to_owned()],
         Line::Repeated => vec![String::new(), String::new()],
     };
     Credentials {
-        stamps: values,
-        webauthn: count(&stamps.webauthn),
+        stamps: values(&stamps.stamp),
+        webauthn: values(&stamps.webauthn),
         attested: count(&stamps.attested),
         sessions: count(&stamps.session),
         source: None,

@@ -104,6 +104,8 @@ pub struct Outside {
     pub webhooks: WebhookPolicy,
     /// How mail is sent, if it is.
     pub mail: Option<MailSettings>,
+    /// Whether anybody may found an organization.
+    pub founders: bool,
 }
 
 /// Opens the data and starts the committer.
@@ -121,7 +123,7 @@ pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, St
     let identity = Identity::open(&barrier)?;
     let policy = outside.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
-    let outside = turn::Outside { webhooks, mail: outside.mail.is_some() };
+    let outside = turn::Outside { webhooks, mail: outside.mail.is_some(), founders: outside.founders };
     let shared = Arc::new(Shared::new(barrier, limits, outside));
     Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
 }

@@ -21,6 +21,7 @@ pub mod keys;
 pub mod load;
 pub mod mailbox;
 pub mod operator;
+pub mod passkey;
 pub mod places;
 pub mod proof;
 pub mod receiver;

@@ -8,6 +8,7 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::{OrganizationId, UserId};
 use serde::{Deserialize, Serialize};
 
+use crate::keys::canonical;
 use crate::place::{self, PlaceFlaw};
 
 /// A key counts as new for a day after it was first seen.
@@ -70,8 +71,8 @@ impl Roster {
         });
         for user in &organization.users {
             let keys = known.keys.entry(user.user_id).or_default();
-            for key in &user.api_keys {
-                keys.entry(key.credential.public_key.to_ascii_lowercase()).or_insert_with(|| {
+            for key in user.public_keys() {
+                keys.entry(canonical(key)).or_insert_with(|| {
                     changed = true;
                     now
                 });
@@ -88,7 +89,7 @@ impl Roster {
         public_key: &str,
     ) -> Option<u64> {
         let keys = self.organizations.get(&organization)?.keys.get(&user)?;
-        keys.get(&public_key.to_ascii_lowercase()).copied()
+        keys.get(&canonical(public_key)).copied()
     }
 
     /// Whether the key came after the first contact and less than a day ago.

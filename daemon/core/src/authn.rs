@@ -1,10 +1,15 @@
 //! Who asks: from the stamps of a request to a user.
 
+mod passkey;
+
+pub use passkey::founder;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, StampFlaw, StampKey};
+use quorate_common::webauthn::Assertion;
 
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
@@ -20,8 +25,8 @@ const STAMP_LIMIT: usize = 16 * 1024;
 pub struct Credentials {
     /// Values of `X-Stamp`.
     pub stamps: Vec<String>,
-    /// How many `X-Stamp-Webauthn` headers there are.
-    pub webauthn: usize,
+    /// Values of `X-Stamp-Webauthn`.
+    pub webauthn: Vec<String>,
     /// How many `X-Stamp-Attested` headers there are.
     pub attested: usize,
     /// How many `X-Session` headers there are.
@@ -60,14 +65,31 @@ pub fn authenticate(
     reach: Reach,
     now: Millis,
 ) -> Result<Authenticated, Refusal> {
-    let stamp = the_stamp(credentials)?;
+    let proof = Proof::read(credentials)?;
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
     if reach == Reach::Invitations {
-        return invited(named, stamp, body, credentials.source);
+        return invited(named, proof, body, credentials.source);
     }
-    let (home, target) = locate(world, named, &stamp, reach)?;
-    let curve = stamp.scheme.curve();
-    let unknown = || unknown_key(&target, &stamp);
+    let (home, target) = locate(world, named, &proof, reach)?;
+    let source = credentials.source;
+    let caller = match proof {
+        Proof::Key(stamp) => by_key(&home, &target, stamp, body, source, now)?,
+        Proof::Passkey(assertion) => passkey::caller(world, &home, &assertion, body, source)?,
+    };
+    Ok(Authenticated { caller, home, target })
+}
+
+/// The user whose API key stamped these exact body bytes.
+fn by_key(
+    home: &Organization,
+    target: &Organization,
+    stamp: Stamp,
+    body: &[u8],
+    source: Option<IpAddr>,
+    now: Millis,
+) -> Result<Caller, Refusal> {
+    let unknown = || unknown_key(target, &stamp);
+    let curve = stamp.scheme.curve().ok_or_else(unknown)?;
     let member = home.holder(curve, &stamp.public_key).ok_or_else(unknown)?;
     let (key, parsed) = member.stamp_key(curve, &stamp.public_key).ok_or_else(unknown)?;
     if !parsed.verify(stamp.scheme, body, &stamp.signature) {
@@ -77,23 +99,27 @@ pub fn authenticate(
         return Err(Authn::Expired.into());
     }
     let allowlist = home.head.ip_allowlist.as_ref();
-    if !ip_allowlist::takes(allowlist, key.ip_allowlist.as_ref(), credentials.source) {
+    if !ip_allowlist::takes(allowlist, key.ip_allowlist.as_ref(), source) {
         return Err(Denied::Address.into());
     }
-    let (user, api_key, organization) = (member.user.id, key.id, home.id());
-    let caller = Caller { organization, user, api_key, invitation: None, stamp };
-    Ok(Authenticated { caller, home, target })
+    let (user, credential) = (member.user.id, *key.id.as_bytes());
+    Ok(Caller { organization: home.id(), user, credential, invitation: None, stamp })
 }
 
 /// Finds the invitation whose mailed key stamped these exact body bytes. Who accepts it is nobody yet.
 fn invited(
     organization: Arc<Organization>,
-    stamp: Stamp,
+    proof: Proof,
     body: &[u8],
     source: Option<IpAddr>,
 ) -> Result<Authenticated, Refusal> {
-    let bears =
-        |one: &&Invitation| stamp.scheme.curve() == ApiKeyCurve::P256 && one.public_key == stamp.public_key;
+    let stamp = match proof {
+        Proof::Key(stamp) => stamp,
+        passkey @ Proof::Passkey(_) => return Err(passkey.unknown(&organization)),
+    };
+    let bears = |one: &&Invitation| {
+        stamp.scheme.curve() == Some(ApiKeyCurve::P256) && one.public_key == stamp.public_key
+    };
     let unknown = || unknown_key(&organization, &stamp);
     let id = organization.invitations.iter().find(bears).ok_or_else(unknown)?.id;
     let key = StampKey::parse(ApiKeyCurve::P256, &stamp.public_key).map_err(|_| unknown())?;
@@ -106,79 +132,120 @@ fn invited(
     let caller = Caller {
         organization: organization.id(),
         user: UserId::from_bytes([0; 16]),
-        api_key: ApiKeyId::from_bytes(*id.as_bytes()),
+        credential: *id.as_bytes(),
         invitation: Some(id),
         stamp,
     };
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
 }
 
-/// Exactly one stamp, and one that can be read.
-fn the_stamp(credentials: &Credentials) -> Result<Stamp, Refusal> {
-    let count = credentials.stamps.len() + credentials.webauthn + credentials.attested;
-    let header = match (credentials.stamps.as_slice(), count) {
-        ([], 0) if credentials.sessions > 0 => return Err(Authn::UnknownSession.into()),
-        ([], 0) => return Err(Authn::None.into()),
-        // Passkeys and attested stamps are registered nowhere yet.
-        ([], 1) => return Err(Authn::UnknownCredential.into()),
-        ([header], 1) => header,
-        _ => return Err(Authn::Several.into()),
-    };
+/// How a request proves who sent it, as read and not yet verified.
+enum Proof {
+    /// By an API key.
+    Key(Stamp),
+    /// By a passkey.
+    Passkey(Assertion),
+}
+
+impl Proof {
+    /// Exactly one stamp, and one that can be read.
+    fn read(credentials: &Credentials) -> Result<Self, Refusal> {
+        let Credentials { stamps, webauthn, attested, sessions, .. } = credentials;
+        match (stamps.as_slice(), webauthn.as_slice(), attested) {
+            ([], [], 0) if *sessions > 0 => Err(Authn::UnknownSession.into()),
+            ([], [], 0) => Err(Authn::None.into()),
+            ([header], [], 0) => {
+                let stamp = Stamp::read(short(header)?).map_err(|flaw| match flaw {
+                    StampFlaw::Malformed => Authn::Unreadable("malformed activity stamp"),
+                    StampFlaw::Members => Authn::Unreadable("could not extract api key stamp"),
+                })?;
+                Ok(Self::Key(stamp))
+            }
+            ([], [header], 0) => Ok(Self::Passkey(passkey::read(short(header)?)?)),
+            // Attested stamps are made by a sign-in, which is not offered.
+            ([], [], 1) => Err(Authn::Unattested.into()),
+            _ => Err(Authn::Several.into()),
+        }
+    }
+
+    fn is_of(&self, organization: &Organization) -> bool {
+        match self {
+            Self::Key(stamp) => {
+                let curve = stamp.scheme.curve();
+                curve.is_some_and(|curve| organization.holder(curve, &stamp.public_key).is_some())
+            }
+            Self::Passkey(assertion) => organization.passkey(assertion.credential_id()).is_some(),
+        }
+    }
+
+    /// By what children are found whose user has this credential.
+    fn lookup(&self) -> (Lookup, &str) {
+        match self {
+            Self::Key(stamp) => (Lookup::PublicKey, &stamp.public_key),
+            Self::Passkey(assertion) => (Lookup::CredentialId, assertion.credential_id()),
+        }
+    }
+
+    /// Nobody there has this credential.
+    fn unknown(&self, organization: &Organization) -> Refusal {
+        match self {
+            Self::Key(stamp) => unknown_key(organization, stamp),
+            Self::Passkey(assertion) => {
+                let credential_id = assertion.credential_id().chars().take(256).collect();
+                Authn::UnknownCredential { organization: organization.id(), credential_id }.into()
+            }
+        }
+    }
+}
+
+/// A header of a length that is read.
+fn short(header: &str) -> Result<&str, Refusal> {
     if header.len() > STAMP_LIMIT {
         return Err(Authn::Unreadable("malformed activity stamp").into());
     }
-    Stamp::read(header).map_err(|flaw| {
-        let text = match flaw {
-            StampFlaw::Malformed => "malformed activity stamp",
-            StampFlaw::Members => "could not extract api key stamp",
-        };
-        Authn::Unreadable(text).into()
-    })
+    Ok(header)
 }
 
 /// The caller's organization and the one acted upon: own, then parent, then (if allowed) children.
 fn locate(
     world: &dyn World,
     named: Arc<Organization>,
-    stamp: &Stamp,
+    proof: &Proof,
     reach: Reach,
 ) -> Result<(Arc<Organization>, Arc<Organization>), Refusal> {
-    let holds =
-        |organization: &Organization| organization.holder(stamp.scheme.curve(), &stamp.public_key).is_some();
-    if holds(&named) {
+    if proof.is_of(&named) {
         return Ok((Arc::clone(&named), named));
     }
     if let Some(parent) = named.head.parent {
         return match world.organization(parent)? {
-            Some(parent) if holds(&parent) => Ok((parent, named)),
-            _ => Err(unknown_key(&named, stamp)),
+            Some(parent) if proof.is_of(&parent) => Ok((parent, named)),
+            _ => Err(proof.unknown(&named)),
         };
     }
     if reach == Reach::Children
-        && let Some(child) = the_child(world, &named, stamp)?
+        && let Some(child) = the_child(world, &named, proof)?
     {
         return Ok((Arc::clone(&child), child));
     }
-    Err(unknown_key(&named, stamp))
+    Err(proof.unknown(&named))
 }
 
-/// The one child that knows the key.
+/// The one child that knows the credential.
 fn the_child(
     world: &dyn World,
     parent: &Organization,
-    stamp: &Stamp,
+    proof: &Proof,
 ) -> Result<Option<Arc<Organization>>, Refusal> {
-    let prefix = layout::finds(world.index(), parent.id(), Lookup::PublicKey, &stamp.public_key);
-    // One user has a key once, so two entries of one child are two keys of equal text on different curves.
+    let (lookup, value) = proof.lookup();
+    let prefix = layout::finds(world.index(), parent.id(), lookup, value);
+    // One user has a credential once, so two entries of one child are two keys of equal text on different curves.
     let keys = world.records().keys(Page::first(&prefix, 3))?;
     let mut children: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::found_child(key)).collect();
     children.dedup();
     match children.as_slice() {
         [] => Ok(None),
-        [child] => Ok(world
-            .organization(*child)?
-            .filter(|child| child.holder(stamp.scheme.curve(), &stamp.public_key).is_some())),
-        _ => Err(Authn::SeveralChildren.into()),
+        [child] => Ok(world.organization(*child)?.filter(|child| proof.is_of(child))),
+        _ => Err(Authn::SeveralChildren(lookup).into()),
     }
 }
 

@@ -4,6 +4,7 @@ use quorate_common::activity::{Selection, VOTE_WINDOW_MILLIS};
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{Approver, Credential, Electorate, Requester};
 
+use crate::model::user::AUTHENTICATOR;
 use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
 
 /// An approval that counts.
@@ -38,11 +39,7 @@ pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, no
 fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
     let young = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
     let holder = organization.user(vote.user);
-    young && holder.is_some_and(|user| user.api_keys.iter().any(|key| is_of(key, vote)))
-}
-
-fn is_of(key: &ApiKey, vote: &VoteRecord) -> bool {
-    key.public_key == vote.public_key && key.curve == vote.scheme.curve()
+    young && holder.is_some_and(|user| user.holds(vote.scheme, &vote.public_key))
 }
 
 /// The people around an activity, as the policy language sees them.
@@ -60,7 +57,7 @@ pub fn electorate<'a>(
         })
         .collect();
     Electorate::new(requester, approvers, move || {
-        let users = organization.users().filter(|user| user.api_keys.iter().any(|key| !key.is_expired(now)));
+        let users = organization.users().filter(|user| user.can_stamp(now));
         users.map(|user| approver(user, None, now)).collect()
     })
 }
@@ -68,18 +65,28 @@ pub fn electorate<'a>(
 /// A user as the policy language sees them: with one key of theirs, or with all that have not come to their end.
 pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver {
     let chosen = |key: &&ApiKey| public_key.map_or(!key.is_expired(now), |wanted| key.public_key == wanted);
-    let credentials = user.api_keys.iter().filter(chosen).map(|key| Credential {
+    let keys = user.api_keys.iter().filter(chosen).map(|key| Credential {
         id: key.id.to_string(),
         user_id: user.id.to_string(),
         credential_type: key.credential_type().to_owned(),
         credential_id: None,
         public_key: key.public_key.clone(),
     });
+    let passkeys = user.passkeys();
+    let passkeys =
+        passkeys.filter(|(_, passkey)| public_key.is_none_or(|wanted| passkey.public_key == wanted));
+    let passkeys = passkeys.map(|(authenticator, passkey)| Credential {
+        id: authenticator.id.to_string(),
+        user_id: user.id.to_string(),
+        credential_type: AUTHENTICATOR.to_owned(),
+        credential_id: Some(authenticator.credential_id.clone()),
+        public_key: passkey.public_key.clone(),
+    });
     Approver {
         user_id: user.id.to_string(),
         tags: user.tags.iter().map(ToString::to_string).collect(),
         email: user.email.as_ref().map(ToString::to_string).unwrap_or_default(),
         alias: user.name.to_string(),
-        credentials: credentials.collect(),
+        credentials: keys.chain(passkeys).collect(),
     }
 }

@@ -4,6 +4,7 @@
 //! other members.
 
 use quorate_common::activity::Selection;
+use quorate_common::bounded::Label;
 use quorate_common::catalog::{Action, Gate, KindEntry, Resource};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
@@ -15,6 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cx::Cx;
+use crate::params::NewUser;
 use crate::policy::{Facts, Permit};
 use crate::refusal::{Corrupt, Refusal};
 use crate::view::View;
@@ -55,6 +57,22 @@ pub trait Kind: 'static {
     fn newcomer(_intent: &Self::Intent) -> Option<UserId> {
         None
     }
+
+    /// Who asks for an organization of their own, for the kind by which one is founded.
+    fn founder(_intent: &Self::Intent) -> Option<&Founder> {
+        None
+    }
+}
+
+/// Somebody who founds an organization, and the organization.
+#[derive(Debug, Clone)]
+pub struct Founder {
+    /// Name of the organization.
+    pub organization: Label,
+    /// Its root user, who has one authenticator and no other credential.
+    pub user: NewUser,
+    /// Id of that user, where it is asked for.
+    pub user_id: Option<UserId>,
 }
 
 /// A vote on another activity.
@@ -205,6 +223,9 @@ pub trait Ready {
     /// The user who asks, where the intent makes somebody one.
     fn newcomer(&self) -> Option<UserId>;
 
+    /// Who founds an organization by it.
+    fn founder(&self) -> Option<&Founder>;
+
     /// What must hold, and what a policy may ask about it. Keeps what it found for the execution.
     fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal>;
 
@@ -265,6 +286,10 @@ impl<F: Form> Ready for Prepared<F> {
 
     fn newcomer(&self) -> Option<UserId> {
         F::Kind::newcomer(&self.intent)
+    }
+
+    fn founder(&self) -> Option<&Founder> {
+        F::Kind::founder(&self.intent)
     }
 
     fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal> {

@@ -18,6 +18,7 @@ pub mod make;
 pub mod model;
 pub mod notice;
 pub mod operator;
+pub mod origins;
 pub mod params;
 pub mod pipeline;
 pub mod policy;

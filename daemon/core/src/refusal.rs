@@ -3,7 +3,10 @@
 use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::{ApiKeyId, OrganizationId, PolicyId, UserId};
 use quorate_common::json::Flaw;
+use quorate_common::webauthn::AttestationFlaw;
 use serde_json::json;
+
+use crate::model::layout::Lookup;
 
 /// Why a request is not carried out.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +69,8 @@ pub enum Intent {
     Detail(String),
     /// A wallet account would go of which nobody may have a copy.
     NotExported,
+    /// An authenticator's registration does not hold.
+    Attestation(AttestationFlaw),
     /// An identity token cannot be verified.
     OidcToken,
     /// A cursor names nothing.
@@ -90,12 +95,23 @@ pub enum Authn {
         /// Whether a parent was looked in, too.
         parent: bool,
     },
-    /// A passkey that is not registered.
-    UnknownCredential,
-    /// A look-up found the key in several sub-organizations.
-    SeveralChildren,
+    /// A passkey that is not registered where it is looked for.
+    UnknownCredential {
+        /// Organization it was looked for in.
+        organization: OrganizationId,
+        /// Credential id of the stamp.
+        credential_id: String,
+    },
+    /// An attested stamp, which proves a sign-in that is not known.
+    Unattested,
+    /// A look-up by this found the credential in several sub-organizations.
+    SeveralChildren(Lookup),
     /// The signature does not fit.
     Signature,
+    /// The assertion of a passkey does not hold.
+    Assertion,
+    /// An organization is founded by somebody else than the holder of its passkey.
+    Founder,
     /// The key has come to its end.
     Expired,
     /// A session where a stamp is needed.
@@ -260,6 +276,7 @@ fn intent(reason: &Intent) -> Fault {
         Intent::NotExported => {
             plain("wallet account has not been exported").reason("WALLET_ACCOUNT_NOT_EXPORTED")
         }
+        Intent::Attestation(flaw) => plain(&flaw.to_string()),
         Intent::OidcToken => plain("invalid OIDC token").reason("INVALID_OIDC_TOKEN"),
         Intent::Cursor => plain("invalid request body: the cursor names nothing in this list"),
     }
@@ -280,12 +297,22 @@ fn authn(reason: &Authn) -> Fault {
             ))
             .reason("PUBLIC_KEY_NOT_FOUND")
         }
-        Authn::UnknownCredential => plain("credential ID could not be found in organization or its parent organization")
-            .reason("CREDENTIAL_NOT_FOUND"),
-        Authn::SeveralChildren => {
-            plain("more than one suborg associated with a public key").reason("CREDENTIAL_CONFLICT")
+        Authn::UnknownCredential { organization, credential_id } => plain(&format!(
+            "credential ID could not be found in organization or its parent organization: \
+             organizationId={organization} credentialId={credential_id}"
+        ))
+        .reason("CREDENTIAL_NOT_FOUND"),
+        Authn::Unattested => plain("no user found for attested identity").reason("PUBLIC_KEY_NOT_FOUND"),
+        Authn::SeveralChildren(lookup) => {
+            let what = if *lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
+            plain(&format!("more than one suborg associated with a {what}")).reason("CREDENTIAL_CONFLICT")
         }
         Authn::Signature => plain("could not verify api key signature").reason("SIGNATURE_INVALID"),
+        Authn::Assertion => plain("could not verify WebAuthN signature").reason("SIGNATURE_INVALID"),
+        Authn::Founder => {
+            let text = "a new organization must be stamped by the passkey that it registers (X-Stamp-Webauthn header)";
+            plain(text).reason("SIGNATURE_INVALID")
+        }
         Authn::Expired => plain("expired api key").reason("API_KEY_EXPIRED"),
         Authn::SessionOnSubmit => plain(
             "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)",

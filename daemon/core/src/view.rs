@@ -2,7 +2,7 @@
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    ApiKeyId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+    InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
 
@@ -23,8 +23,8 @@ pub struct Caller {
     pub organization: OrganizationId,
     /// The user.
     pub user: UserId,
-    /// The API key of the stamp.
-    pub api_key: ApiKeyId,
+    /// Id of the credential that stamped: of an API key, an authenticator or an invitation.
+    pub credential: [u8; 16],
     /// The invitation whose key stamped, in place of a user's.
     pub invitation: Option<InvitationId>,
     /// The stamp.

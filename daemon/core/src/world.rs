@@ -98,6 +98,9 @@ pub trait World {
 
     /// Whether mail can be sent.
     fn sends_mail(&self) -> bool;
+
+    /// Whether anybody may found an organization.
+    fn takes_founders(&self) -> bool;
 }
 
 /// The instant of a turn and its randomness.

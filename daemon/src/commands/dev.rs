@@ -89,8 +89,11 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         .clone()
         .or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()))
         .unwrap_or_default();
-    let outside =
-        Outside { webhooks: WebhookPolicy::dev(), mail: arguments.mail.clone().map(mail).transpose()? };
+    let outside = Outside {
+        webhooks: WebhookPolicy::dev(),
+        mail: arguments.mail.clone().map(mail).transpose()?,
+        founders: true,
+    };
     let data = Data { folder: folder.clone(), key: KeySource::File(folder.join("root.key")), create: true };
     let engine = service::open(&data, Limits::default(), &outside)?;
     let mut memory = remember(&engine, &arguments, &folder).await?;

@@ -57,7 +57,7 @@ fn outside(config: &Config) -> Result<Outside, StartError> {
             login: login.transpose()?,
         })
     });
-    Ok(Outside { webhooks, mail: mail.transpose()? })
+    Ok(Outside { webhooks, mail: mail.transpose()?, founders: config.organizations.founding })
 }
 
 /// Where the data is and what opens it.

@@ -8,6 +8,7 @@ mod key;
 mod limits;
 mod log;
 mod mail;
+mod organizations;
 mod section;
 mod socket;
 mod store;
@@ -26,6 +27,7 @@ pub use key::KeySource;
 pub use limits::Limits;
 pub use log::Log;
 pub use mail::Mail;
+pub use organizations::Organizations;
 pub use socket::Socket;
 pub use store::Store;
 
@@ -51,6 +53,8 @@ pub struct Config {
     pub webhook: ReceiverPolicy,
     /// How mail is sent, if it is.
     pub mail: Option<Mail>,
+    /// Who may make organizations.
+    pub organizations: Organizations,
     /// Logging.
     pub log: Log,
     /// How many of each thing, and how often.
@@ -80,6 +84,7 @@ impl Config {
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
         let mail = document.section("mail", mail::read);
+        let organizations = document.section("organizations", organizations::read);
         let log = document.section("log", log::read);
         let limits = document.section("limits", limits::read);
         let problems = document.finish();
@@ -91,6 +96,7 @@ impl Config {
                 key,
                 webhook: webhook.unwrap_or_default(),
                 mail: mail.flatten(),
+                organizations: organizations.unwrap_or_default(),
                 log: log.unwrap_or_default(),
                 limits: limits.unwrap_or_default(),
             }),

@@ -58,6 +58,8 @@ pub struct Outside {
     pub webhooks: WebhookCheck,
     /// Whether mail can be sent.
     pub mail: bool,
+    /// Whether anybody may found an organization.
+    pub founders: bool,
 }
 
 /// What turns and the committer both use.
@@ -123,6 +125,10 @@ impl World for Shared {
 
     fn sends_mail(&self) -> bool {
         self.outside.mail
+    }
+
+    fn takes_founders(&self) -> bool {
+        self.outside.founders
     }
 }
 

@@ -1,7 +1,10 @@
 // Users, their tags and their credentials, through the clients' own methods.
 
+import { readFileSync } from "node:fs";
 import { credentials, keyPair, named, plain, result } from "./watch.mjs";
 
+// What a software authenticator of other makers answered.
+const { witnesses } = JSON.parse(readFileSync(new URL("../../../assets/vectors/webauthn/witness.json", import.meta.url), "utf8"));
 const bare = { authenticators: [], oauthProviders: [], userTags: [] };
 const key = (name) => ({ apiKeyName: name, publicKey: keyPair(`${name} key`).publicKey, curveType: "API_KEY_CURVE_P256" });
 
@@ -73,10 +76,12 @@ async function apiKeys({ alice, second: { userId } }) {
 
 async function authenticators({ alice, second: { userId } }) {
   const seen = {};
-  const attestation = { credentialId: "npm", clientDataJson: "e30", attestationObject: "oA", transports: ["AUTHENTICATOR_TRANSPORT_USB"] };
+  const { credentialId, registration } = witnesses[0];
+  const { challenge, ...answered } = registration;
+  const attestation = { credentialId, ...answered, transports: ["AUTHENTICATOR_TRANSPORT_USB"] };
   const create = await alice.createAuthenticators({
     userId,
-    authenticators: [{ authenticatorName: "passkey", challenge: "Y2hhbGxlbmdl", attestation }],
+    authenticators: [{ authenticatorName: "passkey", challenge, attestation }],
   });
   const authenticatorId = named("passkey", create.authenticatorIds[0]);
   seen.create = result(create);

@@ -5,6 +5,7 @@ use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::{Mail, Mailbox};
+use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
 const CREATE: &str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
@@ -24,9 +25,8 @@ fn told(mail: &Mail, word: &str) -> String {
 }
 
 fn acceptance(mail: &Mail) -> Value {
-    json!({"invitationId": told(mail, "invitation"), "userId": GUEST, "authenticator": {
-        "authenticatorName": "passkey", "challenge": "Y2hhbGxlbmdl", "attestation": {"credentialId": "Z3Vlc3Q",
-            "clientDataJson": "e30", "attestationObject": "oA", "transports": []}}})
+    let authenticator = Passkey::of("guest").registration();
+    json!({"invitationId": told(mail, "invitation"), "userId": GUEST, "authenticator": authenticator})
 }
 
 #[tokio::test]

@@ -14,3 +14,12 @@ pub(crate) const fn curve_name(curve: ApiKeyCurve) -> &'static str {
         ApiKeyCurve::Ed25519 => "ed25519",
     }
 }
+
+/// A public key as it is compared: hex in lower case, the base64url of a passkey as it stands.
+pub(crate) fn canonical(public_key: &str) -> String {
+    if public_key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        public_key.to_ascii_lowercase()
+    } else {
+        public_key.to_owned()
+    }
+}

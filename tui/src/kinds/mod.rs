@@ -13,6 +13,7 @@ mod create_api_only_users;
 mod create_authenticators;
 mod create_invitations;
 mod create_oauth_providers;
+mod create_organization;
 mod create_policies;
 mod create_policy;
 mod create_private_key_tag;
@@ -91,6 +92,7 @@ static KINDS: &[&dyn Kind] = &[
     &create_authenticators::CreateAuthenticators,
     &create_invitations::CreateInvitations,
     &create_oauth_providers::CreateOauthProviders,
+    &create_organization::CreateOrganization,
     &create_policies::CreatePolicies,
     &create_policy::CreatePolicy,
     &create_private_key_tag::CreatePrivateKeyTag,

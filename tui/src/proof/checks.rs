@@ -83,6 +83,10 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
     let signed = clean(&proposal.organization);
     let stated = evidence.record.row.activity.organization_id;
     let is = |id: String| proposal.organization.eq_ignore_ascii_case(&id);
+    if proposal.founds() {
+        let text = format!("what founds an organization names none; the daemon shows {stated}");
+        return check("K2", Mark::Stated, text);
+    }
     if !is(stated.to_string()) || !is(head.organization_id.to_string()) {
         return check(
             "K2",

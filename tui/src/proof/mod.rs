@@ -106,6 +106,15 @@ pub(crate) struct Proposal {
     pub(crate) public_key: String,
 }
 
+impl Proposal {
+    /// Whether it founds an organization, so that it could name none.
+    pub(crate) fn founds(&self) -> bool {
+        self.organization.is_empty()
+            && self.activity_type.strip_suffix("_V2").unwrap_or(&self.activity_type)
+                == "ACTIVITY_TYPE_CREATE_ORGANIZATION"
+    }
+}
+
 /// What has to be typed to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Challenge {

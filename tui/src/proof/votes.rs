@@ -4,11 +4,11 @@ use quorate_common::activity::{Selection, Status, VOTE_WINDOW_MILLIS, Vote};
 use quorate_common::console::OrganizationDetail;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
-use quorate_common::stamp::{Scheme, StampKey};
-use quorate_common::wire::ApiKey;
+use quorate_common::stamp::{self, Scheme, Stamp};
 use serde_json::Value;
 
 use super::{Evidence, Proposal};
+use crate::keys::canonical;
 use crate::text::clean;
 
 /// A stamp may be this much older than the moment it was recorded.
@@ -101,25 +101,21 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     }
 }
 
-/// Whether the signature fits key and message. Passkey votes are not verified by this console.
+/// Whether the signature fits key and message. Of a passkey's it is not known here at which web site it was made.
 fn is_signed(vote: &Vote) -> bool {
     let Some(scheme) = Scheme::of_name(&vote.scheme) else { return false };
-    StampKey::parse(scheme.curve(), &vote.public_key)
-        .is_ok_and(|key| key.verify(scheme, vote.message.as_bytes(), &vote.signature))
+    let (public_key, signature) = (vote.public_key.clone(), vote.signature.clone());
+    stamp::fits(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
 }
 
-/// The key of that user in the organization's record, if it is one.
-pub(super) fn registered<'a>(
-    organization: &'a OrganizationDetail,
-    user: UserId,
-    public_key: &str,
-) -> Option<&'a ApiKey> {
-    let user = organization.users.iter().find(|known| known.user_id == user)?;
-    user.api_keys.iter().find(|key| key.credential.public_key.eq_ignore_ascii_case(public_key))
+/// Whether the key is one of that user in the organization's record.
+pub(super) fn is_registered(organization: &OrganizationDetail, user: UserId, public_key: &str) -> bool {
+    let user = organization.users.iter().find(|known| known.user_id == user);
+    user.is_some_and(|user| user.public_keys().any(|key| canonical(key) == canonical(public_key)))
 }
 
 fn key_flaw(organization: &OrganizationDetail, vote: &Vote) -> Option<String> {
-    if registered(organization, vote.user_id, &vote.public_key).is_some() {
+    if is_registered(organization, vote.user_id, &vote.public_key) {
         return None;
     }
     Some("its key is not a key of that user in this organization".to_owned())
@@ -155,7 +151,8 @@ fn ballot_flaw(
     organization: &str,
 ) -> Option<String> {
     let flaw = |text: &str| Some(text.to_owned());
-    if !ballot.organization.eq_ignore_ascii_case(organization) {
+    let founds = proposes && proposal.is_some_and(Proposal::founds);
+    if !founds && !ballot.organization.eq_ignore_ascii_case(organization) {
         return flaw("it was signed for another organization");
     }
     if proposes {

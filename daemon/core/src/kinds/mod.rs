@@ -94,6 +94,11 @@ pub fn admits_invited(operation: &str) -> bool {
     TABLE.operations.get(operation) == Some(&Gate::Invitation)
 }
 
+/// Whether an operation founds organizations, and is about none that is there.
+pub fn founds(operation: &str) -> bool {
+    TABLE.operations.get(operation) == Some(&Gate::Founder)
+}
+
 /// Whether this is an operation of the API that the service does not have.
 pub fn is_unoffered_operation(name: &str) -> bool {
     unoffered::is_operation(name)

@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
 use quorate_common::json;
 use quorate_common::stamp::StampKey;
+use quorate_common::webauthn::{AttestationFlaw, NewCredential};
 
 use crate::cx::Cx;
 use crate::limits::Limits;
-use crate::model::{ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, TagKind, User};
+use crate::model::{
+    ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, Passkey, TagKind, User,
+};
+use crate::origins;
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::{View, distinct, not_empty, room};
@@ -23,13 +27,13 @@ pub struct SignIn {
     pub sms: bool,
 }
 
-/// New users are well-formed, can get in, and bring no key that is taken.
+/// New users are well-formed, can get in, and bring no key that is taken. Gives what their authenticators are.
 pub fn check(
     users: &[NewUser],
     within: Option<&Organization>,
     sign_in: SignIn,
     limits: &Limits,
-) -> Result<(), Refusal> {
+) -> Result<Vec<NewCredential>, Refusal> {
     let mut keys = BTreeSet::new();
     for user in users {
         let credential =
@@ -56,8 +60,8 @@ pub fn check(
             return Err(Limit::Count("OAuth providers of a user", limits.oauth_providers).into());
         }
     }
-    unclaimed_authenticators(users.iter().flat_map(|user| &user.authenticators), within)?;
-    unclaimed_identities(users.iter().flat_map(|user| &user.oauth_providers), within)
+    unclaimed_identities(users.iter().flat_map(|user| &user.oauth_providers), within)?;
+    unclaimed_authenticators(users.iter().flat_map(|user| &user.authenticators), within)
 }
 
 /// New API keys are points of their curves and registered nowhere in the organization.
@@ -77,7 +81,8 @@ pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Resu
 
 /// New authenticators of a user are registered nowhere in the organization, and there is room for them.
 pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
-    unclaimed_authenticators(new, Some(view.organization))?;
+    let credentials = unclaimed_authenticators(new, Some(view.organization))?;
+    come_from_here(&credentials, view)?;
     let limit = view.world.limits().authenticators;
     let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
@@ -103,12 +108,23 @@ pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<
 fn unclaimed_authenticators<'a>(
     new: impl IntoIterator<Item = &'a NewAuthenticator>,
     within: Option<&Organization>,
-) -> Result<(), Refusal> {
-    let new: Vec<&str> = new.into_iter().map(|one| one.credential_id.as_str()).collect();
-    distinct(&new, "authenticators")?;
+) -> Result<Vec<NewCredential>, Refusal> {
+    let credentials = new.into_iter().map(NewAuthenticator::credential).collect::<Result<Vec<_>, _>>()?;
+    let ids: Vec<&str> = credentials.iter().map(|credential| credential.credential_id.as_str()).collect();
+    distinct(&ids, "authenticators")?;
     let mut present = within.into_iter().flat_map(Organization::users).flat_map(|user| &user.authenticators);
-    let taken = present.any(|present| new.contains(&present.credential_id.as_str()));
-    if taken { Err(Clash::CredentialId.into()) } else { Ok(()) }
+    let taken = present.any(|present| ids.contains(&present.credential_id.as_str()));
+    if taken { Err(Clash::CredentialId.into()) } else { Ok(credentials) }
+}
+
+/// Passkeys were registered at web origins from which the organization takes them.
+pub fn come_from_here(credentials: &[NewCredential], view: &View<'_>) -> Result<(), Refusal> {
+    for credential in credentials {
+        if !origins::takes(view.world, view.organization, &credential.origin)? {
+            return Err(Intent::Attestation(AttestationFlaw::Invalid).into());
+        }
+    }
+    Ok(())
 }
 
 fn unclaimed_identities<'a>(
@@ -151,8 +167,7 @@ pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Ref
     if !user.has_credential() {
         return Err(Intent::NoCredential(user.id.to_string()).into());
     }
-    // An authenticator cannot vote yet, so a root user keeps at least one API key.
-    if user.api_keys.is_empty() && organization.is_root(user.id) {
+    if !user.has_key() && organization.is_root(user.id) {
         return Err(Intent::QuorumUsers.into());
     }
     Ok(())
@@ -167,7 +182,8 @@ pub fn check_new(
 ) -> Result<(), Refusal> {
     not_empty(users, list)?;
     let limits = view.world.limits();
-    check(users, Some(view.organization), sign_in, limits)?;
+    let credentials = check(users, Some(view.organization), sign_in, limits)?;
+    come_from_here(&credentials, view)?;
     for user in users {
         distinct(&user.tags, "userTags")?;
         view.tags_exist(&user.tags, TagKind::User)?;
@@ -219,6 +235,10 @@ pub fn first_user(new: NewUser, moment: &mut Moment<'_>) -> Result<User, Refusal
 }
 
 fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, Refusal> {
+    let mut authenticators = Vec::with_capacity(new.authenticators.len());
+    for one in new.authenticators {
+        authenticators.push(authenticator(one, now, random)?);
+    }
     let mut oauth_providers = Vec::with_capacity(new.oauth_providers.len());
     for provider in &new.oauth_providers {
         oauth_providers.push(oauth_provider(provider, now, random)?);
@@ -231,7 +251,7 @@ fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> R
         email_verified: false,
         phone_verified: false,
         api_keys: new.api_keys.into_iter().map(|key| api_key(key, now, random)).collect(),
-        authenticators: new.authenticators.into_iter().map(|one| authenticator(one, now, random)).collect(),
+        authenticators,
         oauth_providers,
         tags: new.tags,
         created: now,
@@ -257,14 +277,22 @@ pub fn authenticator(
     new: NewAuthenticator,
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
-) -> Authenticator {
-    Authenticator {
+) -> Result<Authenticator, Refusal> {
+    let credential = new.credential()?;
+    Ok(Authenticator {
         id: AuthenticatorId::random(random()),
         name: new.name,
-        credential_id: new.credential_id,
+        credential_id: credential.credential_id,
         transports: new.transports,
+        passkey: Some(Passkey {
+            public_key: credential.public_key,
+            relying_party: credential.relying_party,
+            aaguid: credential.aaguid,
+            attestation_type: credential.format,
+            signature_count: credential.signature_count,
+        }),
         created: now,
-    }
+    })
 }
 
 /// An OAuth identity as described.

@@ -59,3 +59,11 @@ impl FeatureName {
         }
     }
 }
+
+/// The origins in the value of `FEATURE_NAME_WEBAUTHN_ORIGINS`: a JSON array, a list with commas, or one origin.
+pub fn origins(value: &str) -> Vec<String> {
+    serde_json::from_str(value).unwrap_or_else(|_| {
+        let listed = value.split(',').map(str::trim).filter(|origin| !origin.is_empty());
+        listed.map(str::to_owned).collect()
+    })
+}

@@ -5,7 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
     SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use sha2::Sha256;
@@ -273,16 +273,16 @@ pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
     key(b'f', &[fingerprint.as_bytes()])
 }
 
-/// A denied attempt of an API key.
-pub fn denied(organization: OrganizationId, api_key: ApiKeyId, id: ActivityId) -> Key {
-    let mut key = denials(organization, api_key);
+/// A denied attempt by a credential, named by the id of its record.
+pub fn denied(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
+    let mut key = denials(organization, credential);
     key.extend_from_slice(id.as_bytes());
     key
 }
 
-/// All denied attempts of an API key begin so, oldest first.
-pub fn denials(organization: OrganizationId, api_key: ApiKeyId) -> Key {
-    key(b'd', &[organization.as_bytes(), api_key.as_bytes()])
+/// All denied attempts by a credential begin so, oldest first.
+pub fn denials(organization: OrganizationId, credential: &[u8; 16]) -> Key {
+    key(b'd', &[organization.as_bytes(), credential])
 }
 
 /// A child of an organization, in order of creation.

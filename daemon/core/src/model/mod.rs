@@ -24,7 +24,7 @@ pub mod webhook_endpoint;
 pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
-pub use feature::FeatureName;
+pub use feature::{FeatureName, origins};
 pub use invitation::{Invitation, InvitationStatus};
 pub use ip_allowlist::{IpAllowlist, IpRule};
 pub use organization::{Organization, RootQuorum};
@@ -34,7 +34,7 @@ pub use session_profile::SessionProfile;
 pub use shelf::{Shelf, Shelved};
 pub use smart_contract_interface::{InterfaceText, SmartContractInterface};
 pub use tag::{Tag, TagKind};
-pub use user::{ApiKey, Authenticator, OauthProvider, User};
+pub use user::{ApiKey, Authenticator, OauthProvider, Passkey, User};
 pub use wallet::{Wallet, WalletAccount};
 pub use webhook_endpoint::WebhookEndpoint;
 

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use super::{
-    ApiKey, FeatureName, Invitation, IpAllowlist, Millis, PaymentMethod, Policy, PrivateKey, SessionProfile,
-    Shelf, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint,
+    ApiKey, Authenticator, FeatureName, Invitation, IpAllowlist, Millis, Passkey, PaymentMethod, Policy,
+    PrivateKey, SessionProfile, Shelf, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint, origins,
 };
 use crate::refusal::Corrupt;
 
@@ -167,6 +167,7 @@ pub struct Organization {
     members: BTreeMap<UserId, Arc<Member>>,
     policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
     by_key: HashMap<(ApiKeyCurve, String), UserId>,
+    by_credential: HashMap<String, UserId>,
     pub(super) wallets: Shelf<Wallet>,
     pub(super) private_keys: Shelf<PrivateKey>,
     pub(super) tags: Shelf<Tag>,
@@ -188,6 +189,7 @@ impl Organization {
             members: BTreeMap::new(),
             policies: BTreeMap::new(),
             by_key: HashMap::new(),
+            by_credential: HashMap::new(),
             wallets: Shelf::default(),
             private_keys: Shelf::default(),
             tags: Shelf::default(),
@@ -222,6 +224,19 @@ impl Organization {
     pub fn holder(&self, curve: ApiKeyCurve, public_key: &str) -> Option<&Member> {
         let id = self.by_key.get(&(curve, public_key.to_owned()))?;
         self.member(*id)
+    }
+
+    /// The user whose passkey has this credential id, and the passkey.
+    pub fn passkey(&self, credential_id: &str) -> Option<(&User, &Authenticator, &Passkey)> {
+        let user = self.user(*self.by_credential.get(credential_id)?)?;
+        let (authenticator, passkey) =
+            user.passkeys().find(|(authenticator, _)| authenticator.credential_id == credential_id)?;
+        Some((user, authenticator, passkey))
+    }
+
+    /// Web origins from which passkeys are taken; none means that it does not say.
+    pub fn origins(&self) -> Vec<String> {
+        self.feature(FeatureName::WebauthnOrigins).flatten().map(origins).unwrap_or_default()
     }
 
     /// Wallets, in order of their ids.
@@ -304,6 +319,9 @@ impl Organization {
         for key in &user.api_keys {
             self.by_key.insert((key.curve, key.public_key.clone()), user.id);
         }
+        for (authenticator, _) in user.passkeys() {
+            self.by_credential.insert(authenticator.credential_id.clone(), user.id);
+        }
         self.members.insert(user.id, Arc::new(Member::new(user)));
     }
 
@@ -312,6 +330,9 @@ impl Organization {
         if let Some(member) = self.members.remove(&id) {
             for key in &member.user.api_keys {
                 self.by_key.remove(&(key.curve, key.public_key.clone()));
+            }
+            for (authenticator, _) in member.user.passkeys() {
+                self.by_credential.remove(&authenticator.credential_id);
             }
         }
     }

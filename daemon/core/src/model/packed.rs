@@ -215,8 +215,9 @@ mod tests {
         let first = |count: u8| (0..count).map(|number| vec![number]).collect::<Vec<_>>();
         assert_eq!(stored(&Status::ALL), first(7));
         assert_eq!(stored(&[Selection::Approved, Selection::Rejected]), first(2));
-        let schemes = [Scheme::P256, Scheme::Secp256k1, Scheme::Ed25519, Scheme::Secp256k1Eip191];
-        assert_eq!(stored(&schemes), first(4));
+        let schemes =
+            [Scheme::P256, Scheme::Secp256k1, Scheme::Ed25519, Scheme::Secp256k1Eip191, Scheme::Webauthn];
+        assert_eq!(stored(&schemes), first(5));
         let outcomes = [
             PolicyOutcome::Allow,
             PolicyOutcome::DenyExplicit,

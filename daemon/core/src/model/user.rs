@@ -2,7 +2,7 @@
 
 use quorate_common::bounded::{Email, Label, Phone};
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, TagId, UserId};
-use quorate_common::stamp::ApiKeyCurve;
+use quorate_common::stamp::{ApiKeyCurve, Scheme};
 use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct User {
     pub phone_verified: bool,
     /// API keys in the order of registration.
     pub api_keys: Vec<ApiKey>,
-    /// Authenticators in the order of registration. They are carried as given and authenticate nobody.
+    /// Authenticators in the order of registration.
     pub authenticators: Vec<Authenticator>,
     /// OAuth identities in the order of registration.
     pub oauth_providers: Vec<OauthProvider>,
@@ -107,22 +107,45 @@ pub struct Authenticator {
     pub credential_id: String,
     /// `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
+    /// What its registration told. One that an earlier version carried as given has nothing here, and
+    /// authenticates nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkey: Option<Passkey>,
     /// Created at.
     pub created: Millis,
 }
 
+/// What the verified registration of an authenticator told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passkey {
+    /// COSE key (RFC 9052 §7), base64url.
+    pub public_key: String,
+    /// SHA-256 of the relying party's id.
+    pub relying_party: [u8; 32],
+    /// Model of the authenticator, base64url.
+    pub aaguid: String,
+    /// Format of the attestation statement.
+    pub attestation_type: String,
+    /// Signature counter. It is kept and never judged by: synced passkeys always show zero.
+    pub signature_count: u32,
+}
+
+/// `CREDENTIAL_TYPE_*` of an authenticator.
+pub const AUTHENTICATOR: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
+
 impl Authenticator {
-    /// As queries show it. What only a verified attestation tells stays empty.
+    /// As queries show it.
     pub fn wire(&self) -> wire::Authenticator {
+        let told = |tell: fn(&Passkey) -> &String| self.passkey.as_ref().map(tell).cloned();
         wire::Authenticator {
             transports: self.transports.clone(),
-            attestation_type: "none".to_owned(),
-            aaguid: String::new(),
+            attestation_type: told(|passkey| &passkey.attestation_type).unwrap_or_else(|| "none".to_owned()),
+            aaguid: told(|passkey| &passkey.aaguid).unwrap_or_default(),
             credential_id: self.credential_id.clone(),
             model: "Security key".to_owned(),
             credential: wire::Credential {
-                public_key: String::new(),
-                credential_type: "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR".to_owned(),
+                public_key: told(|passkey| &passkey.public_key).unwrap_or_default(),
+                credential_type: AUTHENTICATOR.to_owned(),
             },
             authenticator_id: self.id,
             authenticator_name: self.name.to_string(),
@@ -172,6 +195,29 @@ impl User {
     /// Whether somebody can act as this user, now or after a sign-in.
     pub fn has_credential(&self) -> bool {
         !(self.api_keys.is_empty() && self.authenticators.is_empty() && self.oauth_providers.is_empty())
+    }
+
+    /// Whether they have a key that stamps, or that did until its end.
+    pub fn has_key(&self) -> bool {
+        !self.api_keys.is_empty() || self.passkeys().next().is_some()
+    }
+
+    /// Whether requests of theirs can be stamped at this time.
+    pub fn can_stamp(&self, now: Millis) -> bool {
+        self.api_keys.iter().any(|key| !key.is_expired(now)) || self.passkeys().next().is_some()
+    }
+
+    /// Whether a stamp by this key is one of theirs.
+    pub fn holds(&self, scheme: Scheme, public_key: &str) -> bool {
+        match scheme.curve() {
+            Some(curve) => self.api_keys.iter().any(|key| key.curve == curve && key.public_key == public_key),
+            None => self.passkeys().any(|(_, passkey)| passkey.public_key == public_key),
+        }
+    }
+
+    /// Authenticators that can stamp.
+    pub fn passkeys(&self) -> impl Iterator<Item = (&Authenticator, &Passkey)> {
+        self.authenticators.iter().filter_map(|one| Some((one, one.passkey.as_ref()?)))
     }
 
     /// As queries show it.

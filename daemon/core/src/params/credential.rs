@@ -3,6 +3,7 @@
 use quorate_common::bounded::{AtMost, ExpirationSeconds, Label, Text};
 use quorate_common::ids::UserId;
 use quorate_common::stamp::ApiKeyCurve;
+use quorate_common::webauthn::{Attestation, AttestationFlaw, NewCredential};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -191,39 +192,69 @@ impl AuthenticatorParamsV2 {
     }
 }
 
-/// An authenticator to be registered. Its attestation is not kept, since nothing verifies it yet.
+/// An authenticator to be registered.
 #[derive(Debug, Clone)]
 pub struct NewAuthenticator {
     /// Name.
     pub name: Label,
-    /// Raw credential id, base64url.
-    pub credential_id: String,
     /// `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
     /// Whose it is to be, where its form says so.
     pub user: Option<UserId>,
+    challenge: Text<256>,
+    registration: Registration,
+    /// Whether the form calls it a public key credential by its own id, where it says so.
+    is_coherent: bool,
+}
+
+impl NewAuthenticator {
+    /// What its registration tells, which holds (W3C Web Authentication Level 2 §7.1) but for the origin.
+    pub fn credential(&self) -> Result<NewCredential, Refusal> {
+        let told = Attestation {
+            challenge: self.challenge.as_str(),
+            credential_id: self.registration.credential_id.as_str(),
+            client_data_json: self.registration.client_data_json.as_str(),
+            attestation_object: self.registration.attestation_object.as_str(),
+        };
+        let told = if self.is_coherent { told.verify() } else { Err(AttestationFlaw::Invalid) };
+        told.map_err(|flaw| Intent::Attestation(flaw).into())
+    }
 }
 
 impl From<AuthenticatorParams> for NewAuthenticator {
     fn from(params: AuthenticatorParams) -> Self {
-        let transports = params.attestation.response.transports;
+        let PublicKeyCredentialWithAttestation { id, credential_type, raw_id, response, .. } =
+            params.attestation;
+        let is_coherent = credential_type.as_str() == "public-key" && id.as_str() == raw_id.as_str();
+        let registration = Registration {
+            credential_id: raw_id,
+            client_data_json: response.client_data_json,
+            attestation_object: response.attestation_object,
+            transports: response.transports,
+        };
         Self {
-            name: params.authenticator_name,
             user: Some(params.user_id),
-            credential_id: params.attestation.raw_id.as_str().to_owned(),
-            transports: transports.iter().map(|transport| transport.name().to_owned()).collect(),
+            is_coherent,
+            ..AuthenticatorParamsV2 {
+                authenticator_name: params.authenticator_name,
+                challenge: params.challenge,
+                attestation: registration,
+            }
+            .into()
         }
     }
 }
 
 impl From<AuthenticatorParamsV2> for NewAuthenticator {
     fn from(params: AuthenticatorParamsV2) -> Self {
-        let transports = params.attestation.transports;
+        let transports = params.attestation.transports.iter();
         Self {
             name: params.authenticator_name,
+            transports: transports.map(|transport| transport.name().to_owned()).collect(),
             user: None,
-            credential_id: params.attestation.credential_id.as_str().to_owned(),
-            transports: transports.iter().map(|transport| transport.name().to_owned()).collect(),
+            challenge: params.challenge,
+            registration: params.attestation,
+            is_coherent: true,
         }
     }
 }

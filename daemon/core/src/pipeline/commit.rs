@@ -205,11 +205,11 @@ impl Submission<'_> {
         Ok(())
     }
 
-    /// Denied attempts are kept, but only so many for each key: the oldest makes room.
+    /// Denied attempts are kept, but only so many for each credential: the oldest makes room.
     fn displace_denials(&self, activity: &ActivityRecord, commit: &mut Commit) -> Result<(), Refusal> {
-        let (organization, key) = (activity.organization, self.caller.api_key);
+        let (organization, credential) = (activity.organization, &self.caller.credential);
         let limit = self.world.limits().denied_activities;
-        let prefix = layout::denials(organization, key);
+        let prefix = layout::denials(organization, credential);
         let kept = self.world.records().keys(Page::last(&prefix, limit.saturating_add(8)))?;
         for displaced in kept.iter().skip(limit.saturating_sub(1)) {
             commit.writes.push(Write::remove(displaced.clone()));
@@ -228,11 +228,11 @@ impl Submission<'_> {
                 commit.writes.push(Write::remove(layout::body(stamped, &old.fingerprint)));
             }
         }
-        commit.writes.push(Write::mark(layout::denied(organization, key, activity.id), &[]));
+        commit.writes.push(Write::mark(layout::denied(organization, credential, activity.id), &[]));
         Ok(())
     }
 }
 
-fn news(organization: &Organization) -> console::Change {
+pub(super) fn news(organization: &Organization) -> console::Change {
     console::Change::Organization { organization_id: organization.id(), version: organization.head.version }
 }

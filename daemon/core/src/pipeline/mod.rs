@@ -2,6 +2,7 @@
 //! execution, commit.
 
 mod commit;
+mod found;
 mod propose;
 mod vote;
 
@@ -102,12 +103,16 @@ fn run<'a>(
     body: &'a [u8],
 ) -> Result<Turn, Refusal> {
     if credentials.stamps.is_empty()
-        && credentials.webauthn + credentials.attested == 0
+        && credentials.webauthn.is_empty()
+        && credentials.attested == 0
         && credentials.sessions > 0
     {
         return Err(crate::refusal::Authn::SessionOnSubmit.into());
     }
     let mut value = json::parse(body)?;
+    if kinds::founds(operation) {
+        return found::found(world, moment, operation, credentials, body, value);
+    }
     let organization = organization_of(&mut value)?;
     let reach = if kinds::admits_invited(operation) { Reach::Invitations } else { Reach::Usual };
     let Authenticated { caller, target, .. } =

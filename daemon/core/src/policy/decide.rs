@@ -66,7 +66,8 @@ impl From<Decision> for Decided {
 pub fn decide(case: &Case<'_>) -> Decided {
     match case.entry.gate {
         // Who holds the secret was proven, and which invitation it opens is checked by the rules.
-        Gate::Invitation => return Decision::Permit(Permit::mint()).into(),
+        // Whoever founds an organization was proven to hold its passkey, and there is nobody else to ask.
+        Gate::Invitation | Gate::Founder => return Decision::Permit(Permit::mint()).into(),
         Gate::RootUser if !case.organization.is_root(case.proposer) => {
             return Decision::Deny(Denied::Policies(Vec::new())).into();
         }

@@ -20,6 +20,8 @@ const HEAD: &str = "\
 #   not yours           403; the caller has no part in this decision
 #   other organization  400; the key belongs to another organization than the one acted upon
 #   unknown key         401; the organization does not know the key
+#   unknown passkey     401; the organization does not know the passkey
+#   not the founder     401; a new organization is stamped by the passkey that it registers
 #   expired             401; the key has come to its end
 #   no stamp            401; a stamp is needed
 #   refused             400; the rules refuse it, whoever asks there
@@ -35,6 +37,8 @@ const HEAD: &str = "\
 # sibling       a root user of another sub-organization
 # expired       a user whose key has come to its end
 # invited       somebody with the mailed key of an invitation
+# founder       somebody with a passkey that is registered nowhere
+# passkey       the user whom a policy allows everything, by a passkey
 # session       somebody with a read-only session
 ";
 
@@ -64,6 +68,7 @@ fn personas() -> Vec<Persona> {
         now: NOW,
     };
     let (user, spare) = (&strict.user, &strict.spare);
+    let passkey = Person { shows: Shown::Passkey("user"), ..policed.user.clone() };
     let session = Person { shows: Shown::Session, ..user.clone() };
     vec![
         persona("root 1 of 2", &easy, &easy.roots[0], &easy.spare),
@@ -76,6 +81,8 @@ fn personas() -> Vec<Persona> {
         Persona { organization: strict.child.home, ..persona("sibling", &strict, &strict.sibling, spare) },
         Persona { now: NOW + 60_000, ..persona("expired", &strict, &strict.expiring, spare) },
         persona("invited", &strict, &strict.invited, spare),
+        persona("founder", &strict, &strict.founder, spare),
+        persona("passkey", &policed, &passkey, &policed.spare),
         persona("session", &strict, &session, spare),
     ]
 }
@@ -180,6 +187,8 @@ fn word(fault: &Fault) -> String {
         (Code::PermissionDenied, _) => "not yours".to_owned(),
         (_, Some("ORGANIZATION_MISMATCH")) => "other organization".to_owned(),
         (_, Some("PUBLIC_KEY_NOT_FOUND")) => "unknown key".to_owned(),
+        (_, Some("CREDENTIAL_NOT_FOUND")) => "unknown passkey".to_owned(),
+        (_, Some("SIGNATURE_INVALID")) => "not the founder".to_owned(),
         (_, Some("API_KEY_EXPIRED")) => "expired".to_owned(),
         (_, Some("SIGNATURE_MISSING")) => "no stamp".to_owned(),
         (Code::InvalidArgument, _) => "refused".to_owned(),

@@ -13,7 +13,13 @@ use crate::samples;
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 /// Ids that callers make up themselves.
-const FREE: [(&str, &str); 2] = [("ACCEPT_INVITATION", "/userId"), ("ACCEPT_INVITATION_V2", "/userId")];
+const FREE: [(&str, &str); 5] = [
+    ("ACCEPT_INVITATION", "/userId"),
+    ("ACCEPT_INVITATION_V2", "/userId"),
+    ("CREATE_ORGANIZATION", "/rootAuthenticator/userId"),
+    ("CREATE_ORGANIZATION", "/rootUserId"),
+    ("CREATE_ORGANIZATION_V2", "/rootUserId"),
+];
 
 /// What is done to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,10 +15,11 @@ const VERBS: [&str; 12] = [
 const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];
 
 /// Result members whose version is not the type's: as the published clients read them.
-const RESULTS: [(&str, &str); 13] = [
+const RESULTS: [(&str, &str); 14] = [
     ("ACCEPT_INVITATION_V2", "acceptInvitationResult"),
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
     ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
+    ("CREATE_ORGANIZATION_V2", "createOrganizationResult"),
     ("CREATE_POLICY_V2", "createPolicyResult"),
     ("CREATE_POLICY_V3", "createPolicyResult"),
     ("CREATE_SUB_ORGANIZATION_V2", "createSubOrganizationResult"),

@@ -5,6 +5,7 @@ use quorate_core::sweep;
 use serde_json::{Value, json};
 
 use crate::house::{House, NOW, Person, account};
+use crate::passkey::Passkey;
 use crate::samples;
 
 /// What a query answers to a root user.
@@ -170,7 +171,8 @@ fn credentials_come_and_go() {
         |house: &House| each(&asked(house, "get_authenticators", &id)["authenticators"], "credentialId");
     let subjects =
         |house: &House| each(&asked(house, "get_oauth_providers", &id)["oauthProviders"], "subject");
-    assert_eq!((passkeys(&house), subjects(&house)), (vec![json!("spare")], vec![json!("spare")]));
+    let passkey = |name: &str| vec![json!(Passkey::of(name).id())];
+    assert_eq!((passkeys(&house), subjects(&house)), (passkey("spare"), vec![json!("spare")]));
     for activity_type in [
         "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2",
         "ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2",
@@ -180,7 +182,7 @@ fn credentials_come_and_go() {
         let parameters = samples::parameters(activity_type, &house, &spare);
         house.agreed(activity_type, &parameters);
     }
-    assert_eq!((passkeys(&house), subjects(&house)), (vec![json!("fresh")], vec![json!("fresh")]));
+    assert_eq!((passkeys(&house), subjects(&house)), (passkey("fresh"), vec![json!("fresh")]));
     let gone = json!({"authenticatorId": spare.authenticator, "organizationId": house.id}).to_string();
     let stamps = house.roots[0].stamps(gone.as_bytes());
     let answer = house.memory.query("get_authenticator", &stamps, gone.as_bytes(), NOW);

@@ -16,6 +16,7 @@ use quorate_core::params::{NewApiKey, NewUser};
 use serde_json::{Value, json};
 
 use crate::memory::Memory;
+use crate::passkey::Passkey;
 use crate::samples;
 
 /// When the tests take place: 2026-01-01T00:00:00Z.
@@ -50,6 +51,8 @@ pub(crate) enum Shown {
     Mailed([u8; 32]),
     /// A session.
     Session,
+    /// An assertion by the passkey of this name.
+    Passkey(&'static str),
 }
 
 /// Somebody with a key.
@@ -76,6 +79,10 @@ impl Person {
     pub(crate) fn stamps(&self, body: &[u8]) -> Credentials {
         let stamper = match self.shows {
             Shown::Session => return Credentials { sessions: 1, ..Credentials::default() },
+            Shown::Passkey(name) => {
+                let webauthn = vec![Passkey::of(name).header(body)];
+                return Credentials { webauthn, ..Credentials::default() };
+            }
             Shown::Stamp => stamper(self.number),
             Shown::Mailed(secret) => Stamper::new(ApiKeyCurve::P256, &secret).expect("a key"),
         };
@@ -119,6 +126,8 @@ pub(crate) struct House {
     pub(crate) bare: Person,
     /// Whoever was invited; no user yet, although an id is kept for them.
     pub(crate) invited: Person,
+    /// Whoever founds an organization; no user yet, although an id is kept for them.
+    pub(crate) founder: Person,
     /// Their invitation.
     pub(crate) invitation: String,
     /// A webhook endpoint that is switched off.
@@ -165,7 +174,8 @@ impl House {
             child: nobody.clone(),
             sibling: nobody.clone(),
             bare: nobody.clone(),
-            invited: nobody,
+            invited: nobody.clone(),
+            founder: Person { user: UserId::random([8; 16]), shows: Shown::Passkey("founder"), ..nobody },
             roots,
             wallet: Default::default(),
             account: String::new(),
@@ -358,13 +368,17 @@ impl House {
         now: Millis,
     ) -> Vec<u8> {
         self.serial += 1;
-        let body = json!({
+        let mut body = json!({
             "type": activity_type,
             "timestampMs": now.to_string(),
             "organizationId": organization,
             "parameters": parameters,
             "serial": self.serial,
         });
+        // What founds an organization is about none that is there.
+        if activity_type.starts_with("ACTIVITY_TYPE_CREATE_ORGANIZATION") {
+            body.as_object_mut().expect("an object").remove("organizationId");
+        }
         body.to_string().into_bytes()
     }
 

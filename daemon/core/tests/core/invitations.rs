@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::changes::{asked, each};
 use crate::house::{House, NOW};
+use crate::passkey::Passkey;
 use crate::samples;
 
 const ACCEPT: &str = "ACTIVITY_TYPE_ACCEPT_INVITATION_V2";
@@ -44,7 +45,7 @@ fn the_mailed_key_makes_a_user_once() {
     let user = asked(&house, "get_user", &json!({"userId": guest.user}))["user"].clone();
     assert_eq!((&user["userName"], &user["userEmail"]), (&json!("guest"), &json!("guest@house.example")));
     assert_eq!(user["userTags"], json!([house.user_tag]));
-    assert_eq!(each(&user["authenticators"], "credentialId"), [json!("guest")]);
+    assert_eq!(each(&user["authenticators"], "credentialId"), [json!(Passkey::of("guest").id())]);
     assert_eq!(each(&invitations(&house), "status"), [json!("INVITATION_STATUS_ACCEPTED")]);
     assert_eq!(accept(&mut house), Err("invitation has been accepted".to_owned()));
     let gone = json!({"invitationId": house.invitation});

@@ -18,12 +18,16 @@ mod bad_input;
 mod bodies;
 mod catalog;
 mod changes;
+mod founding;
 mod golden;
 mod house;
 mod invitations;
 mod memory;
 mod outcomes;
 mod page;
+#[path = "../../../../tests/src/passkey.rs"]
+mod passkey;
+mod passkeys;
 mod refusals;
 mod samples;
 mod seed;

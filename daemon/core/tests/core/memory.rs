@@ -28,6 +28,8 @@ pub(crate) struct Memory {
     limits: Limits,
     /// Whether mail can be sent.
     pub(crate) sends_mail: bool,
+    /// Whether anybody may found an organization.
+    pub(crate) takes_founders: bool,
     drawn: u64,
 }
 
@@ -38,6 +40,7 @@ impl Default for Memory {
             index: IndexKey::new([7; 32]),
             limits: Limits::default(),
             sends_mail: true,
+            takes_founders: true,
             drawn: 0,
         }
     }
@@ -252,5 +255,9 @@ impl World for Memory {
 
     fn sends_mail(&self) -> bool {
         self.sends_mail
+    }
+
+    fn takes_founders(&self) -> bool {
+        self.takes_founders
     }
 }

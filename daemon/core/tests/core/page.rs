@@ -146,6 +146,7 @@ fn refusal((_, from, changes, fault, reason, message): &refusals::Row) -> String
         refusals::From::Child => "a root user of a sub-organization",
         refusals::From::Bare => "a root user of an empty organization",
         refusals::From::Invited => "whoever was invited",
+        refusals::From::Founder => "a founder",
     };
     let changes = changes.as_object().into_iter().flatten().map(|(name, value)| {
         let how = if value.is_null() { "without" } else { "with other" };

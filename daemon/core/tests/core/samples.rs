@@ -5,6 +5,7 @@ use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::{Value, json};
 
 use crate::house::{House, Person, account, public_key};
+use crate::passkey::Passkey;
 
 /// Valid parameters; where the type is about a user's credentials, about those of `subject`.
 pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -> Value {
@@ -32,6 +33,10 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "CREATE_AUTHENTICATORS_V2" => {
             json!({"userId": subject.user, "authenticators": [authenticator("fresh")]})
         }
+        "CREATE_ORGANIZATION" => json!({"organizationName": "new", "rootEmail": "founder@new.example",
+            "rootAuthenticator": authenticator_v1("founder", house.founder.user), "rootUserId": house.founder.user}),
+        "CREATE_ORGANIZATION_V2" => json!({"organizationName": "new", "rootEmail": "founder@new.example",
+            "rootAuthenticator": authenticator("founder"), "rootUserId": house.founder.user}),
         "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
             "receiverUserEmail": "fresh@house.example", "receiverUserTags": [house.user_tag],
             "accessType": "ACCESS_TYPE_ALL", "senderUserId": house.spare.user}]}),
@@ -165,6 +170,7 @@ pub(crate) const CARD: &str = "4242424242421881";
 pub(crate) fn stage(activity_type: &str, house: &House) -> (Person, OrganizationId) {
     match activity_type.trim_start_matches("ACTIVITY_TYPE_") {
         "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (house.invited.clone(), house.id),
+        "CREATE_ORGANIZATION" | "CREATE_ORGANIZATION_V2" => (house.founder.clone(), house.id),
         "DELETE_ORGANIZATION" => (house.bare.clone(), house.bare.home),
         "DELETE_SUB_ORGANIZATION" => (house.child.clone(), house.child.home),
         _ => (house.roots[0].clone(), house.id),
@@ -179,18 +185,14 @@ fn key_v2(number: u32) -> Value {
     json!({"apiKeyName": "new key", "publicKey": public_key(number), "curveType": "API_KEY_CURVE_P256"})
 }
 
-/// An authenticator in its newer form. Attestations are not verified, so their parts are any text.
-pub(crate) fn authenticator(credential: &str) -> Value {
-    json!({"authenticatorName": "passkey", "challenge": "Y2hhbGxlbmdl", "attestation": {
-        "credentialId": credential, "clientDataJson": "e30", "attestationObject": "oA",
-        "transports": ["AUTHENTICATOR_TRANSPORT_INTERNAL"]}})
+/// An authenticator in its newer form.
+pub(crate) fn authenticator(name: &str) -> Value {
+    Passkey::of(name).registration()
 }
 
 /// An authenticator in its older form.
-fn authenticator_v1(credential: &str, user: UserId) -> Value {
-    json!({"authenticatorName": "passkey", "userId": user, "challenge": "Y2hhbGxlbmdl", "attestation": {
-        "id": credential, "type": "public-key", "rawId": credential, "clientExtensionResults": {},
-        "response": {"clientDataJson": "e30", "attestationObject": "oA", "transports": []}}})
+fn authenticator_v1(name: &str, user: UserId) -> Value {
+    Passkey::of(name).registration_v1(json!(user))
 }
 
 /// An OAuth identity by its claims.

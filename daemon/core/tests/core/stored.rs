@@ -8,7 +8,7 @@ use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
     SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_core::mail::Mail;
@@ -208,7 +208,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("activity listed", layout::activity_listed(organization, Status::Completed, 51, activity)),
         ("fingerprint", layout::fingerprint(&Fingerprint::of(b""))),
         ("body", layout::body(at, &Fingerprint::of(b""))),
-        ("denied", layout::denied(organization, ApiKeyId::from_bytes([0xbb; 16]), activity)),
+        ("denied", layout::denied(organization, &[0xbb; 16], activity)),
         ("child", layout::child(organization, at, child)),
         ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
         ("notice", layout::notice(organization, None, activity, 3)),

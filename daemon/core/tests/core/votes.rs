@@ -444,7 +444,8 @@ impl History {
         let members: BTreeSet<UserId> = members.iter().map(|person| self.people[*person].user).collect();
         let mut consenting = BTreeSet::new();
         for vote in &record.votes {
-            let key = StampKey::parse(vote.scheme.curve(), &vote.public_key).expect("a vote has a key");
+            let key = StampKey::parse(vote.scheme.curve().expect("an API key's"), &vote.public_key)
+                .expect("a vote has a key");
             assert!(
                 key.verify(vote.scheme, vote.message.as_bytes(), &vote.signature),
                 "a vote does not verify"

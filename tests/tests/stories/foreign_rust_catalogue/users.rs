@@ -1,6 +1,7 @@
 //! Users, their tags and their credentials.
 
 use quorate_tests::keys::Key;
+use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
 use super::{Cast, listed, text};
@@ -91,15 +92,15 @@ pub(super) async fn api_keys(Cast { daemon, alice, .. }: &Cast) {
 
 pub(super) async fn authenticators(Cast { daemon, alice, .. }: &Cast) {
     let user = daemon.root_id(1);
-    let made = submit!(alice, create_authenticators, {"userId": user, "authenticators": [{
-        "authenticatorName": "passkey", "challenge": "Y2hhbGxlbmdl", "attestation": {"credentialId": "rust",
-            "clientDataJson": "e30", "attestationObject": "oA", "transports": ["AUTHENTICATOR_TRANSPORT_USB"]}}]});
+    let passkey = Passkey::of("rust");
+    let made =
+        submit!(alice, create_authenticators, {"userId": user, "authenticators": [passkey.registration()]});
     let id = text(&made["authenticatorIds"][0]);
     assert_eq!(made, json!({"authenticatorIds": [id]}));
-    let shown = json!({"authenticatorId": id, "authenticatorName": "passkey", "credentialId": "rust",
-        "attestationType": "none", "aaguid": "", "model": "Security key", "createdAt": "time",
-        "updatedAt": "time", "transports": ["AUTHENTICATOR_TRANSPORT_USB"],
-        "credential": {"publicKey": "", "type": "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR"}});
+    let shown = json!({"authenticatorId": id, "authenticatorName": "passkey", "credentialId": passkey.id(),
+        "attestationType": "none", "aaguid": "AAAAAAAAAAAAAAAAAAAAAA", "model": "Security key", "createdAt": "time",
+        "updatedAt": "time", "transports": ["AUTHENTICATOR_TRANSPORT_INTERNAL"],
+        "credential": {"publicKey": passkey.public_key(), "type": "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR"}});
     assert_eq!(ask!(alice, get_authenticator, {"authenticatorId": id}), json!({"authenticator": shown}));
     assert_eq!(ask!(alice, get_authenticators, {"userId": user}), json!({"authenticators": [shown]}));
     let deleted = submit!(alice, delete_authenticators, {"userId": user, "authenticatorIds": [id]});

@@ -56,6 +56,20 @@ fn invitations() {
 }
 
 #[test]
+fn organizations_that_are_founded() {
+    let old = json!({"authenticatorName": "old", "userId": NOBODY, "challenge": "c", "attestation": {"id": "i",
+        "type": "public-key", "rawId": "i", "response": {"clientDataJson": "d", "attestationObject": "o", "transports": []},
+        "clientExtensionResults": {}}});
+    let named = |passkey: Value| json!({"organizationName": "ac\u{202e}me", "rootEmail": "m@acme.example", "rootAuthenticator": passkey});
+    let mut asked = named(old);
+    asked["rootUserId"] = json!(NOBODY);
+    check(
+        "create_organization",
+        &[("CREATE_ORGANIZATION", asked), ("CREATE_ORGANIZATION_V2", named(passkey()))],
+    );
+}
+
+#[test]
 fn webhook_endpoints() {
     let activities = json!({"eventType": "ACTIVITY_UPDATES", "filtersJson": "{\"types\":[]}"});
     let silent = json!({"eventType": "ACTIVITY_UPDATES", "isActive": false});

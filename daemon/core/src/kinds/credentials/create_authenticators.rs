@@ -1,4 +1,4 @@
-//! Registers authenticators of a user. They are carried as given and authenticate nobody yet.
+//! Registers authenticators of a user.
 
 use quorate_common::ids::{AuthenticatorId, UserId};
 
@@ -71,7 +71,7 @@ impl Kind for CreateAuthenticators {
         let mut user = cx.user(intent.user)?.clone();
         let mut ids = Vec::with_capacity(intent.authenticators.len());
         for new in intent.authenticators {
-            let authenticator = user::authenticator(new, now, &mut || cx.random());
+            let authenticator = user::authenticator(new, now, &mut || cx.random())?;
             ids.push(authenticator.id);
             user.authenticators.push(authenticator);
         }

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 
+mod create_organization;
 mod create_sub_organization;
 mod delete_organization;
 mod delete_sub_organization;
@@ -12,6 +13,8 @@ mod update_organization_name;
 mod update_root_quorum;
 
 pub(super) const ENTRIES: &[Entry] = &[
+    entry::<create_organization::v1::Intent>(),
+    entry::<create_organization::Intent>(),
     entry::<create_sub_organization::v1::Intent>(),
     entry::<create_sub_organization::v2::Intent>(),
     entry::<create_sub_organization::v3::Intent>(),

@@ -3,7 +3,7 @@
 use quorate_common::ids::UserId;
 
 use crate::kinds::prelude::*;
-use crate::model::RootQuorum;
+use crate::model::{RootQuorum, User};
 
 pub(in crate::kinds) struct UpdateRootQuorum;
 
@@ -37,8 +37,7 @@ impl Kind for UpdateRootQuorum {
             return Err(Wrong::Threshold("quorum threshold must be non-zero integer").into());
         }
         distinct(intent.user_ids.iter(), "userIds")?;
-        let can_vote =
-            |id: &UserId| view.organization.user(*id).is_some_and(|user| !user.api_keys.is_empty());
+        let can_vote = |id: &UserId| view.organization.user(*id).is_some_and(User::has_key);
         if intent.user_ids.is_empty() || !intent.user_ids.iter().all(can_vote) {
             return Err(Wrong::QuorumUsers.into());
         }

@@ -27,6 +27,8 @@ pub(crate) enum From {
     Bare,
     /// Whoever was invited.
     Invited,
+    /// Whoever founds an organization.
+    Founder,
 }
 
 /// A refusal: type, who, members to put over the sample's (null takes away), code, reason, and how the
@@ -68,6 +70,7 @@ fn every_kind_refuses_in_the_documented_words() {
             From::Child => (house.child.clone(), house.child.home),
             From::Bare => (house.bare.clone(), house.bare.home),
             From::Invited => (house.invited.clone(), house.id),
+            From::Founder => (house.founder.clone(), house.id),
         };
         let parameters = changed(samples::parameters(&activity_type, &house, &house.spare), &changes);
         let before = house.memory.everything();

@@ -10,7 +10,8 @@ use crate::samples;
 /// The rows.
 pub(super) fn refusals(house: &House) -> Vec<Row> {
     use Code::{
-        AlreadyExists, InvalidArgument, NotFound, PermissionDenied, ResourceExhausted, Unimplemented,
+        AlreadyExists, InvalidArgument, NotFound, PermissionDenied, ResourceExhausted, Unauthenticated,
+        Unimplemented,
     };
     let nobody = "00000000-0000-4000-8000-000000000000";
     let root = |name, changes, code, message: &str| -> Row {
@@ -60,6 +61,30 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
             "CREATE_INVITATIONS",
             invitation("accessType", json!("ACCESS_TYPE_NONE")),
             "invalid request body",
+        ),
+        (
+            "CREATE_ORGANIZATION",
+            From::Founder,
+            json!({"rootUserId": house.spare.user}),
+            InvalidArgument,
+            None,
+            "invalid request body: the `userId` of an authenticator must be that of the request".to_owned(),
+        ),
+        (
+            "CREATE_ORGANIZATION_V2",
+            From::Founder,
+            json!({"rootUserId": "00000000-0000-0000-0000-000000000000"}),
+            InvalidArgument,
+            None,
+            "invalid request body: `rootUserId`: expected an id other than zero".to_owned(),
+        ),
+        (
+            "CREATE_ORGANIZATION_V2",
+            From::Founder,
+            json!({"rootAuthenticator": samples::authenticator("other")}),
+            Unauthenticated,
+            Some("SIGNATURE_INVALID"),
+            "a new organization must be stamped by the passkey that it registers".to_owned(),
         ),
         missing("DELETE_INVITATION", json!({"invitationId": nobody}), "invitation"),
         (

@@ -92,7 +92,8 @@ impl Kind for CreateSubOrganization {
             email: without.offers(FeatureName::EmailAuth) || without.offers(FeatureName::OtpEmailAuth),
             sms: without.offers(FeatureName::SmsAuth),
         };
-        user::check(&request.root_users, None, sign_in, limits)?;
+        let credentials = user::check(&request.root_users, None, sign_in, limits)?;
+        user::come_from_here(&credentials, view)?;
         room(0, request.root_users.len(), limits.users, "users")?;
         private_key::check(&request.private_keys)?;
         // Nothing is grouped yet where nothing is.

@@ -1,0 +1,117 @@
+//! Organizations that somebody founds with a passkey of their own.
+
+use quorate_common::fault::{Code, Fault};
+use quorate_core::authn::Credentials;
+use serde_json::{Value, json};
+
+use crate::house::{House, NOW, Person};
+use crate::passkey::Passkey;
+use crate::samples;
+
+const FOUND: &str = "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2";
+
+fn body(house: &mut House) -> Vec<u8> {
+    let parameters = samples::parameters(FOUND, house, &house.spare.clone());
+    house.body(house.id, FOUND, &parameters, NOW)
+}
+
+fn found(house: &mut House, body: &[u8]) -> Result<Value, Fault> {
+    let founder = house.founder.clone();
+    house.send(&founder, "create_organization", body, NOW)
+}
+
+#[test]
+fn the_founder_is_the_root_user_and_can_do_what_root_users_do() {
+    let mut house = House::found(1);
+    let body = body(&mut house);
+    let activity = found(&mut house, &body).expect("anybody may")["activity"].clone();
+    let id = activity["result"]["createOrganizationResult"]["organizationId"].clone();
+    assert_eq!(activity["organizationId"], id, "it is the first activity of what it founded");
+    assert_ne!(id, json!(house.id));
+    let organization = id.as_str().expect("an id").parse().expect("an id");
+    let founder = Person { home: organization, ..house.founder.clone() };
+    let ask = |house: &House, operation: &str| {
+        let body = json!({"organizationId": id}).to_string().into_bytes();
+        house.memory.query(operation, &founder.stamps(&body), &body, NOW).expect("they may")
+    };
+    let who = ask(&house, "whoami");
+    assert_eq!((&who["userId"], &who["organizationName"]), (&json!(founder.user), &json!("new")));
+    let users = ask(&house, "list_users")["users"].clone();
+    assert_eq!(users[0]["userEmail"], "founder@new.example");
+    assert_eq!(users[0]["authenticators"][0]["credentialId"], json!(Passkey::of("founder").id()));
+    assert_eq!(ask(&house, "list_activities")["activities"][0]["id"], activity["id"]);
+    let wallet = json!({"walletName": "first", "accounts": []});
+    let answer = house.submit(&founder, organization, "ACTIVITY_TYPE_CREATE_WALLET", &wallet, NOW);
+    assert_eq!(answer.expect("they may")["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
+}
+
+#[test]
+fn a_body_founds_once() {
+    let mut house = House::found(1);
+    let body = body(&mut house);
+    let first = found(&mut house, &body).expect("anybody may");
+    let before = house.memory.everything();
+    let again = found(&mut house, &body).expect("it is shown");
+    assert_eq!(first["activity"]["id"], again["activity"]["id"]);
+    assert!(house.memory.everything() == before);
+    // The same passkey may found another one.
+    let other = self::body(&mut house);
+    let other = found(&mut house, &other).expect("anybody may");
+    assert_ne!(first["activity"]["organizationId"], other["activity"]["organizationId"]);
+}
+
+#[test]
+fn nobody_founds_without_the_passkey_that_is_registered() {
+    let mut house = House::found(1);
+    let body = body(&mut house);
+    let before = house.memory.everything();
+    let founder = Passkey::of("founder");
+    let webauthn = |header: String| Credentials { webauthn: vec![header], ..Credentials::default() };
+    // A forger knows the credential id, which stands in the body, and has a key of their own.
+    let mut forged: Value = serde_json::from_str(&Passkey::of("forger").header(&body)).expect("JSON");
+    forged["credentialId"] = json!(founder.id());
+    let strange = Passkey { relying_party: "elsewhere.example", ..founder };
+    for (credentials, message) in [
+        (Credentials::default(), "no valid authentication signature found for request"),
+        (house.roots[0].stamps(&body), "a new organization must be stamped by the passkey that it registers"),
+        (
+            webauthn(Passkey::of("other").header(&body)),
+            "a new organization must be stamped by the passkey that it registers",
+        ),
+        (webauthn(founder.header(b"{}")), "could not verify WebAuthN signature"),
+        (webauthn(forged.to_string()), "could not verify WebAuthN signature"),
+        (webauthn(strange.header(&body)), "could not verify WebAuthN signature"),
+        (webauthn("{}".to_owned()), "could not extract webauthn stamp"),
+    ] {
+        let fault =
+            house.memory.submit("create_organization", &credentials, &body, NOW).expect_err("refused");
+        assert_eq!(fault.code, Code::Unauthenticated, "{}", fault.message);
+        assert!(fault.message.starts_with(message), "{} is not {message}", fault.message);
+    }
+    assert!(house.memory.everything() == before);
+}
+
+#[test]
+fn what_is_wrong_with_it_leaves_nothing_behind() {
+    let mut house = House::found(1);
+    let before = house.memory.everything();
+    let named = |house: &House, organization: Value| {
+        let parameters = samples::parameters(FOUND, house, &house.spare);
+        let body = json!({"type": FOUND, "timestampMs": NOW.to_string(), "organizationId": organization, "parameters": parameters});
+        body.to_string().into_bytes()
+    };
+    let (one, empty) = (named(&house, json!(house.id)), named(&house, json!("")));
+    let fault = found(&mut house, &one).expect_err("it names an organization");
+    assert!(fault.message.starts_with("invalid request body: `organizationId`"), "{}", fault.message);
+    let late = {
+        let founder = house.founder.clone();
+        house.send(&founder, "create_organization", &empty, NOW + 2 * 60 * 60 * 1000)
+    };
+    assert!(late.expect_err("it is too old").message.starts_with("request is too old"));
+    house.memory.takes_founders = false;
+    let fault = found(&mut house, &empty).expect_err("it is switched off");
+    assert_eq!(fault.code, Code::Unimplemented);
+    assert!(house.memory.everything() == before);
+    house.memory.takes_founders = true;
+    found(&mut house, &empty).expect("an empty id is none");
+}
