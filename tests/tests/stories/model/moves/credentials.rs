@@ -213,10 +213,13 @@ pub(super) fn delete_providers(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
 }
 
 fn delete(chooser: &mut Chooser<'_>, sort: Sort) -> Delete {
-    let users = chooser.here().users.iter().filter(|user| !sort.ids(user).is_empty());
+    let here = chooser.here();
+    // What members of the root quorum may give up who never had an API key is not for this story.
+    let is_open = |user: &&User| !user.api_keys.is_empty() || !here.members.contains(&user.id);
+    let users = here.users.iter().filter(is_open).filter(|user| !sort.ids(user).is_empty());
     let users: Vec<String> = users.map(|user| user.id.clone()).collect();
     let user = chooser.id(&users);
-    let fitting = chooser.here().user(&user).map(|user| sort.ids(user)).unwrap_or_default();
+    let fitting = here.user(&user).filter(is_open).map(|user| sort.ids(user)).unwrap_or_default();
     Delete { sort, ids: chooser.ids(&fitting), user }
 }
 
