@@ -6,11 +6,11 @@ use quorate_tests::caller::Caller;
 use serde_json::{Value, json};
 
 use super::times::Times;
-use super::world::{Organization, Tagged, World};
+use super::world::{Kin, Organization, Tagged, World};
 use super::{learning, views};
 
 /// Queries about all of an organization, with the member of the answer.
-const QUERIES: [(&str, &str); 12] = [
+const QUERIES: [(&str, &str); 15] = [
     ("get_organization", "organizationData"),
     ("get_organization_configs", "configs"),
     ("list_users", "users"),
@@ -23,6 +23,9 @@ const QUERIES: [(&str, &str); 12] = [
     ("get_api_keys", "apiKeys"),
     ("get_oauth_providers", "oauthProviders"),
     ("list_suborgs", "organizationIds"),
+    ("list_webhook_endpoints", "webhookEndpoints"),
+    ("get_session_profiles", "sessionProfiles"),
+    ("list_smart_contract_interfaces", "smartContractInterfaces"),
 ];
 
 /// Answers by query, as they came.
@@ -42,7 +45,7 @@ pub(super) async fn ask_everything(caller: &Caller) -> Answers {
 /// user who asked, if that is a user of this organization.
 pub(super) fn compare(
     organization: &mut Organization,
-    children: &[String],
+    kin: &Kin,
     answers: &Answers,
     times: &mut Times,
     voter: Option<&str>,
@@ -66,6 +69,9 @@ pub(super) fn compare(
             "get_oauth_providers",
             views::sorted(organization.users.iter().flat_map(|user| &user.providers).map(views::provider)),
         ),
+        ("list_webhook_endpoints", views::webhook_endpoints(organization)),
+        ("get_session_profiles", views::session_profiles(&kin.session_profiles)),
+        ("list_smart_contract_interfaces", views::contract_interfaces(organization)),
         ("get_organization", all),
     ];
     for (query, expected) in expected {
@@ -73,8 +79,9 @@ pub(super) fn compare(
     }
     // One page, of ten if there are so many.
     let told = answers["list_suborgs"].as_array().expect("ids of sub-organizations");
-    assert_eq!(told.len(), children.len().min(10), "sub-organizations on the first page");
-    assert!(told.iter().all(|id| children.iter().any(|child| id == child)), "{told:?} of {children:?}");
+    assert_eq!(told.len(), kin.children.len().min(10), "sub-organizations on the first page");
+    let is_child = |id: &Value| kin.children.iter().any(|child| id == child);
+    assert!(told.iter().all(is_child), "{told:?} of {:?}", kin.children);
     compare_activities(organization, &answers["list_activities"], times, voter);
 }
 
@@ -91,7 +98,7 @@ fn organization_view(organization: &Organization) -> Value {
         "rootQuorum": views::quorum(organization),
         "features": views::features(organization),
         "wallets": views::wallets(organization),
-        "smartContractInterfaceReferences": [],
+        "smartContractInterfaceReferences": views::contract_references(organization),
     })
 }
 

@@ -14,11 +14,14 @@ use super::activities::Activity;
 use super::comparison::same;
 use super::times::Times;
 use super::views;
-use super::world::{Organization, User, World};
+use super::world::{Kin, Organization, User, World};
+
+mod settings;
 
 /// Looks up some of each.
-pub(super) async fn look_up(caller: &Caller, organization: &Organization, choices: &mut Choices) {
-    for (query, id_name, member, all) in singles(organization) {
+pub(super) async fn look_up(caller: &Caller, organization: &Organization, kin: &Kin, choices: &mut Choices) {
+    let singles = singles(organization).into_iter().chain(settings::singles(organization, kin));
+    for (query, id_name, member, all) in singles {
         if let Some((id, expected)) = choices.pick(&all) {
             let told = caller.ask(query, json!({ (id_name): id })).await;
             same(query, expected, &Times::default().taken_from(&told[member]));

@@ -2,16 +2,19 @@
 //! the model. A file per noun; the table here says how often each is chosen.
 
 mod accounts;
+mod contract_interfaces;
 mod credentials;
 mod organization;
 mod people;
 mod policies;
 mod private_keys;
+mod session_profiles;
 mod signing;
 mod sub_organizations;
 mod tags;
 mod users;
 mod wallets;
+mod webhook_endpoints;
 
 use serde_json::{Value, json};
 
@@ -51,7 +54,7 @@ pub(super) trait Move {
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// How often each is chosen, in proportion.
-const CHOICES: [(usize, Choose); 35] = [
+const CHOICES: [(usize, Choose); 41] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -87,6 +90,12 @@ const CHOICES: [(usize, Choose); 35] = [
     (2, organization::change_features),
     (3, organization::change_root_quorum),
     (6, signing::sign),
+    (4, webhook_endpoints::create),
+    (3, webhook_endpoints::update),
+    (1, webhook_endpoints::delete),
+    (3, session_profiles::create),
+    (4, contract_interfaces::create),
+    (2, contract_interfaces::delete),
 ];
 
 /// A new tag.

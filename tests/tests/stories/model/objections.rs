@@ -25,6 +25,7 @@ pub(super) enum Code {
     AlreadyExists,
     PermissionDenied,
     ResourceExhausted,
+    Unimplemented,
 }
 
 /// Reasons against a request.
@@ -40,6 +41,7 @@ impl Code {
             Self::AlreadyExists => 6,
             Self::PermissionDenied => 7,
             Self::ResourceExhausted => 8,
+            Self::Unimplemented => 12,
         }
     }
 
@@ -50,7 +52,14 @@ impl Code {
             Self::AlreadyExists => 409,
             Self::PermissionDenied => 403,
             Self::ResourceExhausted => 429,
+            Self::Unimplemented => 501,
         }
+    }
+
+    /// Whether the request is wrong in itself, whoever asks and whatever is there. Such a refusal leaves nothing
+    /// behind; what the state or the rules refuse is recorded.
+    pub(super) fn is_of_the_request(self) -> bool {
+        matches!(self, Self::InvalidArgument | Self::Unimplemented)
     }
 }
 
@@ -80,7 +89,7 @@ impl Objections {
     /// The asker may not do this, and then learns nothing of the state: what would go wrong is not looked at. What
     /// is wrong in itself may be told all the same.
     pub(super) fn denied(&mut self, message: &'static str) {
-        self.0.retain(|objection| objection.code == Code::InvalidArgument);
+        self.0.retain(|objection| objection.code.is_of_the_request());
         self.when(true, Code::PermissionDenied, message);
     }
 

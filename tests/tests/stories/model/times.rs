@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::views;
 
 /// Members that name an object, the most telling first.
-const IDS: [&str; 10] = [
+const IDS: [&str; 12] = [
     "walletAccountId",
     "walletId",
     "apiKeyId",
@@ -18,6 +18,8 @@ const IDS: [&str; 10] = [
     "policyId",
     "privateKeyId",
     "tagId",
+    "sessionProfileId",
+    "smartContractInterfaceId",
     "id",
 ];
 

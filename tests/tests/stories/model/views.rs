@@ -6,6 +6,13 @@ use super::activities::{Activity, Status, Vote};
 use super::world::{Account, ApiKey, Authenticator, Organization, Policy, PrivateKey, Provider};
 use super::world::{Tag, Tagged, User, Wallet};
 
+mod settings;
+
+pub(super) use settings::{contract_interface, contract_interfaces, contract_references};
+pub(super) use settings::{
+    session_profile, session_profiles, subscription, webhook_endpoint, webhook_endpoints,
+};
+
 /// Brings every list of objects, and of texts, into a fixed order.
 pub(super) fn sort(value: &mut Value) {
     if let Value::Array(items) = value {

@@ -8,6 +8,13 @@ use serde_json::Value;
 use super::activities::Activity;
 use super::decision::{Condition, Consensus};
 
+mod kin;
+mod settings;
+
+pub(super) use kin::Kin;
+pub(super) use settings::{ContractInterface, SessionProfile};
+pub(super) use settings::{Subscription, WebhookEndpoint};
+
 /// All organizations. The first is the parent of the others.
 pub(super) struct World {
     pub(super) organizations: Vec<Organization>,
@@ -30,6 +37,9 @@ pub(super) struct Organization {
     pub(super) wallets: Vec<Wallet>,
     pub(super) accounts: Vec<Account>,
     pub(super) policies: Vec<Policy>,
+    pub(super) webhook_endpoints: Vec<WebhookEndpoint>,
+    pub(super) session_profiles: Vec<SessionProfile>,
+    pub(super) contract_interfaces: Vec<ContractInterface>,
     /// Names with values.
     pub(super) features: BTreeMap<String, Option<String>>,
     pub(super) activities: Vec<Activity>,
@@ -274,6 +284,7 @@ impl Organization {
         let mut ids: Vec<String> = credentials.chain(tags).chain(self.user_ids()).collect();
         ids.extend(self.private_key_ids().into_iter().chain(self.wallet_ids()));
         ids.extend(self.account_ids().into_iter().chain(self.policy_ids()));
+        ids.extend(self.setting_ids());
         ids
     }
 

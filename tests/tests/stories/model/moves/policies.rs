@@ -10,7 +10,7 @@ use crate::model::objections::Objections;
 use crate::model::world::{Organization, Policy};
 
 /// Kinds that policies are about: some of those that are asked for, and one that never is.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "SIGN_TRANSACTION",
     "CREATE_WALLET",
     "CREATE_USER_TAG",
@@ -19,6 +19,7 @@ const KINDS: [&str; 8] = [
     "CREATE_API_KEYS",
     "DELETE_POLICY",
     "SIGN_RAW_PAYLOAD",
+    "CREATE_WEBHOOK_ENDPOINT",
 ];
 const POLICIES: usize = 100;
 const NOT_UNIQUE: &str = "policy label must be unique";

@@ -26,20 +26,18 @@ impl Play {
         for place in 0..self.world.organizations.len() {
             self.current = format!("comparing organization {place}");
             let answers = self.answers(place).await;
-            let children: Vec<String> = match place {
-                0 => self.world.organizations[1..].iter().map(|child| child.id.clone()).collect(),
-                _ => Vec::new(),
-            };
+            let kin = self.world.kin(place);
             let organization = &mut self.world.organizations[place];
             // In a child it is somebody else, if the key is registered there, too.
             let voter = organization.holder(&reader.public_key).map(|user| user.id.clone());
-            comparison::compare(organization, &children, &answers, &mut self.times, voter.as_deref());
+            comparison::compare(organization, &kin, &answers, &mut self.times, voter.as_deref());
         }
         comparison::nothing_is_shared(&self.world);
         let place = self.choices.below(self.world.organizations.len());
         self.current = format!("looking up in organization {place}");
         let caller = self.caller(place, &reader);
-        lookups::look_up(&caller, &self.world.organizations[place], &mut self.choices).await;
+        let kin = self.world.kin(place);
+        lookups::look_up(&caller, &self.world.organizations[place], &kin, &mut self.choices).await;
         self.current = String::from("looking for sub-organizations and keys");
         let caller = self.caller(0, &reader);
         lookups::trace(&mut self.world);

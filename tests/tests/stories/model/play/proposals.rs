@@ -73,8 +73,7 @@ impl Play {
             return;
         }
         let code = objections.met_by(reply);
-        // What is wrong in itself leaves nothing behind; what the state or the rules refuse is recorded.
-        if code != Code::InvalidArgument {
+        if !code.is_of_the_request() {
             let is_denied = code == Code::PermissionDenied;
             activity.status = if is_denied { Status::Rejected } else { Status::Failed };
             activity.failure = Some(code.number());

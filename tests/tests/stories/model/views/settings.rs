@@ -1,0 +1,88 @@
+//! What is set of an organization, as the wire would tell it.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::sorted;
+use crate::model::world::ContractInterface;
+use crate::model::world::{Organization, SessionProfile, Subscription, WebhookEndpoint};
+
+/// All webhook endpoints.
+pub(in crate::model) fn webhook_endpoints(organization: &Organization) -> Value {
+    sorted(organization.webhook_endpoints.iter().map(|endpoint| webhook_endpoint(&organization.id, endpoint)))
+}
+
+/// A webhook endpoint.
+pub(in crate::model) fn webhook_endpoint(organization: &str, endpoint: &WebhookEndpoint) -> Value {
+    json!({
+        "endpointId": endpoint.id,
+        "organizationId": organization,
+        "url": endpoint.url,
+        "name": endpoint.name,
+        "isActive": endpoint.is_active,
+        "subscriptions": sorted(endpoint.subscriptions.iter().map(subscription)),
+    })
+}
+
+/// A subscription, as it is asked for and told.
+pub(in crate::model) fn subscription(subscription: &Subscription) -> Value {
+    let mut view = json!({ "eventType": subscription.event });
+    if let Some(filters) = subscription.filters {
+        view["filtersJson"] = json!(filters);
+    }
+    if let Some(is_active) = subscription.is_active {
+        view["isActive"] = json!(is_active);
+    }
+    view
+}
+
+/// All of these session profiles.
+pub(in crate::model) fn session_profiles(profiles: &[SessionProfile]) -> Value {
+    sorted(profiles.iter().map(session_profile))
+}
+
+/// A session profile.
+pub(in crate::model) fn session_profile(profile: &SessionProfile) -> Value {
+    let mut view = json!({
+        "sessionProfileId": profile.id,
+        "sessionProfileName": profile.name,
+        "scope": profile.scope,
+    });
+    if let Some(seconds) = profile.expiration_seconds {
+        view["expirationSeconds"] = json!(seconds);
+    }
+    if let Some(notes) = profile.notes {
+        view["notes"] = json!(notes);
+    }
+    view
+}
+
+/// All smart contract interfaces.
+pub(in crate::model) fn contract_interfaces(organization: &Organization) -> Value {
+    let interfaces = organization.contract_interfaces.iter();
+    sorted(interfaces.map(|interface| contract_interface(&organization.id, interface)))
+}
+
+/// A smart contract interface.
+pub(in crate::model) fn contract_interface(organization: &str, interface: &ContractInterface) -> Value {
+    json!({
+        "organizationId": organization,
+        "smartContractInterfaceId": interface.id,
+        "smartContractAddress": interface.address,
+        "smartContractInterface": interface.text,
+        "type": format!("SMART_CONTRACT_INTERFACE_TYPE_{}", interface.chain),
+        "label": interface.label,
+        "notes": interface.notes,
+    })
+}
+
+/// All smart contract interfaces, as the organization refers to them.
+pub(in crate::model) fn contract_references(organization: &Organization) -> Value {
+    sorted(organization.contract_interfaces.iter().map(|interface| {
+        json!({
+            "smartContractInterfaceId": interface.id,
+            "smartContractAddress": interface.address,
+            "digest": const_hex::encode(Sha256::digest(&interface.text)),
+        })
+    }))
+}
