@@ -37,8 +37,19 @@ pub(super) async fn ask_everything(caller: &Caller) -> Answers {
     for (query, member) in QUERIES {
         answers.insert(query, caller.ask(query, json!({})).await[member].clone());
     }
+    answers.insert("get_ip_allowlist", allowlist(caller, json!({})).await);
     answers.insert("list_activities", Value::Array(caller.activities().await));
     answers
+}
+
+/// From where requests are taken; nothing if nobody said.
+pub(super) async fn allowlist(caller: &Caller, members: Value) -> Value {
+    let reply = caller.query("get_ip_allowlist", members).await;
+    if reply.status == 200 {
+        return reply.success()["allowlist"].clone();
+    }
+    reply.refusal(404, 5, "*");
+    Value::Null
 }
 
 /// Asserts that the answers are what the model says, after taking over what only answers tell. `voter` is the
@@ -70,6 +81,13 @@ pub(super) fn compare(
             views::sorted(organization.users.iter().flat_map(|user| &user.providers).map(views::provider)),
         ),
         ("list_webhook_endpoints", views::webhook_endpoints(organization)),
+        (
+            "get_ip_allowlist",
+            organization
+                .allowlist
+                .as_ref()
+                .map_or(Value::Null, |list| views::allowlist(&organization.id, None, list)),
+        ),
         ("get_session_profiles", views::session_profiles(&kin.session_profiles)),
         ("list_smart_contract_interfaces", views::contract_interfaces(organization)),
         ("get_organization", all),

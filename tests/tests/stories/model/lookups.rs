@@ -18,6 +18,8 @@ use super::world::{Kin, Organization, User, World};
 
 mod settings;
 
+pub(super) use settings::allowlists_of_keys;
+
 /// Looks up some of each.
 pub(super) async fn look_up(caller: &Caller, organization: &Organization, kin: &Kin, choices: &mut Choices) {
     let singles = singles(organization).into_iter().chain(settings::singles(organization, kin));

@@ -2,6 +2,7 @@
 //! the model. A file per noun; the table here says how often each is chosen.
 
 mod accounts;
+mod allowlists;
 mod contract_interfaces;
 mod credentials;
 mod organization;
@@ -54,7 +55,7 @@ pub(super) trait Move {
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// How often each is chosen, in proportion.
-const CHOICES: [(usize, Choose); 41] = [
+const CHOICES: [(usize, Choose); 43] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -96,6 +97,8 @@ const CHOICES: [(usize, Choose); 41] = [
     (3, session_profiles::create),
     (4, contract_interfaces::create),
     (2, contract_interfaces::delete),
+    (6, allowlists::set),
+    (3, allowlists::remove),
 ];
 
 /// A new tag.

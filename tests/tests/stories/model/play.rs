@@ -243,6 +243,7 @@ fn founded(daemon: &Daemon, api_keys: &Value) -> Organization {
                 public_key: root.public_key.clone(),
                 curve: "P256",
                 life_seconds: None,
+                allowlist: None,
             }],
             ..User::default()
         }

@@ -12,7 +12,7 @@ mod kin;
 mod settings;
 
 pub(super) use kin::Kin;
-pub(super) use settings::{ContractInterface, SessionProfile};
+pub(super) use settings::{Allowlist, Block, ContractInterface, SessionProfile};
 pub(super) use settings::{Subscription, WebhookEndpoint};
 
 /// All organizations. The first is the parent of the others.
@@ -40,6 +40,8 @@ pub(super) struct Organization {
     pub(super) webhook_endpoints: Vec<WebhookEndpoint>,
     pub(super) session_profiles: Vec<SessionProfile>,
     pub(super) contract_interfaces: Vec<ContractInterface>,
+    /// From where requests of everybody are taken.
+    pub(super) allowlist: Option<Allowlist>,
     /// Names with values.
     pub(super) features: BTreeMap<String, Option<String>>,
     pub(super) activities: Vec<Activity>,
@@ -71,6 +73,8 @@ pub(super) struct ApiKey {
     /// Curve without its prefix.
     pub(super) curve: &'static str,
     pub(super) life_seconds: Option<u64>,
+    /// From where requests with this key are taken.
+    pub(super) allowlist: Option<Allowlist>,
 }
 
 /// An authenticator. What follows from its attestation is learned when it is first listed.

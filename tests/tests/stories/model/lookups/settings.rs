@@ -1,6 +1,12 @@
 //! Looks up what is set of an organization.
 
+use quorate_tests::caller::Caller;
+use quorate_tests::choices::Choices;
+use serde_json::{Value, json};
+
 use super::Single;
+use crate::model::comparison::{self, same};
+use crate::model::times::Times;
 use crate::model::views;
 use crate::model::world::{Kin, Organization};
 
@@ -23,4 +29,23 @@ pub(super) fn singles(organization: &Organization, kin: &Kin) -> [Single; 2] {
             interfaces.map(|one| (one.id.clone(), interface(one))).collect(),
         ),
     ]
+}
+
+/// The lists of all keys that have one, and of some that have none.
+pub(in crate::model) async fn allowlists_of_keys(
+    caller: &Caller,
+    organization: &Organization,
+    choices: &mut Choices,
+) {
+    for key in organization.users.iter().flat_map(|user| &user.api_keys) {
+        if key.allowlist.is_none() && !choices.one_in(8) {
+            continue;
+        }
+        let expected = key
+            .allowlist
+            .as_ref()
+            .map_or(Value::Null, |list| views::allowlist(&organization.id, Some(&key.public_key), list));
+        let told = comparison::allowlist(caller, json!({ "publicKey": key.public_key })).await;
+        same("get_ip_allowlist of a key", &expected, &Times::default().taken_from(&told));
+    }
 }

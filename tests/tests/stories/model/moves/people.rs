@@ -66,6 +66,7 @@ impl NewKey {
             public_key: self.public_key.clone(),
             curve: self.curve.strip_prefix("API_KEY_CURVE_").expect("the name of a curve"),
             life_seconds,
+            allowlist: None,
         }
     }
 }

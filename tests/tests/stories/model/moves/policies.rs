@@ -10,7 +10,7 @@ use crate::model::objections::Objections;
 use crate::model::world::{Organization, Policy};
 
 /// Kinds that policies are about: some of those that are asked for, and one that never is.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "SIGN_TRANSACTION",
     "CREATE_WALLET",
     "CREATE_USER_TAG",
@@ -20,6 +20,7 @@ const KINDS: [&str; 9] = [
     "DELETE_POLICY",
     "SIGN_RAW_PAYLOAD",
     "CREATE_WEBHOOK_ENDPOINT",
+    "SET_IP_ALLOWLIST",
 ];
 const POLICIES: usize = 100;
 const NOT_UNIQUE: &str = "policy label must be unique";

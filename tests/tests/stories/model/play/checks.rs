@@ -40,6 +40,7 @@ impl Play {
         lookups::look_up(&caller, &self.world.organizations[place], &kin, &mut self.choices).await;
         self.current = String::from("looking for sub-organizations and keys");
         let caller = self.caller(0, &reader);
+        lookups::allowlists_of_keys(&caller, &self.world.organizations[0], &mut self.choices).await;
         lookups::trace(&mut self.world);
         lookups::find_children(&caller, &self.world, &mut self.choices).await;
         for _ in 0..3 {

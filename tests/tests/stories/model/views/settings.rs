@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::sorted;
-use crate::model::world::ContractInterface;
+use crate::model::world::{Allowlist, Block, ContractInterface};
 use crate::model::world::{Organization, SessionProfile, Subscription, WebhookEndpoint};
 
 /// All webhook endpoints.
@@ -85,4 +85,22 @@ pub(in crate::model) fn contract_references(organization: &Organization) -> Valu
             "digest": const_hex::encode(Sha256::digest(&interface.text)),
         })
     }))
+}
+
+/// From where requests are taken, of everybody or with one key. That of a key is on whenever there is one.
+pub(in crate::model) fn allowlist(organization: &str, public_key: Option<&str>, list: &Allowlist) -> Value {
+    let block = |block: &Block| match &block.label {
+        Some(label) => json!({ "cidr": block.network, "label": label }),
+        None => json!({ "cidr": block.network }),
+    };
+    let mut view = json!({
+        "organizationId": organization,
+        "rules": sorted(list.blocks.iter().map(block)),
+        "onEvaluationError": list.on_error,
+    });
+    match public_key {
+        Some(public_key) => view["publicKey"] = json!(public_key),
+        None => view["enabled"] = json!(list.is_enabled),
+    }
+    view
 }

@@ -41,7 +41,39 @@ pub(in crate::model) struct ContractInterface {
     pub(in crate::model) notes: &'static str,
 }
 
+/// From where requests are taken.
+#[derive(Clone)]
+pub(in crate::model) struct Allowlist {
+    pub(in crate::model) is_enabled: bool,
+    /// No two of them alike.
+    pub(in crate::model) blocks: Vec<Block>,
+    /// What happens where the address of a request is not known.
+    pub(in crate::model) on_error: &'static str,
+}
+
+/// A block of addresses.
+#[derive(Clone)]
+pub(in crate::model) struct Block {
+    /// Its first address and the length of its prefix.
+    pub(in crate::model) network: String,
+    pub(in crate::model) label: Option<String>,
+}
+
 impl Organization {
+    /// The list of everybody, or of the key with this public key.
+    pub(in crate::model) fn allowlist_of(&self, public_key: Option<&str>) -> Option<&Allowlist> {
+        let Some(public_key) = public_key else { return self.allowlist.as_ref() };
+        let mut keys = self.users.iter().flat_map(|user| &user.api_keys);
+        keys.find(|key| key.public_key == public_key)?.allowlist.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(in crate::model) fn allowlist_mut(&mut self, public_key: Option<&str>) -> &mut Option<Allowlist> {
+        let Some(public_key) = public_key else { return &mut self.allowlist };
+        let mut keys = self.users.iter_mut().flat_map(|user| &mut user.api_keys);
+        &mut keys.find(|key| key.public_key == public_key).expect("a key that is there").allowlist
+    }
+
     /// The endpoint of this id.
     pub(in crate::model) fn webhook_endpoint(&self, id: &str) -> Option<&WebhookEndpoint> {
         self.webhook_endpoints.iter().find(|endpoint| endpoint.id == id)
