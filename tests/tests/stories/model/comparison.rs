@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_tests::caller::Caller;
 use serde_json::{Value, json};
 
+use super::moves::CARD;
 use super::times::Times;
 use super::world::{Kin, Organization, Tagged, World};
 use super::{learning, views};
@@ -120,7 +121,15 @@ fn organization_view(organization: &Organization) -> Value {
     })
 }
 
+/// Asserts that neither the number of a card nor its code is in a text, however often the text was put in quotes.
+pub(super) fn holds_no_card(text: &str) {
+    let plain = text.replace('\\', "");
+    assert!(!plain.contains(CARD), "the number of a card is kept");
+    assert!(!plain.contains("\"cvv\":\"9"), "the code of a card is kept");
+}
+
 fn compare_activities(organization: &Organization, told: &Value, times: &mut Times, voter: Option<&str>) {
+    holds_no_card(&told.to_string());
     let told = told.as_array().expect("a list of activities");
     assert_eq!(told.len(), organization.activities.len(), "as many activities as requests were recorded");
     for (told, activity) in told.iter().zip(organization.activities.iter().rev()) {

@@ -6,6 +6,7 @@ mod allowlists;
 mod contract_interfaces;
 mod credentials;
 mod organization;
+mod payments;
 mod people;
 mod policies;
 mod private_keys;
@@ -34,6 +35,11 @@ pub(super) trait Move {
     /// What is asked for.
     fn parameters(&self) -> Value;
 
+    /// What the record shows of that.
+    fn kept(&self) -> Value {
+        self.parameters()
+    }
+
     /// What speaks against it. It must be done if nothing does.
     fn objections(&self, organization: &Organization) -> Objections;
 
@@ -55,7 +61,7 @@ pub(super) trait Move {
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// How often each is chosen, in proportion.
-const CHOICES: [(usize, Choose); 43] = [
+const CHOICES: [(usize, Choose); 47] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -99,7 +105,14 @@ const CHOICES: [(usize, Choose); 43] = [
     (2, contract_interfaces::delete),
     (6, allowlists::set),
     (3, allowlists::remove),
+    (3, payments::set),
+    (2, payments::delete),
+    (1, payments::activate_tier),
+    (3, signing::sign_several),
 ];
+
+/// How the number of each card begins that is named here: what must be seen nowhere.
+pub(super) const CARD: &str = payments::CARD;
 
 /// A new tag.
 pub(super) const CREATE_TAG: Choose = tags::create;

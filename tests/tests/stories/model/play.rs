@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::activities::{Activity, Status, activity_type};
 use super::chooser::{Chooser, Keys};
+use super::comparison;
 use super::moves::{self, Choose, Move};
 use super::times::Times;
 use super::world::{ApiKey, Organization, User, World};
@@ -80,8 +81,9 @@ impl Play {
         for index in 0..daemon.credentials().root_users.len() {
             keys.keep(daemon.root_key(index));
         }
+        let organizations = vec![founded(&daemon, &listed["apiKeys"])];
         Self {
-            world: World { organizations: vec![founded(&daemon, &listed["apiKeys"])], traces: Vec::new() },
+            world: World { organizations, traces: Vec::new() },
             daemon,
             seed,
             number: 0,
@@ -109,6 +111,7 @@ impl Play {
             }
         }
         self.compare().await;
+        comparison::holds_no_card(&self.daemon.log());
         self.sum_up();
     }
 

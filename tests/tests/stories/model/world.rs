@@ -12,7 +12,7 @@ mod kin;
 mod settings;
 
 pub(super) use kin::Kin;
-pub(super) use settings::{Allowlist, Block, ContractInterface, SessionProfile};
+pub(super) use settings::{Allowlist, Block, ContractInterface, PaymentMethod, SessionProfile};
 pub(super) use settings::{Subscription, WebhookEndpoint};
 
 /// All organizations. The first is the parent of the others.
@@ -42,6 +42,7 @@ pub(super) struct Organization {
     pub(super) contract_interfaces: Vec<ContractInterface>,
     /// From where requests of everybody are taken.
     pub(super) allowlist: Option<Allowlist>,
+    pub(super) payment_method: Option<PaymentMethod>,
     /// Names with values.
     pub(super) features: BTreeMap<String, Option<String>>,
     pub(super) activities: Vec<Activity>,

@@ -87,15 +87,27 @@ impl Move for ChangeOrigins {
     }
 }
 
-/// Names of features, the last of which is none.
-const FEATURES: [&str; 6] = [
-    "FEATURE_NAME_EMAIL_AUTH",
-    "FEATURE_NAME_EMAIL_RECOVERY",
-    "FEATURE_NAME_SMS_AUTH",
-    "FEATURE_NAME_OTP_EMAIL_AUTH",
-    "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY",
-    "FEATURE_NAME_NO_SUCH",
+/// A feature with what may be its value.
+type Feature = (&'static str, &'static [Option<&'static str>]);
+
+/// What is on or off, and may have any value.
+const SWITCH: &[Option<&str>] = &[None, Some("on"), Some("other")];
+/// Features; the last is none.
+const FEATURES: [Feature; 9] = [
+    ("FEATURE_NAME_EMAIL_AUTH", SWITCH),
+    ("FEATURE_NAME_EMAIL_RECOVERY", SWITCH),
+    ("FEATURE_NAME_SMS_AUTH", SWITCH),
+    ("FEATURE_NAME_OTP_EMAIL_AUTH", SWITCH),
+    ("FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY", SWITCH),
+    ("FEATURE_NAME_AUTH_PROXY", SWITCH),
+    ("FEATURE_NAME_WEBAUTHN_ORIGINS", &[Some("https://model.example"), Some("[\"http://localhost:3000\"]")]),
+    (WEBHOOK, &[Some("http://127.0.0.1:1/feature"), Some("https://127.0.0.1:1/feature")]),
+    ("FEATURE_NAME_NO_SUCH", SWITCH),
 ];
+const WEBHOOK: &str = "FEATURE_NAME_WEBHOOK";
+/// Where nothing is ever posted to.
+const NO_RECEIVERS: [Option<&str>; 4] =
+    [None, Some("hook"), Some("ftp://127.0.0.1/feature"), Some("http://10.0.0.1/feature")];
 
 struct ChangeFeature {
     is_set: bool,
@@ -105,10 +117,11 @@ struct ChangeFeature {
 
 pub(super) fn change_features(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
     let is_set = chooser.one(&[true, true, false]);
-    let value = if is_set { chooser.one(&[None, Some("on"), Some("other")]) } else { None };
     let known = if chooser.seldom() { FEATURES.len() } else { FEATURES.len() - 1 };
-    let feature = chooser.one(&FEATURES[..known]);
-    Box::new(ChangeFeature { is_set, feature, value })
+    let (feature, values) = chooser.one(&FEATURES[..known]);
+    let is_wrong = feature == WEBHOOK && chooser.choices.one_in(4);
+    let value = chooser.one(if is_wrong { &NO_RECEIVERS } else { values });
+    Box::new(ChangeFeature { is_set, feature, value: value.filter(|_| is_set) })
 }
 
 impl Move for ChangeFeature {
@@ -129,6 +142,8 @@ impl Move for ChangeFeature {
     fn objections(&self, _organization: &Organization) -> Objections {
         let mut objections = Objections::default();
         objections.invalid(self.feature.ends_with("NO_SUCH"), "");
+        let has_receiver = self.feature != WEBHOOK || !NO_RECEIVERS.contains(&self.value);
+        objections.invalid(self.is_set && !has_receiver, "invalid webhook URL");
         objections
     }
 

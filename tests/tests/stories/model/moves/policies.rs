@@ -10,7 +10,7 @@ use crate::model::objections::Objections;
 use crate::model::world::{Organization, Policy};
 
 /// Kinds that policies are about: some of those that are asked for, and one that never is.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "SIGN_TRANSACTION",
     "CREATE_WALLET",
     "CREATE_USER_TAG",
@@ -21,6 +21,7 @@ const KINDS: [&str; 10] = [
     "SIGN_RAW_PAYLOAD",
     "CREATE_WEBHOOK_ENDPOINT",
     "SET_IP_ALLOWLIST",
+    "SET_PAYMENT_METHOD",
 ];
 const POLICIES: usize = 100;
 const NOT_UNIQUE: &str = "policy label must be unique";

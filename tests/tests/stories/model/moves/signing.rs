@@ -8,8 +8,9 @@ use crate::model::chooser::Chooser;
 use crate::model::objections::{Code, Objections};
 use crate::model::world::Organization;
 
-struct Sign {
-    with: String,
+/// What is to sign.
+struct With {
+    name: String,
     is_on_ed25519: bool,
 }
 
@@ -37,24 +38,62 @@ fn signers(organization: &Organization) -> Vec<Signer<'_>> {
     accounts.chain(keys).collect()
 }
 
-pub(super) fn sign(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
+/// Mostly one of those here, seldom one elsewhere or none.
+fn with(chooser: &mut Chooser<'_>) -> With {
     let here = signers(chooser.here());
     let elsewhere = chooser.choices.below(chooser.world.organizations.len());
     let elsewhere = signers(&chooser.world.organizations[elsewhere]);
     let signers = if chooser.seldom() { &elsewhere } else { &here };
     if let Some(signer) = chooser.choices.pick(signers)
-        && let Some(with) = chooser.choices.pick(&signer.names)
+        && let Some(name) = chooser.choices.pick(&signer.names)
         && !chooser.seldom()
     {
-        return Box::new(Sign { with: (*with).to_owned(), is_on_ed25519: signer.is_on_ed25519 });
+        return With { name: (*name).to_owned(), is_on_ed25519: signer.is_on_ed25519 };
     }
     // What once was signed with, perhaps: deleted accounts leave the addresses of their places.
     let derived: Vec<&String> = chooser.here().derived.iter().map(|derived| &derived.address).collect();
-    let with = match chooser.choices.pick(&derived) {
+    let name = match chooser.choices.pick(&derived) {
         Some(address) if chooser.choices.one_in(2) => (*address).clone(),
         _ => chooser.id(&chooser.here().gone),
     };
-    Box::new(Sign { with, is_on_ed25519: false })
+    With { name, is_on_ed25519: false }
+}
+
+impl With {
+    /// The parameters that are the same for one payload and for several.
+    fn parameters(&self) -> Value {
+        json!({
+            "signWith": self.name,
+            "encoding": "PAYLOAD_ENCODING_TEXT_UTF8",
+            "hashFunction":
+                if self.is_on_ed25519 { "HASH_FUNCTION_NOT_APPLICABLE" } else { "HASH_FUNCTION_SHA256" },
+        })
+    }
+
+    fn objections(&self, organization: &Organization) -> Objections {
+        let mut objections = Objections::default();
+        let signers = signers(organization);
+        match signers.iter().find(|signer| signer.names.contains(&self.name.as_str())) {
+            Some(signer) => {
+                objections.invalid(signer.is_on_ed25519 != self.is_on_ed25519, "invalid hash function");
+                objections.invalid(signer.is_disabled, "");
+            }
+            None => {
+                objections.when(true, Code::NotFound, "Could not find any resource to sign with");
+            }
+        }
+        objections
+    }
+}
+
+fn assert_signature(told: &Value) {
+    assert_eq!((text(&told["r"]).len(), text(&told["s"]).len()), (64, 64), "{told}");
+}
+
+struct Sign(With);
+
+pub(super) fn sign(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
+    Box::new(Sign(with(chooser)))
 }
 
 impl Move for Sign {
@@ -67,31 +106,58 @@ impl Move for Sign {
     }
 
     fn parameters(&self) -> Value {
-        json!({
-            "signWith": self.with,
-            "payload": "model",
-            "encoding": "PAYLOAD_ENCODING_TEXT_UTF8",
-            "hashFunction":
-                if self.is_on_ed25519 { "HASH_FUNCTION_NOT_APPLICABLE" } else { "HASH_FUNCTION_SHA256" },
-        })
+        let mut parameters = self.0.parameters();
+        parameters["payload"] = json!("model");
+        parameters
     }
 
     fn objections(&self, organization: &Organization) -> Objections {
-        let mut objections = Objections::default();
-        let signers = signers(organization);
-        match signers.iter().find(|signer| signer.names.contains(&self.with.as_str())) {
-            Some(signer) => {
-                objections.invalid(signer.is_on_ed25519 != self.is_on_ed25519, "invalid hash function");
-                objections.invalid(signer.is_disabled, "");
-            }
-            None => {
-                objections.when(true, Code::NotFound, "Could not find any resource to sign with");
-            }
-        }
+        self.0.objections(organization)
+    }
+
+    fn happen(&self, _organization: &mut Organization, result: &Value) {
+        assert_signature(result);
+    }
+}
+
+struct SignSeveral {
+    with: With,
+    payloads: Vec<String>,
+}
+
+pub(super) fn sign_several(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
+    let with = with(chooser);
+    let wrong = chooser.one(&[0, 101]);
+    let count = if chooser.seldom() { wrong } else { chooser.one(&[1, 2, 3, 5]) };
+    // Payloads may be alike: each is signed.
+    let payloads = (0..count).map(|number| format!("model {}", number / 2)).collect();
+    Box::new(SignSeveral { with, payloads })
+}
+
+impl Move for SignSeveral {
+    fn name(&self) -> &'static str {
+        "SIGN_RAW_PAYLOADS"
+    }
+
+    fn result_name(&self) -> &'static str {
+        "signRawPayloadsResult"
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = self.with.parameters();
+        parameters["payloads"] = json!(self.payloads);
+        parameters
+    }
+
+    fn objections(&self, organization: &Organization) -> Objections {
+        let mut objections = self.with.objections(organization);
+        objections.batch(&self.payloads);
         objections
     }
 
     fn happen(&self, _organization: &mut Organization, result: &Value) {
-        assert_eq!((text(&result["r"]).len(), text(&result["s"]).len()), (64, 64), "{result}");
+        let signatures = result["signatures"].as_array().expect("a list of signatures");
+        assert_eq!(signatures.len(), self.payloads.len(), "{result}");
+        signatures.iter().for_each(assert_signature);
     }
 }

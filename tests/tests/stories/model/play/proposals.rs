@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::interruptions::Interruption;
 use super::{Asker, Play, Waiting};
 use crate::model::activities::{Activity, Replay, Status, Vote, activity_type, intent_name, kind};
+use crate::model::comparison;
 use crate::model::decision::{Decision, Question, decide};
 use crate::model::moves::{self, Choose, Move};
 use crate::model::objections::Code;
@@ -22,6 +23,7 @@ impl Play {
         let body = caller.proposal(&activity_type(deed.name()), &deed.parameters());
         self.current = format!("in organization {place}: {}", String::from_utf8_lossy(&body));
         let reply = self.send(place, &asker, deed.name(), &body, interruption).await;
+        comparison::holds_no_card(&reply.json().to_string());
         let waited_for = self.waiting.len();
         self.answered(place, deed, asker, body, &reply);
         if self.waiting.len() > waited_for && self.choices.below(3) > 0 {
@@ -104,7 +106,7 @@ impl Play {
         assert_eq!(result.keys().collect::<Vec<_>>(), [deed.result_name()], "{told:#}");
         let result = &result[deed.result_name()];
         let intent = &told["intent"][intent_name(deed.name())];
-        assert!(holds(intent, &deed.parameters()), "expected what was asked for: {told:#}");
+        assert!(holds(intent, &deed.kept()), "expected what was asked for: {told:#}");
         let organization = &mut self.world.organizations[place];
         let activity = &mut organization.activities[index];
         activity.status = Status::Completed;

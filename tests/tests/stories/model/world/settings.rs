@@ -59,6 +59,12 @@ pub(in crate::model) struct Block {
     pub(in crate::model) label: Option<String>,
 }
 
+/// How the service is paid for. No answer shows it; it is seen when it is deleted.
+pub(in crate::model) struct PaymentMethod {
+    /// None where it got an id of the daemon's, which nothing tells before it is gone.
+    pub(in crate::model) id: Option<String>,
+}
+
 impl Organization {
     /// The list of everybody, or of the key with this public key.
     pub(in crate::model) fn allowlist_of(&self, public_key: Option<&str>) -> Option<&Allowlist> {
