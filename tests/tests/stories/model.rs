@@ -16,7 +16,10 @@ mod times;
 mod views;
 mod world;
 
+use std::sync::Arc;
+
 use quorate_tests::daemon::Options;
+use quorate_tests::mailbox::Mailbox;
 
 use play::Play;
 
@@ -28,19 +31,23 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
 }
 
-async fn play(options: &Options, seeds: &[u64]) {
+async fn play(options: &Options, mailbox: Option<Mailbox>, seeds: &[u64]) {
+    let mailbox = mailbox.map(Arc::new);
     let chosen = number("SEED").map(|seed| vec![seed]);
     for seed in chosen.as_deref().unwrap_or(seeds) {
-        Play::begin(options.clone(), *seed).await.run(number("MOVES").unwrap_or(MOVES)).await;
+        Play::begin(options.clone(), mailbox.clone(), *seed)
+            .await
+            .run(number("MOVES").unwrap_or(MOVES))
+            .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_decides() {
-    play(&Options::quorum(1, 1), &[1, 2, 3]).await;
+    play(&Options::quorum(1, 1), Some(Mailbox::start(0)), &[1, 2, 3]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_must_agree() {
-    play(&Options::quorum(2, 2), &[4, 5, 6]).await;
+    play(&Options::quorum(2, 2), None, &[4, 5, 6]).await;
 }

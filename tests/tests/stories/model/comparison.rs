@@ -112,7 +112,7 @@ fn organization_view(organization: &Organization) -> Value {
         "users": views::users(organization),
         "policies": views::policies(organization),
         "privateKeys": views::private_keys(organization),
-        "invitations": [],
+        "invitations": views::invitations(organization),
         "tags": views::tags(organization, |_| true),
         "rootQuorum": views::quorum(organization),
         "features": views::features(organization),

@@ -5,6 +5,7 @@ mod accounts;
 mod allowlists;
 mod contract_interfaces;
 mod credentials;
+mod invitations;
 mod organization;
 mod payments;
 mod people;
@@ -51,17 +52,24 @@ pub(super) trait Move {
         None
     }
 
+    /// Whether the key that stamps it is all that is asked for: nobody votes on it.
+    fn is_decided_by_key(&self) -> bool {
+        false
+    }
+
     /// The user whose credentials it is about, if it is about nothing else.
     fn owner(&self) -> Option<&str> {
         None
     }
 }
 
+pub(super) use invitations::accept;
+
 /// Chooses a move from what is there.
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// How often each is chosen, in proportion.
-const CHOICES: [(usize, Choose); 47] = [
+const CHOICES: [(usize, Choose); 49] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -109,6 +117,8 @@ const CHOICES: [(usize, Choose); 47] = [
     (2, payments::delete),
     (1, payments::activate_tier),
     (3, signing::sign_several),
+    (5, invitations::create),
+    (2, invitations::delete),
 ];
 
 /// How the number of each card begins that is named here: what must be seen nowhere.

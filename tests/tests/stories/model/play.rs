@@ -2,16 +2,20 @@
 //! can be asked compared now and then.
 
 mod checks;
+mod guests;
 mod interruptions;
 mod proposals;
 mod votes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::choices::Choices;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::http::Reply;
+use quorate_tests::keys::Key;
+use quorate_tests::mailbox::Mailbox;
 use serde_json::{Value, json};
 
 use super::activities::{Activity, Status, activity_type};
@@ -41,6 +45,9 @@ pub(super) struct Play {
     keys: Keys,
     serial: usize,
     world: World,
+    mailbox: Option<Arc<Mailbox>>,
+    /// Keys that were mailed, by invitation.
+    mailed: BTreeMap<String, Key>,
     waiting: Vec<Waiting>,
     times: Times,
 }
@@ -73,8 +80,12 @@ impl Drop for Play {
 }
 
 impl Play {
-    /// Starts a daemon and takes over what it begins with.
-    pub(super) async fn begin(options: Options, seed: u64) -> Self {
+    /// Starts a daemon and takes over what it begins with. Mail goes to the mailbox, if there is one.
+    pub(super) async fn begin(options: Options, mailbox: Option<Arc<Mailbox>>, seed: u64) -> Self {
+        let options = match &mailbox {
+            Some(mailbox) => options.with_mail(mailbox.url()),
+            None => options,
+        };
         let daemon = Daemon::start(options).await;
         let listed = daemon.root(0).ask("get_api_keys", json!({})).await;
         let mut keys = Keys::default();
@@ -83,7 +94,9 @@ impl Play {
         }
         let organizations = vec![founded(&daemon, &listed["apiKeys"])];
         Self {
-            world: World { organizations, traces: Vec::new() },
+            world: World { organizations, sends_mail: mailbox.is_some(), ..World::default() },
+            mailbox,
+            mailed: BTreeMap::new(),
             daemon,
             seed,
             number: 0,
@@ -138,7 +151,7 @@ impl Play {
             self.repeat().await;
         } else if self.choices.one_in(40) {
             self.trespass().await;
-        } else {
+        } else if !(self.choices.one_in(16) && self.accept(None).await) {
             let place = self.place();
             self.ask(place, moves::choose, None).await;
         }
@@ -188,7 +201,9 @@ impl Play {
 
     fn caller(&mut self, place: usize, asker: &Asker) -> Caller {
         let door = if self.choices.one_in(4) { self.daemon.socket() } else { self.daemon.http() };
-        Caller::new(door, &self.world.organizations[place].id, self.keys.of(&asker.public_key))
+        let mailed = self.mailed.values().find(|key| key.public_key() == asker.public_key);
+        let key = mailed.cloned().unwrap_or_else(|| self.keys.of(&asker.public_key));
+        Caller::new(door, &self.world.organizations[place].id, key)
     }
 
     /// Sends a body of this type, perhaps once more after an interruption.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::views;
 
 /// Members that name an object, the most telling first.
-const IDS: [&str; 12] = [
+const IDS: [&str; 13] = [
     "walletAccountId",
     "walletId",
     "apiKeyId",
@@ -18,6 +18,7 @@ const IDS: [&str; 12] = [
     "policyId",
     "privateKeyId",
     "tagId",
+    "invitationId",
     "sessionProfileId",
     "smartContractInterfaceId",
     "id",

@@ -8,7 +8,9 @@ use super::world::{Tag, Tagged, User, Wallet};
 
 mod settings;
 
-pub(super) use settings::{allowlist, contract_interface, contract_interfaces, contract_references};
+pub(super) use settings::{
+    allowlist, contract_interface, contract_interfaces, contract_references, invitations,
+};
 pub(super) use settings::{
     session_profile, session_profiles, subscription, webhook_endpoint, webhook_endpoints,
 };

@@ -12,12 +12,15 @@ mod kin;
 mod settings;
 
 pub(super) use kin::Kin;
-pub(super) use settings::{Allowlist, Block, ContractInterface, PaymentMethod, SessionProfile};
-pub(super) use settings::{Subscription, WebhookEndpoint};
+pub(super) use settings::{Allowlist, Block, ContractInterface, Invitation, InvitationStatus};
+pub(super) use settings::{PaymentMethod, SessionProfile, Subscription, WebhookEndpoint};
 
 /// All organizations. The first is the parent of the others.
+#[derive(Default)]
 pub(super) struct World {
     pub(super) organizations: Vec<Organization>,
+    /// Whether there is a mail server.
+    pub(super) sends_mail: bool,
     /// All that a sub-organization could ever be found by: filter and value.
     pub(super) traces: Vec<(&'static str, String)>,
 }
@@ -37,6 +40,7 @@ pub(super) struct Organization {
     pub(super) wallets: Vec<Wallet>,
     pub(super) accounts: Vec<Account>,
     pub(super) policies: Vec<Policy>,
+    pub(super) invitations: Vec<Invitation>,
     pub(super) webhook_endpoints: Vec<WebhookEndpoint>,
     pub(super) session_profiles: Vec<SessionProfile>,
     pub(super) contract_interfaces: Vec<ContractInterface>,

@@ -10,7 +10,7 @@ use crate::model::objections::Objections;
 use crate::model::world::{Organization, Policy};
 
 /// Kinds that policies are about: some of those that are asked for, and one that never is.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "SIGN_TRANSACTION",
     "CREATE_WALLET",
     "CREATE_USER_TAG",
@@ -22,6 +22,7 @@ const KINDS: [&str; 11] = [
     "CREATE_WEBHOOK_ENDPOINT",
     "SET_IP_ALLOWLIST",
     "SET_PAYMENT_METHOD",
+    "CREATE_INVITATIONS",
 ];
 const POLICIES: usize = 100;
 const NOT_UNIQUE: &str = "policy label must be unique";

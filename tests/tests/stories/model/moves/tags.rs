@@ -208,6 +208,10 @@ impl Move for Delete {
         told.sort();
         affected.sort();
         assert_eq!(told, affected, "who had the tags");
+        // Whoever accepts gets the tags that are left.
+        for invitation in organization.invitations.iter_mut().filter(|one| one.waits()) {
+            invitation.tags.retain(|tag| !self.ids.contains(tag));
+        }
         organization.tags.retain(|tag| !self.ids.contains(&tag.id));
         organization.gone.extend(self.ids.iter().cloned());
     }

@@ -6,7 +6,7 @@ use super::people::{self, Form, NewUser};
 use super::{Move, new_ids, put, texts};
 use crate::model::chooser::Chooser;
 use crate::model::objections::Objections;
-use crate::model::world::{Organization, Tagged, User};
+use crate::model::world::{Invitation, InvitationStatus, Organization, Tagged, User};
 
 const UNKNOWN_USER: &str = "unable to find user";
 
@@ -216,6 +216,11 @@ impl Move for Delete {
     fn happen(&self, organization: &mut Organization, result: &Value) {
         assert_eq!(texts(&result["userIds"]), self.ids);
         let gone = |user: &mut User| self.ids.contains(&user.id);
+        // What they sent waits no more.
+        let theirs = |one: &&mut Invitation| one.waits() && self.ids.contains(&one.sender);
+        for invitation in organization.invitations.iter_mut().filter(theirs) {
+            invitation.status = InvitationStatus::Revoked;
+        }
         for user in organization.users.extract_if(.., gone) {
             organization.gone.extend(user.credential_ids().into_iter().chain([user.id]));
         }

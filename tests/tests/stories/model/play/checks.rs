@@ -60,6 +60,10 @@ impl Play {
             |activity: &&Activity| activity.status != Status::Waits && activity.replay != Replay::Untold;
         let ended: Vec<&Activity> = organization.activities.iter().filter(ended).collect();
         let Some(activity) = self.choices.pick(&ended) else { return };
+        // What a mailed key has sent only that key may send again.
+        let first = &activity.votes[0].public_key;
+        let mailed = self.mailed.values().find(|key| key.public_key() == first);
+        let caller = mailed.map_or_else(|| caller.clone(), |key| caller.with_key(key));
         self.current = format!("again: {}", String::from_utf8_lossy(&activity.body));
         let reply = caller.send(&submit_path(&activity.activity_type()), &activity.body).await;
         if let Replay::Refused(status) = activity.replay {

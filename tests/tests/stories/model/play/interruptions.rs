@@ -51,6 +51,9 @@ impl Play {
                 return;
             }
         }
+        if self.choices.one_in(4) && self.accept(Some(interruption)).await {
+            return;
+        }
         let place = self.place();
         self.ask(place, moves::choose, Some(interruption)).await;
     }

@@ -19,6 +19,17 @@ impl Play {
     pub(super) async fn ask(&mut self, place: usize, choose: Choose, interruption: Option<Interruption>) {
         let deed = self.choose(place, choose);
         let asker = self.asker(place, deed.owner());
+        self.ask_as(place, deed, asker, interruption).await;
+    }
+
+    /// The same for what is chosen already.
+    pub(super) async fn ask_as(
+        &mut self,
+        place: usize,
+        deed: Box<dyn Move>,
+        asker: Asker,
+        interruption: Option<Interruption>,
+    ) {
         let caller = self.caller(place, &asker);
         let body = caller.proposal(&activity_type(deed.name()), &deed.parameters());
         self.current = format!("in organization {place}: {}", String::from_utf8_lossy(&body));
@@ -91,6 +102,9 @@ impl Play {
         asker: &str,
         approvers: &[String],
     ) -> Decision {
+        if deed.is_decided_by_key() {
+            return Decision::Allowed;
+        }
         let question = Question {
             kind: kind(deed.name()),
             asker,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::sorted;
-use crate::model::world::{Allowlist, Block, ContractInterface};
+use crate::model::world::{Allowlist, Block, ContractInterface, Invitation, InvitationStatus};
 use crate::model::world::{Organization, SessionProfile, Subscription, WebhookEndpoint};
 
 /// All webhook endpoints.
@@ -103,4 +103,26 @@ pub(in crate::model) fn allowlist(organization: &str, public_key: Option<&str>, 
         None => view["enabled"] = json!(list.is_enabled),
     }
     view
+}
+
+/// All invitations, whatever became of them.
+pub(in crate::model) fn invitations(organization: &Organization) -> Value {
+    sorted(organization.invitations.iter().map(invitation))
+}
+
+fn invitation(invitation: &Invitation) -> Value {
+    let status = match invitation.status {
+        InvitationStatus::Created => "INVITATION_STATUS_CREATED",
+        InvitationStatus::Accepted => "INVITATION_STATUS_ACCEPTED",
+        InvitationStatus::Revoked => "INVITATION_STATUS_REVOKED",
+    };
+    json!({
+        "invitationId": invitation.id,
+        "receiverUserName": invitation.name,
+        "receiverEmail": invitation.email,
+        "receiverUserTags": invitation.tags,
+        "accessType": invitation.access,
+        "status": status,
+        "senderUserId": invitation.sender,
+    })
 }

@@ -1,6 +1,34 @@
 //! What is set of an organization: as plain data, like the rest of the world.
 
+use std::collections::BTreeSet;
+
 use super::Organization;
+
+/// Somebody may become a user.
+pub(in crate::model) struct Invitation {
+    pub(in crate::model) id: String,
+    pub(in crate::model) name: String,
+    pub(in crate::model) email: String,
+    pub(in crate::model) tags: BTreeSet<String>,
+    pub(in crate::model) access: &'static str,
+    pub(in crate::model) sender: String,
+    pub(in crate::model) status: InvitationStatus,
+}
+
+/// What became of an invitation. None gets as old as to lapse.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::model) enum InvitationStatus {
+    Created,
+    Accepted,
+    Revoked,
+}
+
+impl Invitation {
+    /// Whether it can be accepted.
+    pub(in crate::model) fn waits(&self) -> bool {
+        self.status == InvitationStatus::Created
+    }
+}
 
 /// Where events are posted.
 #[derive(Clone)]
@@ -95,9 +123,20 @@ impl Organization {
         self.contract_interfaces.iter().map(|interface| interface.id.clone()).collect()
     }
 
-    /// Ids of all that is set.
+    /// The invitation of this id.
+    pub(in crate::model) fn invitation(&self, id: &str) -> Option<&Invitation> {
+        self.invitations.iter().find(|invitation| invitation.id == id)
+    }
+
+    /// Ids of the invitations.
+    pub(in crate::model) fn invitation_ids(&self) -> Vec<String> {
+        self.invitations.iter().map(|invitation| invitation.id.clone()).collect()
+    }
+
+    /// Ids of all that is set, and of invitations.
     pub(in crate::model) fn setting_ids(&self) -> Vec<String> {
-        let mut ids = self.webhook_endpoint_ids();
+        let mut ids = self.invitation_ids();
+        ids.extend(self.webhook_endpoint_ids());
         ids.extend(self.session_profiles.iter().map(|profile| profile.id.clone()));
         ids.extend(self.contract_interface_ids());
         ids
