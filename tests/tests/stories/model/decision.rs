@@ -11,6 +11,9 @@ const ROOT_QUORUM_ONLY: [&str; 4] = [
     "UPDATE_ORGANIZATION_NAME",
 ];
 
+/// The kind that a member of the root quorum must ask for.
+const FOR_ROOT_USERS: &str = "DELETE_SUB_ORGANIZATION";
+
 /// When a policy is about an activity.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Condition {
@@ -102,12 +105,15 @@ impl Consensus {
 
 /// Decides: the root quorum first, then denials, own credentials, allowances, and who may still wait.
 pub(super) fn decide(organization: &Organization, question: &Question<'_>) -> Decision {
+    let is_member = organization.members.contains(question.asker);
+    if question.kind == FOR_ROOT_USERS && !is_member {
+        return Decision::Denied;
+    }
     let members = question.approvers.iter().filter(|id| organization.members.contains(*id));
     if members.count() >= organization.threshold {
         return Decision::Allowed;
     }
     // A member below the threshold may always wait for the others, whatever policies say.
-    let is_member = organization.members.contains(question.asker);
     let otherwise = if is_member { Decision::Waits } else { Decision::Denied };
     if ROOT_QUORUM_ONLY.contains(&question.kind) {
         return otherwise;

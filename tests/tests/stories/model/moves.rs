@@ -52,6 +52,11 @@ pub(super) trait Move {
         None
     }
 
+    /// Whether the organization is gone by it.
+    fn is_the_end(&self) -> bool {
+        false
+    }
+
     /// Whether the key that stamps it is all that is asked for: nobody votes on it.
     fn is_decided_by_key(&self) -> bool {
         false
@@ -69,7 +74,7 @@ pub(super) use invitations::accept;
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// How often each is chosen, in proportion.
-const CHOICES: [(usize, Choose); 49] = [
+const CHOICES: [(usize, Choose); 50] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -101,6 +106,7 @@ const CHOICES: [(usize, Choose); 49] = [
     (2, accounts::rename),
     (3, accounts::delete),
     (6, sub_organizations::create),
+    (5, sub_organizations::delete),
     (3, organization::change),
     (2, organization::change_features),
     (3, organization::change_root_quorum),

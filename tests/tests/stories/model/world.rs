@@ -19,6 +19,8 @@ pub(super) use settings::{PaymentMethod, SessionProfile, Subscription, WebhookEn
 #[derive(Default)]
 pub(super) struct World {
     pub(super) organizations: Vec<Organization>,
+    /// Sub-organizations that were deleted, as they were.
+    pub(super) departed: Vec<Organization>,
     /// Whether there is a mail server.
     pub(super) sends_mail: bool,
     /// All that a sub-organization could ever be found by: filter and value.

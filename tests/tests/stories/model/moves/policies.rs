@@ -10,7 +10,7 @@ use crate::model::objections::Objections;
 use crate::model::world::{Organization, Policy};
 
 /// Kinds that policies are about: some of those that are asked for, and one that never is.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "SIGN_TRANSACTION",
     "CREATE_WALLET",
     "CREATE_USER_TAG",
@@ -23,6 +23,7 @@ const KINDS: [&str; 12] = [
     "SET_IP_ALLOWLIST",
     "SET_PAYMENT_METHOD",
     "CREATE_INVITATIONS",
+    "DELETE_SUB_ORGANIZATION",
 ];
 const POLICIES: usize = 100;
 const NOT_UNIQUE: &str = "policy label must be unique";

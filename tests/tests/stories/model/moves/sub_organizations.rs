@@ -1,4 +1,4 @@
-//! Sub-organizations, in each version of the request.
+//! Sub-organizations: made in each version of the request, and deleted by themselves.
 
 use serde_json::{Value, json};
 
@@ -160,5 +160,50 @@ impl Move for Create {
             None => assert!(result["wallet"].is_null(), "nobody asked for a wallet: {result}"),
         }
         Some(child)
+    }
+}
+
+struct Delete {
+    without_export: Option<bool>,
+}
+
+pub(super) fn delete(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
+    // The parent is none, and mostly makes up for what goes.
+    if !chooser.here().is_child && !chooser.choices.one_in(6) {
+        return create(chooser);
+    }
+    Box::new(Delete { without_export: chooser.one(&[Some(true), Some(true), Some(false), None]) })
+}
+
+impl Move for Delete {
+    fn name(&self) -> &'static str {
+        "DELETE_SUB_ORGANIZATION"
+    }
+
+    fn result_name(&self) -> &'static str {
+        "deleteSubOrganizationResult"
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = json!({});
+        put(&mut parameters, "deleteWithoutExport", self.without_export);
+        parameters
+    }
+
+    fn objections(&self, organization: &Organization) -> Objections {
+        let mut objections = Objections::default();
+        objections.invalid(!organization.is_child, "");
+        // Nothing is ever exported here.
+        let has_keys = !organization.wallets.is_empty() || !organization.private_keys.is_empty();
+        objections.invalid(has_keys && self.without_export != Some(true), "");
+        objections
+    }
+
+    fn happen(&self, organization: &mut Organization, result: &Value) {
+        assert_eq!(*result, json!({ "subOrganizationUuid": organization.id }));
+    }
+
+    fn is_the_end(&self) -> bool {
+        true
     }
 }

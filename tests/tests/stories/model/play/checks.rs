@@ -15,7 +15,7 @@ impl Play {
     }
 
     /// Always the same one while nothing changes.
-    fn reader(&self) -> Asker {
+    pub(super) fn reader(&self) -> Asker {
         let (user, public_keys) = self.world.organizations[0].voters().swap_remove(0);
         Asker { user, public_key: public_keys[0].clone() }
     }
@@ -38,6 +38,8 @@ impl Play {
         let caller = self.caller(place, &reader);
         let kin = self.world.kin(place);
         lookups::look_up(&caller, &self.world.organizations[place], &kin, &mut self.choices).await;
+        self.current = String::from("looking for what was deleted");
+        self.compare_departed().await;
         self.current = String::from("looking for sub-organizations and keys");
         let caller = self.caller(0, &reader);
         lookups::allowlists_of_keys(&caller, &self.world.organizations[0], &mut self.choices).await;

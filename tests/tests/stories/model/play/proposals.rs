@@ -54,7 +54,10 @@ impl Play {
             self.ask(0, moves::CREATE_ENDING_KEYS, None).await;
         }
         for which in (0..self.waiting.len()).rev() {
-            self.vote(which, false, None).await;
+            // A vote may be the end of others that wait.
+            if which < self.waiting.len() {
+                self.vote(which, false, None).await;
+            }
         }
     }
 
@@ -62,6 +65,10 @@ impl Play {
     fn answered(&mut self, place: usize, deed: Box<dyn Move>, asker: Asker, body: Vec<u8>, reply: &Reply) {
         let organization = &self.world.organizations[place];
         let decision = self.decide(place, deed.as_ref(), &asker.user, std::slice::from_ref(&asker.user));
+        if decision == Decision::Allowed && self.is_over(place, deed.as_ref(), reply) {
+            self.bury(place);
+            return;
+        }
         let mut objections = deed.objections(organization);
         if decision == Decision::Denied {
             objections.denied(DENIED);
@@ -128,6 +135,9 @@ impl Play {
         deed.happen(organization, result);
         if let Some(child) = deed.child(result) {
             self.world.organizations.push(child);
+        }
+        if deed.is_the_end() {
+            self.bury(place);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Votes on what waits, and what comes of it then.
 
+use quorate_tests::http::Reply;
 use serde_json::{Value, json};
 
 use super::interruptions::Interruption;
-use super::{Play, Waiting};
+use super::{Asker, Play, Waiting};
 use crate::model::activities::{Activity, Replay, Status, Vote, activity_type};
 use crate::model::decision::Decision;
 use crate::model::objections::Objections;
@@ -38,7 +39,12 @@ impl Play {
         let body = caller.proposal(&activity_type(name), &json!({ "fingerprint": fingerprint }));
         let deed = &self.waiting[which].deed;
         self.current = format!("in organization {place}: {name} of {} {}", deed.name(), deed.parameters());
-        let told = self.send(place, &voter, name, &body, interruption).await.activity();
+        let answer = self.send(place, &voter, name, &body, interruption).await;
+        if is_approval && self.was_the_end(which, &voter, &answer) {
+            self.bury(place);
+            return true;
+        }
+        let told = answer.activity();
 
         let vote = Vote { user: voter.user, public_key: voter.public_key, is_approval };
         let activities = &mut self.world.organizations[place].activities;
@@ -60,6 +66,22 @@ impl Play {
         true
     }
 
+    /// Whether an approval was the last one that its organization needed to go, and its answer was lost.
+    fn was_the_end(&self, which: usize, voter: &Asker, reply: &Reply) -> bool {
+        let Waiting { place, index, deed, asker } = &self.waiting[which];
+        let approvers = [self.approvers(*place, *index), vec![voter.user.clone()]].concat();
+        let decision = self.decide(*place, deed.as_ref(), &asker.user, &approvers);
+        decision == Decision::Allowed && self.is_over(*place, deed.as_ref(), reply)
+    }
+
+    /// Ids of the users whose approvals of an activity count.
+    fn approvers(&self, place: usize, index: usize) -> Vec<String> {
+        let organization = &self.world.organizations[place];
+        let activity = &organization.activities[index];
+        let users = organization.users.iter().map(|user| user.id.clone());
+        users.filter(|user| organization.has_approved(activity, user)).collect()
+    }
+
     /// An approval was answered with its target.
     fn approved(&mut self, which: usize, told: &Value) {
         let Waiting { place, index, deed, asker } = &self.waiting[which];
@@ -67,8 +89,7 @@ impl Play {
         let organization = &self.world.organizations[place];
         let activity = &organization.activities[index];
         assert_eq!(told["fingerprint"], activity.fingerprint(), "an approval is answered with its target");
-        let users = organization.users.iter().map(|user| user.id.clone());
-        let approvers: Vec<String> = users.filter(|user| organization.has_approved(activity, user)).collect();
+        let approvers = self.approvers(place, index);
         let objections = deed.objections(organization);
         let decision = self.decide(place, deed.as_ref(), &asker.user, &approvers);
         if decision != Decision::Allowed {
