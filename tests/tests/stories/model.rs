@@ -31,6 +31,7 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
 }
 
+/// Plays these seeds. Without a mailbox there is no mail server, and nobody can be invited.
 async fn play(options: &Options, mailbox: Option<Mailbox>, seeds: &[u64]) {
     let mailbox = mailbox.map(Arc::new);
     let chosen = number("SEED").map(|seed| vec![seed]);

@@ -115,13 +115,20 @@ impl<'a> Chooser<'a> {
         ids
     }
 
+    /// Any organization, perhaps this one, perhaps one that was deleted.
+    pub(super) fn elsewhere(&mut self) -> &'a Organization {
+        let living = &self.world.organizations;
+        let departed = self.choices.pick(&self.world.departed);
+        departed.filter(|_| self.choices.one_in(3)).unwrap_or(&living[self.choices.below(living.len())])
+    }
+
     /// An id of something else, of something elsewhere, of something that is gone, of nothing, or no id at all.
     fn stray_id(&mut self) -> String {
-        let elsewhere = self.choices.below(self.world.organizations.len());
+        let elsewhere = self.elsewhere();
         let strays = match self.choices.below(8) {
             0 | 1 => self.here().gone.clone(),
             2 | 3 => self.here().ids(),
-            4 | 5 => self.world.organizations[elsewhere].ids(),
+            4 | 5 => elsewhere.ids(),
             6 => Vec::new(),
             _ => vec!["no id".to_owned()],
         };

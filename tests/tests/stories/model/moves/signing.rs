@@ -41,8 +41,7 @@ fn signers(organization: &Organization) -> Vec<Signer<'_>> {
 /// Mostly one of those here, seldom one elsewhere or none.
 fn with(chooser: &mut Chooser<'_>) -> With {
     let here = signers(chooser.here());
-    let elsewhere = chooser.choices.below(chooser.world.organizations.len());
-    let elsewhere = signers(&chooser.world.organizations[elsewhere]);
+    let elsewhere = signers(chooser.elsewhere());
     let signers = if chooser.seldom() { &elsewhere } else { &here };
     if let Some(signer) = chooser.choices.pick(signers)
         && let Some(name) = chooser.choices.pick(&signer.names)
