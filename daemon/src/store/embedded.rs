@@ -13,7 +13,7 @@ use crate::cache::TwoGenerations;
 use super::{Batch, Row, Store, StoreError, Verdict, durable};
 
 /// What sled may keep in its page cache, in bytes as stored; in memory it takes some two and a half times that.
-const CACHE: u64 = 64 * 1024 * 1024;
+const CACHE: u64 = 16 * 1024 * 1024;
 
 /// How many registers are kept in memory.
 const REGISTERS: usize = 4096;
