@@ -169,8 +169,6 @@ pub enum Clash {
     OauthProvider,
     /// A user has this id already.
     User,
-    /// A smart contract has an interface already.
-    ContractAddress,
     /// The wallet has this account already. Holds the id of the account.
     Path(String),
 }
@@ -384,7 +382,6 @@ fn clash(reason: &Clash) -> Fault {
         Clash::OauthProvider => plain("OAuth provider already exists in this organization")
             .reason("OAUTH_PROVIDER_ALREADY_EXISTS"),
         Clash::User => plain("user ID is already taken in this organization"),
-        Clash::ContractAddress => plain("smart contract address already has an interface"),
         Clash::Path(account) => plain(&format!("path already exists in wallet account {account}")),
     }
 }

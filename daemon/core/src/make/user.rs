@@ -167,7 +167,8 @@ pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Ref
     if !user.has_credential() {
         return Err(Intent::NoCredential(user.id.to_string()).into());
     }
-    if !user.has_key() && organization.is_root(user.id) {
+    let had_key = organization.user(user.id).is_some_and(User::has_key);
+    if had_key && !user.has_key() && organization.is_root(user.id) {
         return Err(Intent::QuorumUsers.into());
     }
     Ok(())

@@ -28,11 +28,17 @@ pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
             return Err(Intent::Text("invalid address format").into());
         }
     }
+    Ok(())
+}
+
+/// No two accounts to be kept bear one name.
+pub fn names_differ(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
     distinct(accounts.iter().filter_map(|account| account.name.as_ref()), "accounts")
 }
 
-/// No account of the organization bears a name of these.
+/// No other account of the organization bears a name of these.
 pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), Refusal> {
+    names_differ(accounts)?;
     accounts
         .iter()
         .filter_map(|account| account.name.as_ref())

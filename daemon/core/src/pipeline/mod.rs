@@ -14,7 +14,7 @@ use quorate_common::activity::Status;
 use quorate_common::bounded::Decimal;
 use quorate_common::fault::{Code, Fault};
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::json;
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ use crate::consensus::{Approval, live_approvals};
 use crate::kind::{Entry, Ready};
 use crate::kinds;
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
-use crate::model::{ActivityRecord, Millis, Organization};
+use crate::model::{ActivityRecord, Millis, Organization, layout};
 use crate::policy::{self, Case};
 use crate::records;
 use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
@@ -133,9 +133,8 @@ fn run<'a>(
     if entry.masks {
         submission.kept = Some(masked(&envelope, organization, ready.as_ref())?);
     }
-    // Whoever takes the id of somebody else stays nobody: nothing is recorded in another's name.
-    if let Some(newcomer) = ready.newcomer().filter(|user| submission.target.user(*user).is_none()) {
-        submission.caller.user = newcomer;
+    if let Some(newcomer) = ready.newcomer() {
+        submission.names(newcomer)?;
     }
     match ready.ballot() {
         Some(ballot) => submission.vote(entry, ready.as_ref(), ballot, moment),
@@ -219,7 +218,7 @@ pub fn voters(
     record: &ActivityRecord,
     organization: &Organization,
     now: Millis,
-) -> Result<(Vec<quorate_common::ids::UserId>, Vec<Approval>, policy::Decision), Corrupt> {
+) -> Result<(Vec<UserId>, Vec<Approval>, policy::Decision), Corrupt> {
     let (entry, mut ready) = proposal_of(record)?;
     let view = View { world, organization, proposer: record.proposer, invitation: None, now };
     let facts = ready.rules(&view).unwrap_or_default();
@@ -255,6 +254,16 @@ impl Submission<'_> {
             return Ok(());
         }
         Err(Intent::OtherOrganization { target: self.target.id(), voters: self.caller.organization }.into())
+    }
+
+    /// The caller is this user from now on. Whoever takes the id of somebody who is or was there stays nobody:
+    /// nothing is recorded in another's name.
+    fn names(&mut self, newcomer: UserId) -> Result<(), Corrupt> {
+        let departed = layout::departed(self.target.id(), newcomer);
+        if self.target.user(newcomer).is_none() && self.world.records().read(&departed)?.is_none() {
+            self.caller.user = newcomer;
+        }
+        Ok(())
     }
 
     /// The answer that shows an activity as it is.

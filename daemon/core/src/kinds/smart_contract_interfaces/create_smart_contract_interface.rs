@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::kinds::prelude::*;
 use crate::limits::INTERFACE_BYTES;
 use crate::model::{InterfaceText, SmartContractInterface};
-use crate::refusal::{Clash, Limit};
+use crate::refusal::Limit;
 
 /// Longest text of an interface, in characters.
 const INTERFACE: usize = 400_000;
@@ -102,7 +102,7 @@ impl Kind for CreateSmartContractInterface {
         }
         let present = &view.organization.smart_contract_interfaces;
         if present.iter().any(|one| one.interface_type == kind.name() && kind.same(&one.address, address)) {
-            return Err(Clash::ContractAddress.into());
+            return Err(Wrong::Text("smart contract address already has an interface").into());
         }
         room(present.len(), 1, view.world.limits().smart_contract_interfaces, "smart contract interfaces")?;
         let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);

@@ -150,10 +150,9 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
             json!({"smartContractAddress": taken}),
             "invalid request body: `smartContractAddress`",
         ),
-        root(
+        wrong(
             "CREATE_SMART_CONTRACT_INTERFACE",
             json!({"smartContractAddress": taken, "type": ethereum}),
-            AlreadyExists,
             "smart contract address already has an interface",
         ),
         wrong(

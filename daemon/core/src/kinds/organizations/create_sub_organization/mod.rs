@@ -102,6 +102,7 @@ impl Kind for CreateSubOrganization {
         }
         if let Some(wallet) = &request.wallet {
             wallet::check_accounts(&wallet.accounts)?;
+            wallet::names_differ(&wallet.accounts)?;
         }
         Ok((Facts::default(), threshold))
     }
