@@ -151,8 +151,8 @@ impl Caller {
     /// Sends a body with its stamp.
     pub async fn try_send(&self, path: &str, body: &[u8]) -> Result<Reply, Lost> {
         let stamp = self.key.stamp(body);
-        self.try_call(Method::POST, path, &[("content-type", "application/json"), ("x-stamp", &stamp)], body)
-            .await
+        let headers = [("content-type", "application/json"), (self.key.header_name(), stamp.as_str())];
+        self.try_call(Method::POST, path, &headers, body).await
     }
 
     /// Sends anything. An answer must come.

@@ -1,4 +1,4 @@
-//! API keys of the stories. They are made from names, so that a failing run can be read and repeated;
+//! API keys and passkeys of the stories. They are made from names, so that a failing run can be read and repeated;
 //! never use them for anything else.
 
 use std::sync::Arc;
@@ -6,14 +6,24 @@ use std::sync::Arc;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use sha2::{Digest, Sha256};
 
-/// A key that stamps.
+use crate::passkey::Passkey;
+
+/// A key that stamps: of an API, or a passkey.
 #[derive(Clone)]
-pub struct Key {
-    secret: [u8; 32],
-    stamper: Arc<Stamper>,
+pub struct Key(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Api { secret: [u8; 32], stamper: Arc<Stamper> },
+    Passkey { name: String, public_key: String },
 }
 
 impl Key {
+    /// The passkey of a name.
+    pub fn passkey(name: &str) -> Self {
+        Self(Kind::Passkey { name: name.to_owned(), public_key: Passkey::of(name).public_key() })
+    }
+
     /// The P-256 key of a name.
     pub fn named(name: &str) -> Self {
         Self::on(ApiKeyCurve::P256, name)
@@ -33,30 +43,50 @@ impl Key {
     /// The key of a secret.
     pub fn of_secret(curve: ApiKeyCurve, secret: [u8; 32]) -> Self {
         let stamper = Stamper::new(curve, &secret).expect("the secret is one of its curve");
-        Self { secret, stamper: Arc::new(stamper) }
+        Self(Kind::Api { secret, stamper: Arc::new(stamper) })
     }
 
     /// Secret in hex, for clients in other languages.
     pub fn secret_hex(&self) -> String {
-        const_hex::encode(self.secret)
+        match &self.0 {
+            Kind::Api { secret, .. } => const_hex::encode(secret),
+            Kind::Passkey { name, .. } => panic!("passkey {name} stays in its authenticator"),
+        }
     }
 
-    /// Public key in hex, as registered.
+    /// Public key as registered: in hex, or of a passkey in base64url.
     pub fn public_key(&self) -> &str {
-        self.stamper.public_key()
+        match &self.0 {
+            Kind::Api { stamper, .. } => stamper.public_key(),
+            Kind::Passkey { public_key, .. } => public_key,
+        }
     }
 
-    /// Name of the curve on the wire.
+    /// Name of the curve on the wire. Passkeys have none.
     pub fn curve_name(&self) -> &'static str {
-        match self.stamper.curve() {
-            ApiKeyCurve::P256 => "API_KEY_CURVE_P256",
-            ApiKeyCurve::Secp256k1 => "API_KEY_CURVE_SECP256K1",
-            ApiKeyCurve::Ed25519 => "API_KEY_CURVE_ED25519",
+        match &self.0 {
+            Kind::Api { stamper, .. } => match stamper.curve() {
+                ApiKeyCurve::P256 => "API_KEY_CURVE_P256",
+                ApiKeyCurve::Secp256k1 => "API_KEY_CURVE_SECP256K1",
+                ApiKeyCurve::Ed25519 => "API_KEY_CURVE_ED25519",
+            },
+            Kind::Passkey { .. } => "",
         }
     }
 
     /// Value of the stamp header over these bytes.
     pub fn stamp(&self, body: &[u8]) -> String {
-        self.stamper.stamp(body).expect("signing does not fail").header()
+        match &self.0 {
+            Kind::Api { stamper, .. } => stamper.stamp(body).expect("signing does not fail").header(),
+            Kind::Passkey { name, .. } => Passkey::of(name).header(body),
+        }
+    }
+
+    /// Name of the stamp header.
+    pub fn header_name(&self) -> &'static str {
+        match &self.0 {
+            Kind::Api { .. } => "x-stamp",
+            Kind::Passkey { .. } => "x-stamp-webauthn",
+        }
     }
 }

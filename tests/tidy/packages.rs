@@ -112,7 +112,12 @@ fn nothing_is_asked_for_in_vain() {
             source.path.starts_with(&format!("{}/", package.folder))
                 && !inner.iter().any(|folder| source.path.starts_with(folder.as_str()))
         });
-        let texts: Vec<&str> = own.map(|source| source.text.as_str()).collect();
+        let mut texts: Vec<&str> = own.map(|source| source.text.as_str()).collect();
+        // A file of another package that this one takes in by its path.
+        let is_taken_in = |path: &str| texts.iter().any(|text| text.contains(&format!("/{path}\"]")));
+        let taken = sources.iter().filter(|source| is_taken_in(&source.path));
+        let taken: Vec<&str> = taken.map(|source| source.text.as_str()).collect();
+        texts.extend(taken);
         for dependency in package.dependencies() {
             let name = dependency.name.replace('-', "_");
             if !texts.iter().any(|text| names(text, &name)) {

@@ -17,6 +17,10 @@ mod keys;
 mod kinds;
 mod link;
 mod output;
+#[cfg(test)]
+#[path = "../../tests/src/passkey.rs"]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
+mod passkey;
 mod place;
 mod proof;
 mod roster;

@@ -176,6 +176,7 @@ fn asked_for(text: &str) -> BTreeSet<String> {
     document.section("key", key::read);
     document.section("webhook", webhook::read);
     document.section("mail", mail::read);
+    document.section("organizations", organizations::read);
     document.section("log", log::read);
     document.section("limits", limits::read);
     document.asked().iter().cloned().collect()
@@ -210,6 +211,7 @@ fn the_sample_tells_the_defaults() {
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
+    assert!(!shown.organizations.founding);
     let quiet = Config::check(SAMPLE, Path::new("")).unwrap();
     assert_eq!((quiet.mail, quiet.http.unwrap().trusted_proxies), (None, Vec::new()));
 }

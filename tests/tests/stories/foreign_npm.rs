@@ -61,9 +61,10 @@ async fn catalogue() {
 }
 
 /// Operations that are offered, and that this release of the clients has no method for.
-const WITHOUT_METHOD: [&str; 8] = [
+const WITHOUT_METHOD: [&str; 9] = [
     "/public/v1/submit/accept_invitation",
     "/public/v1/submit/activate_billing_tier",
+    "/public/v1/submit/create_organization",
     "/public/v1/submit/delete_organization",
     "/public/v1/submit/delete_payment_method",
     "/public/v1/submit/disable_private_key",

@@ -1,6 +1,8 @@
-//! The `PyPI` package `turnkey-http`, unmodified, does the main job.
+//! The `PyPI` package `turnkey-http`, unmodified, does the main job; and `fido2` makes the passkey by which somebody
+//! founds an organization and lives in it.
 
-use serde_json::Value;
+use quorate_tests::operator::Operator;
+use serde_json::{Value, json};
 
 use crate::foreign;
 
@@ -22,6 +24,38 @@ async fn main_job() {
     refused(&seen["unknownKey"], 401, "could not find public key in organization");
     refused(&seen["unknownSigner"], 404, "Could not find any resource to sign with");
     refused(&seen["denied"], 403, "You don't have sufficient permissions to take this action.");
+}
+
+#[tokio::test]
+async fn a_passkey_founds_an_organization_and_is_all_it_takes() {
+    let (daemon, seen) = foreign::run("pypi", &[".venv/bin/python", "passkey.py"]).await;
+    assert_eq!((&seen["stolen"]["status"], reason(&seen["stolen"])), (&json!(401), "SIGNATURE_INVALID"));
+    let founded = &seen["founded"]["body"]["activity"];
+    assert_eq!(founded["status"], "ACTIVITY_STATUS_COMPLETED", "{seen:#}");
+    assert_eq!(founded["result"]["createOrganizationResult"]["organizationId"], founded["organizationId"]);
+    assert_eq!(founded["votes"][0]["scheme"], "SIGNATURE_SCHEME_TK_WEBAUTHN");
+    let who = &seen["whoami"]["body"];
+    assert_eq!(who["organizationName"], "By passkey", "{seen:#}");
+    let user = &seen["users"]["body"]["users"][0];
+    assert_eq!((&user["userName"], &user["userEmail"]), (&json!("founder"), &json!("founder@example.org")));
+    let authenticator = &user["authenticators"][0];
+    assert_eq!(authenticator["credentialId"], seen["credentialId"]);
+    assert_eq!(authenticator["aaguid"], "cXVvcmF0ZS1maWRvMi1weQ");
+    assert_eq!(seen["wallet"]["body"]["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{seen:#}");
+    assert_eq!(seen["second"]["body"]["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{seen:#}");
+    assert_eq!(seen["bySecond"]["body"], *who);
+    assert_eq!(
+        (&seen["elsewhere"]["status"], reason(&seen["elsewhere"])),
+        (&json!(401), "CREDENTIAL_NOT_FOUND")
+    );
+    // The operator sees it among the organizations.
+    let listed = Operator::root(&daemon, 0).run(&["org", "ls"]).await.with(0).lines();
+    let names: Vec<&Value> = listed.iter().map(|one| &one["organizationName"]).collect();
+    assert!(names.contains(&&json!("By passkey")), "{listed:#?}");
+}
+
+fn reason(seen: &Value) -> &str {
+    seen["body"]["turnkeyErrorCode"].as_str().unwrap_or_default()
 }
 
 fn refused(seen: &Value, status: i64, message: &str) {

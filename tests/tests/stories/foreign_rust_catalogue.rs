@@ -61,10 +61,11 @@ mod settings;
 mod users;
 
 /// Operations that are offered, and that this release of the crate has no method for.
-const WITHOUT_METHOD: [&str; 10] = [
+const WITHOUT_METHOD: [&str; 11] = [
     "accept_invitation",
     "activate_billing_tier",
     "create_api_only_users",
+    "create_organization",
     "delete_organization",
     "delete_payment_method",
     "disable_private_key",

@@ -1,6 +1,8 @@
 //! Every check with an example that passes and one that fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod passkeys;
+
 use quorate_common::activity::{Selection, Status};
 use quorate_common::console::ReviewRecord;
 use quorate_common::wire::Timestamp;

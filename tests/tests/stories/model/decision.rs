@@ -96,7 +96,7 @@ impl Consensus {
         match self {
             Self::Absent => true,
             Self::AtLeast(count) => {
-                organization.users.iter().filter(|user| !user.api_keys.is_empty()).count() >= *count
+                organization.users.iter().filter(|user| user.can_stamp()).count() >= *count
             }
             Self::User(id) => id == asker,
         }

@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::comparison::Answers;
-use super::times;
 use super::world::{Organization, User};
 
 /// Takes over what the model does not know yet.
@@ -53,11 +52,6 @@ fn learn_credentials(user: &mut User, told: &Value) {
         let known = user.authenticators.iter_mut();
         for known in known.filter(|known| authenticator["credentialId"] == known.credential.as_str()) {
             known.id.get_or_insert_with(|| text(&authenticator["authenticatorId"]));
-            known.attested.get_or_insert_with(|| {
-                let mut folded = authenticator.clone();
-                times::fold_attested(&mut folded);
-                folded["attested"].clone()
-            });
         }
     }
     for provider in list(&told["oauthProviders"]) {

@@ -306,7 +306,8 @@ pub(super) async fn who_is(caller: &Caller, world: &World, key: &Key) {
     let reply = caller.with_key(key).query("whoami", json!({})).await;
     let homes = world.homes(key.public_key());
     let [first, others @ ..] = homes.as_slice() else {
-        reply.refusal(401, 16, "PUBLIC_KEY_NOT_FOUND");
+        let is_passkey = key.header_name() == "x-stamp-webauthn";
+        reply.refusal(401, 16, if is_passkey { "CREDENTIAL_NOT_FOUND" } else { "PUBLIC_KEY_NOT_FOUND" });
         return;
     };
     if first.is_child && !others.is_empty() {

@@ -182,13 +182,13 @@ impl Play {
     /// A member of the root quorum, the user whose credentials it is about, or seldom anybody else who can stamp.
     fn asker(&mut self, place: usize, owner: Option<&str>) -> Asker {
         let organization = &self.world.organizations[place];
-        let owner = owner.and_then(|id| organization.user(id)).filter(|user| !user.api_keys.is_empty());
+        let owner = owner.and_then(|id| organization.user(id)).filter(|user| user.can_stamp());
         if let Some(owner) = owner.filter(|_| self.choices.one_in(3)) {
             return self.one_of(&[(owner.id.clone(), owner.public_keys())]);
         }
         let mut candidates = organization.voters();
         if self.choices.one_in(12) {
-            let all = organization.users.iter().filter(|user| !user.api_keys.is_empty());
+            let all = organization.users.iter().filter(|user| user.can_stamp());
             candidates = all.map(|user| (user.id.clone(), user.public_keys())).collect();
         }
         self.one_of(&candidates)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::views;
 
@@ -24,9 +24,6 @@ const IDS: [&str; 13] = [
     "id",
 ];
 
-/// Members that follow from what an authenticator attests.
-const ATTESTED: [&str; 4] = ["aaguid", "attestationType", "credential", "model"];
-
 /// When what was made and last changed, by id, in seconds.
 #[derive(Default)]
 pub(super) struct Times(BTreeMap<String, (u64, u64)>);
@@ -44,12 +41,7 @@ impl Times {
                 self.note(told);
                 let timeless =
                     members.iter().filter(|(name, _)| !["createdAt", "updatedAt"].contains(&name.as_str()));
-                let mut value: Value =
-                    timeless.map(|(name, value)| (name.clone(), self.taken_from(value))).collect();
-                if value.get("authenticatorId").is_some() {
-                    fold_attested(&mut value);
-                }
-                value
+                timeless.map(|(name, value)| (name.clone(), self.taken_from(value))).collect()
             }
             other => other.clone(),
         }
@@ -74,14 +66,4 @@ impl Times {
 fn seconds(time: &Value) -> Option<u64> {
     let text = time["seconds"].as_str()?;
     Some(text.parse().unwrap_or_else(|_| panic!("expected seconds: {time}")))
-}
-
-/// Puts together what the model can only remember.
-pub(super) fn fold_attested(authenticator: &mut Value) {
-    let mut attested = json!({});
-    for name in ATTESTED {
-        let members = authenticator.as_object_mut().expect("an authenticator");
-        attested[name] = members.remove(name).unwrap_or_else(|| panic!("no {name} in an authenticator"));
-    }
-    authenticator["attested"] = attested;
 }

@@ -89,7 +89,10 @@ pub(super) fn authenticator(authenticator: &Authenticator) -> Value {
         "authenticatorName": authenticator.name,
         "credentialId": authenticator.credential,
         "transports": sorted(transports.map(Value::from)),
-        "attested": authenticator.attested,
+        "aaguid": "AAAAAAAAAAAAAAAAAAAAAA",
+        "attestationType": "none",
+        "model": "Security key",
+        "credential": { "publicKey": authenticator.public_key, "type": "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR" },
     })
 }
 

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::activities::Activity;
 use super::decision::{Condition, Consensus};
 
@@ -84,14 +82,14 @@ pub(super) struct ApiKey {
     pub(super) allowlist: Option<Allowlist>,
 }
 
-/// An authenticator. What follows from its attestation is learned when it is first listed.
+/// An authenticator.
 #[derive(Clone)]
 pub(super) struct Authenticator {
     pub(super) id: Option<String>,
     pub(super) name: String,
     pub(super) credential: String,
+    pub(super) public_key: String,
     pub(super) transports: Vec<&'static str>,
-    pub(super) attested: Option<Value>,
 }
 
 /// An identity at an issuer.
@@ -197,9 +195,9 @@ impl Organization {
         self.users.iter_mut().find(|user| user.id == id).expect("a user that is there")
     }
 
-    /// The user with this API key.
+    /// The user with this API key or passkey.
     pub(super) fn holder(&self, public_key: &str) -> Option<&User> {
-        self.users.iter().find(|user| user.api_keys.iter().any(|key| key.public_key == public_key))
+        self.users.iter().find(|user| user.public_keys().iter().any(|key| key == public_key))
     }
 
     /// Whether this user approved with a key that is still theirs: nothing else counts.
@@ -302,7 +300,7 @@ impl Organization {
     /// Members of the root quorum who can stamp, each with the public keys to stamp with.
     pub(super) fn voters(&self) -> Vec<(String, Vec<String>)> {
         let members = self.users.iter().filter(|user| self.members.contains(&user.id));
-        let voters = members.filter(|user| !user.api_keys.is_empty());
+        let voters = members.filter(|user| user.can_stamp());
         voters.map(|user| (user.id.clone(), user.public_keys())).collect()
     }
 }
@@ -321,9 +319,15 @@ impl User {
         keys.chain(authenticators).chain(providers).flatten().cloned().collect()
     }
 
-    /// Public keys of the API keys.
+    /// Public keys of the API keys and the passkeys.
     pub(super) fn public_keys(&self) -> Vec<String> {
-        self.api_keys.iter().map(|key| key.public_key.clone()).collect()
+        let keys = self.api_keys.iter().map(|key| key.public_key.clone());
+        keys.chain(self.authenticators.iter().map(|passkey| passkey.public_key.clone())).collect()
+    }
+
+    /// Whether there is a key to stamp with.
+    pub(super) fn can_stamp(&self) -> bool {
+        !(self.api_keys.is_empty() && self.authenticators.is_empty())
     }
 }
 

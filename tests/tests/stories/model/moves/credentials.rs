@@ -213,13 +213,10 @@ pub(super) fn delete_providers(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
 }
 
 fn delete(chooser: &mut Chooser<'_>, sort: Sort) -> Delete {
-    let here = chooser.here();
-    // What members of the root quorum may give up who never had an API key is not for this story.
-    let is_open = |user: &&User| !user.api_keys.is_empty() || !here.members.contains(&user.id);
-    let users = here.users.iter().filter(is_open).filter(|user| !sort.ids(user).is_empty());
+    let users = chooser.here().users.iter().filter(|user| !sort.ids(user).is_empty());
     let users: Vec<String> = users.map(|user| user.id.clone()).collect();
     let user = chooser.id(&users);
-    let fitting = here.user(&user).filter(is_open).map(|user| sort.ids(user)).unwrap_or_default();
+    let fitting = chooser.here().user(&user).map(|user| sort.ids(user)).unwrap_or_default();
     Delete { sort, ids: chooser.ids(&fitting), user }
 }
 
@@ -272,8 +269,9 @@ impl Move for Delete {
         if let Some(user) = user {
             let lost = user.credential_ids().iter().filter(|id| self.ids.contains(id)).count();
             objections.invalid(lost == user.credential_count(), "user missing valid credential");
-            // Members of the root quorum must be able to vote, and only API keys can.
-            let is_last = self.sort == Sort::ApiKeys && lost == user.api_keys.len();
+            // Members of the root quorum must be able to vote as long as they are.
+            let keys = user.public_keys().len();
+            let is_last = self.sort != Sort::Providers && lost > 0 && lost == keys;
             objections.invalid(is_last && organization.members.contains(&user.id), "quorum users missing");
         }
         objections

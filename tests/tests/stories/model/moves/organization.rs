@@ -1,16 +1,17 @@
 //! The organization itself: its name, features, origins and root quorum.
 
+use quorate_tests::passkey::ORIGIN;
 use serde_json::{Value, json};
 
 use super::{Move, put};
 use crate::model::chooser::Chooser;
 use crate::model::objections::Objections;
 use crate::model::views;
-use crate::model::world::Organization;
+use crate::model::world::{Organization, User};
 
-/// Origins that there may be.
+/// Origins that there may be. The first is where all passkeys are: nobody is to be locked out.
 const ORIGINS: [&str; 4] =
-    ["https://model.example", "http://localhost:3000", "https://model.example:8443", "https://other.example"];
+    [ORIGIN, "http://localhost:3000", "https://model.example:8443", "https://other.example"];
 
 struct Rename {
     name: String,
@@ -100,11 +101,16 @@ const FEATURES: [Feature; 9] = [
     ("FEATURE_NAME_OTP_EMAIL_AUTH", SWITCH),
     ("FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY", SWITCH),
     ("FEATURE_NAME_AUTH_PROXY", SWITCH),
-    ("FEATURE_NAME_WEBAUTHN_ORIGINS", &[Some("https://model.example"), Some("[\"http://localhost:3000\"]")]),
+    ("FEATURE_NAME_WEBAUTHN_ORIGINS", &ORIGIN_LISTS),
     (WEBHOOK, &[Some("http://127.0.0.1:1/feature"), Some("https://127.0.0.1:1/feature")]),
     ("FEATURE_NAME_NO_SUCH", SWITCH),
 ];
 const WEBHOOK: &str = "FEATURE_NAME_WEBHOOK";
+const ORIGIN_LISTS: [Option<&str>; 3] = [
+    Some("https://house.example"),
+    Some("http://localhost:3000, https://house.example"),
+    Some("[\"http://localhost:3000\",\"https://house.example\"]"),
+];
 /// Where nothing is ever posted to.
 const NO_RECEIVERS: [Option<&str>; 4] =
     [None, Some("hook"), Some("ftp://127.0.0.1/feature"), Some("http://10.0.0.1/feature")];
@@ -197,7 +203,7 @@ impl Move for ChangeRootQuorum {
         objections.invalid(self.threshold < 1, "quorum threshold must be non-zero integer");
         objections.invalid(usize::try_from(self.threshold).is_ok_and(|count| count > self.members.len()), "");
         let users = self.members.iter().map(|id| organization.user(id));
-        let all_can_vote = users.into_iter().all(|user| user.is_some_and(|user| !user.api_keys.is_empty()));
+        let all_can_vote = users.into_iter().all(|user| user.is_some_and(User::can_stamp));
         let has_typo = self.members.iter().any(|id| id.len() != 36);
         objections.invalid(!all_can_vote, if has_typo { "" } else { "quorum users missing" });
         objections

@@ -1,6 +1,8 @@
 //! Users and credentials as requests describe them: chosen, written down, objected to and made.
 
 use quorate_common::stamp::ApiKeyCurve;
+use quorate_tests::keys::Key;
+use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
 use super::put;
@@ -92,7 +94,8 @@ pub(super) fn object_to_keys(
 /// An authenticator to be registered.
 pub(super) struct NewAuthenticator {
     name: String,
-    credential: String,
+    /// The name of the software authenticator.
+    passkey: String,
     transports: Vec<&'static str>,
 }
 
@@ -101,43 +104,26 @@ impl NewAuthenticator {
     pub(super) fn choose(chooser: &mut Chooser<'_>) -> Self {
         let number =
             if chooser.choices.one_in(6) { chooser.choices.below(20) } else { 100 + chooser.number() };
-        let credential = format!("credential-{number}");
+        let passkey = format!("passkey {number}");
+        chooser.keys.keep(Key::passkey(&passkey));
         let transports = chooser.one(&[&[][..], &["USB", "NFC"], &["INTERNAL"], &["HYBRID"]]);
-        Self { name: chooser.name("passkey"), credential, transports: transports.to_vec() }
+        Self { name: chooser.name("passkey"), passkey, transports: transports.to_vec() }
     }
 
     /// How it is written.
     pub(super) fn json(&self) -> Value {
-        json!({
-            "authenticatorName": self.name,
-            "challenge": "Y2hhbGxlbmdl",
-            "attestation": {
-                "credentialId": self.credential,
-                "clientDataJson": "e30",
-                "attestationObject": "oA",
-                "transports": self.transport_names(),
-            },
-        })
+        let mut json = Passkey::of(&self.passkey).registration();
+        json["authenticatorName"] = json!(self.name);
+        json["attestation"]["transports"] = json!(self.transport_names());
+        json
     }
 
     /// How older requests write it.
     pub(super) fn old_json(&self, user: &str) -> Value {
-        json!({
-            "authenticatorName": self.name,
-            "userId": user,
-            "challenge": "Y2hhbGxlbmdl",
-            "attestation": {
-                "id": self.credential,
-                "rawId": self.credential,
-                "type": "public-key",
-                "clientExtensionResults": {},
-                "response": {
-                    "clientDataJson": "e30",
-                    "attestationObject": "oA",
-                    "transports": self.transport_names(),
-                },
-            },
-        })
+        let mut json = Passkey::of(&self.passkey).registration_v1(user);
+        json["authenticatorName"] = json!(self.name);
+        json["attestation"]["response"]["transports"] = json!(self.transport_names());
+        json
     }
 
     fn transport_names(&self) -> Vec<String> {
@@ -150,14 +136,20 @@ impl NewAuthenticator {
     }
 
     /// What it is known by.
-    pub(super) fn credential(&self) -> &str {
-        &self.credential
+    pub(super) fn credential(&self) -> String {
+        Passkey::of(&self.passkey).id()
     }
 
     /// What it becomes.
     pub(super) fn made(&self, id: Option<String>) -> Authenticator {
-        let (name, credential) = (self.name.clone(), self.credential.clone());
-        Authenticator { id, name, credential, transports: self.transports.clone(), attested: None }
+        let (credential, public_key) = (self.credential(), Passkey::of(&self.passkey).public_key());
+        Authenticator {
+            id,
+            name: self.name.clone(),
+            credential,
+            public_key,
+            transports: self.transports.clone(),
+        }
     }
 }
 
@@ -170,7 +162,7 @@ pub(super) fn object_to_authenticators(
 ) {
     let taken = |new: &NewAuthenticator| {
         let mut all = organization.users.iter().flat_map(|user| &user.authenticators);
-        all.any(|authenticator| authenticator.credential == new.credential)
+        all.any(|authenticator| authenticator.credential == new.credential())
     };
     for authenticator in new {
         objections.label(&authenticator.name);

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Play;
 use crate::model::activities::Status;
 use crate::model::moves::Move;
+use crate::model::world::User;
 
 /// Whether this is the answer to what ended its organization. Asked again, it is not there.
 pub(super) fn is_the_end(reply: &Reply) -> bool {
@@ -40,8 +41,7 @@ impl Play {
     /// What was deleted is there neither for the parent nor for its own users, and no body runs again.
     pub(super) async fn compare_departed(&mut self) {
         let Some(gone) = self.choices.pick(&self.world.departed) else { return };
-        let users = gone.users.iter().filter(|user| !user.api_keys.is_empty());
-        let keys: Vec<&String> = users.flat_map(|user| &user.api_keys).map(|key| &key.public_key).collect();
+        let keys: Vec<String> = gone.users.iter().flat_map(User::public_keys).collect();
         let reader = self.reader();
         let own = self.choices.pick(&keys).map_or(&reader.public_key, |key| key);
         for public_key in [&reader.public_key, own] {

@@ -1,0 +1,53 @@
+//! Votes by passkeys are proven as others are.
+
+use quorate_common::ids::AuthenticatorId;
+use quorate_common::wire::{Authenticator, Credential, Timestamp};
+
+use super::mark;
+use crate::passkey::Passkey;
+use crate::proof::{Mark, Review};
+use crate::testing::{NOW, Stage, lowering};
+
+fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
+    let day = Timestamp::of_millis(NOW - 9 * 86_400_000);
+    Authenticator {
+        transports: Vec::new(),
+        attestation_type: "none".to_owned(),
+        aaguid: String::new(),
+        credential_id: passkey.id(),
+        model: "Security key".to_owned(),
+        credential: Credential {
+            public_key: passkey.public_key(),
+            credential_type: "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR".to_owned(),
+        },
+        authenticator_id: AuthenticatorId::from_bytes([0x31; 16]),
+        authenticator_name: "yubi-5c".to_owned(),
+        created_at: day.clone(),
+        updated_at: day,
+    }
+}
+
+/// What the console makes of a second yes that a passkey stamped.
+fn voted(passkey: &Passkey<'_>, registered: &Passkey<'_>, signed: impl Fn(&str) -> String) -> Review {
+    let (stage, mut record) = lowering();
+    stage.approve(&mut record, 2);
+    let vote = &mut record.row.activity.votes[1];
+    vote.public_key = passkey.public_key();
+    vote.scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
+    vote.signature = passkey.header(signed(&vote.message).as_bytes());
+    let voter = record.organization.users.iter_mut().find(|user| user.user_id == Stage::user(2)).unwrap();
+    voter.authenticators.push(authenticator(registered));
+    stage.review(&record, 0)
+}
+
+#[test]
+fn a_yes_by_a_passkey_counts() {
+    let (own, other) = (Passkey::of("own"), Passkey::of("other"));
+    let same = |message: &str| message.to_owned();
+    let good = voted(&own, &own, same);
+    assert_eq!((mark(&good, "K7"), good.tally.has()), (Mark::Verified, 2));
+    let strange = voted(&other, &own, same);
+    assert_eq!((mark(&strange, "K7"), strange.tally.has()), (Mark::Care, 1), "it is no key of theirs");
+    let elsewhere = voted(&own, &own, |message| message.replace("APPROVE", "REJECT"));
+    assert_eq!((mark(&elsewhere, "K7"), elsewhere.tally.has()), (Mark::Care, 1), "it is over other bytes");
+}
