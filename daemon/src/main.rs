@@ -6,6 +6,9 @@ use clap::Parser;
 use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, serve};
 use quorated::service::StartError;
 
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // No core files: they would hold keys.
