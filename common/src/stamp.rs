@@ -19,6 +19,9 @@ pub use sign::{BadSecret, Stamper};
 /// Header that carries a stamp by an API key.
 pub const HEADER: &str = "X-Stamp";
 
+/// Longest value of a header that bears a stamp, of a passkey, too; the door takes no longer head either.
+pub const LIMIT_BYTES: usize = 16 * 1024;
+
 /// Curve of an API key.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
@@ -100,7 +103,7 @@ pub struct Stamp {
 /// Why a header is not a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StampFlaw {
-    /// Not base64, or not a JSON object.
+    /// Too long, not base64, or not a JSON object.
     #[error("malformed activity stamp")]
     Malformed,
     /// Members missing, of a wrong type, or an unknown scheme.
@@ -119,6 +122,9 @@ struct Members {
 impl Stamp {
     /// Reads the value of the header, not yet verified: base64 in either alphabet, padded or not, of a JSON object.
     pub fn read(header: &str) -> Result<Self, StampFlaw> {
+        if header.len() > LIMIT_BYTES {
+            return Err(StampFlaw::Malformed);
+        }
         let json = base64(header).ok_or(StampFlaw::Malformed)?;
         let value = crate::json::parse(&json).map_err(|_| StampFlaw::Malformed)?;
         if !value.is_object() {

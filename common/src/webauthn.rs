@@ -22,11 +22,6 @@ pub use assertion::{Assertion, AssertionFlaw, Proven};
 pub use attestation::{Attestation, AttestationFlaw, NewCredential};
 pub use public_key::PasskeyKey;
 
-/// Header that carries a stamp by a passkey.
-pub const HEADER: &str = "X-Stamp-Webauthn";
-
-/// Longest value of the header; the door takes no longer head either.
-pub const HEADER_LIMIT_BYTES: usize = 16 * 1024;
 /// Longest client data. Browsers write some two hundred bytes and an origin.
 pub const CLIENT_DATA_LIMIT_BYTES: usize = 8 * 1024;
 /// Longest attestation object. The longest statements hold a chain of certificates.

@@ -6,9 +6,7 @@ use sha2::{Digest, Sha256};
 use super::authenticator_data::AuthenticatorData;
 use super::client_data::{Ceremony, ClientData};
 use super::public_key::PasskeyKey;
-use super::{
-    CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES, HEADER_LIMIT_BYTES, decoded, digits_of, encoded,
-};
+use super::{CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES, decoded, digits_of, encoded};
 use crate::stamp;
 
 /// Longest authenticator data of an assertion: 37 bytes, and room for extensions.
@@ -65,7 +63,7 @@ impl Assertion {
     /// Reads the value of the header: a JSON object, or base64 of it in either alphabet, padded or not. The
     /// object begins with `{`, which is in neither alphabet.
     pub fn read(header: &str) -> Result<Self, AssertionFlaw> {
-        if header.len() > HEADER_LIMIT_BYTES {
+        if header.len() > stamp::LIMIT_BYTES {
             return Err(AssertionFlaw::Malformed);
         }
         let value = if header.starts_with('{') {

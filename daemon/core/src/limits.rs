@@ -3,6 +3,8 @@
 /// Limits of an installation. The defaults are those that clients of this API expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// Organizations without a parent, beyond which nobody may found one more.
+    pub organizations: usize,
     /// Wallets of an organization.
     pub wallets: usize,
     /// Private keys of an organization.
@@ -40,6 +42,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            organizations: 1000,
             wallets: 100,
             private_keys: 1000,
             users: 100,

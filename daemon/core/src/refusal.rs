@@ -85,7 +85,7 @@ pub enum Authn {
     /// More than one stamp.
     Several,
     /// The stamp is unreadable. Holds the documented text.
-    Unreadable(&'static str),
+    Unreadable(String),
     /// The key is not registered where it is looked for.
     UnknownKey {
         /// Organization it was looked for in.
@@ -184,6 +184,8 @@ pub enum Limit {
     Authenticators,
     /// Too many activities wait for votes.
     Waiting,
+    /// As many organizations without a parent as may be founded. Holds the limit.
+    Organizations(usize),
 }
 
 /// Not offered here.
@@ -392,6 +394,7 @@ fn limit(reason: &Limit) -> String {
         Limit::LongLivedApiKeys => "user has exceeded maximum long-lived api keys".to_owned(),
         Limit::Authenticators => "user has exceeded maximum authenticators".to_owned(),
         Limit::Waiting => "organization has too many activities that wait for votes".to_owned(),
+        Limit::Organizations(limit) => format!("this service has reached its limit of {limit} organizations"),
     }
 }
 

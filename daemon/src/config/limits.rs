@@ -45,6 +45,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
     let mut count = |key, default| section.number(key, 1..=MOST).map_or(default, size);
     let usual = default.resources;
     let resources = Resources {
+        organizations: count("organizations", usual.organizations),
         wallets: count("wallets", usual.wallets),
         private_keys: count("private_keys", usual.private_keys),
         users: count("users", usual.users),

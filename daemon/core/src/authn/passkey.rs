@@ -15,9 +15,8 @@ use crate::world::World;
 /// Reads the header.
 pub(super) fn read(header: &str) -> Result<Assertion, Refusal> {
     Assertion::read(header).map_err(|flaw| match flaw {
-        AssertionFlaw::Malformed => Authn::Unreadable("malformed activity stamp").into(),
-        AssertionFlaw::Members => Authn::Unreadable("could not extract webauthn stamp").into(),
         AssertionFlaw::Signature => Authn::Assertion.into(),
+        unreadable => Authn::Unreadable(unreadable.to_string()).into(),
     })
 }
 

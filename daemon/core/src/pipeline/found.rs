@@ -14,12 +14,13 @@ use crate::authn::{self, Credentials};
 use crate::kind::Founder;
 use crate::make::user;
 use crate::model::change::{self, Applied, Change, Founding};
+use crate::model::layout;
 use crate::model::organization::Head;
 use crate::model::{ActivityRecord, Organization, RootQuorum, User};
 use crate::records;
-use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::refusal::{Corrupt, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::Caller;
-use crate::world::{Moment, World};
+use crate::world::{Moment, Page, World};
 
 /// Takes a request to found an organization.
 pub(super) fn found<'a>(
@@ -58,6 +59,7 @@ pub(super) fn found<'a>(
         return submission(target, caller).show(&known);
     }
     in_time(stamped, now)?;
+    has_room(world)?;
     let Applied { after, writes, absent, .. } = organization(founder, world, moment)?;
     let (root, authenticator, _) = after.passkey(&passkey.credential_id).ok_or(Missing::Activity)?;
     let (organization, user, credential) = (after.id(), root.id, *authenticator.id.as_bytes());
@@ -73,6 +75,13 @@ pub(super) fn found<'a>(
         commit.after.push(after);
     }
     Ok(turn)
+}
+
+/// One more organization without a parent may be founded.
+fn has_room(world: &dyn World) -> Result<(), Refusal> {
+    let limit = world.limits().organizations;
+    let founded = world.records().keys(Page::first(&layout::children(layout::NO_PARENT), limit))?.len();
+    if founded < limit { Ok(()) } else { Err(Limit::Organizations(limit).into()) }
 }
 
 /// The body bears no `organizationId`, or an empty one.

@@ -2,6 +2,8 @@
 
 use quorate_common::fault::{Code, Fault};
 use quorate_core::authn::Credentials;
+use quorate_core::model::layout;
+use quorate_core::world::{Page, Records};
 use serde_json::{Value, json};
 
 use crate::house::{House, NOW, Person};
@@ -114,4 +116,26 @@ fn what_is_wrong_with_it_leaves_nothing_behind() {
     assert!(house.memory.everything() == before);
     house.memory.takes_founders = true;
     found(&mut house, &empty).expect("an empty id is none");
+}
+
+#[test]
+fn nobody_founds_more_organizations_than_the_service_takes() {
+    let mut house = House::found(1);
+    let first = body(&mut house);
+    let before = organizations(&house);
+    house.memory.limits.organizations = before + 1;
+    found(&mut house, &first).expect("there is room for one");
+    assert_eq!(organizations(&house), before + 1);
+    let (second, everything) = (body(&mut house), house.memory.everything());
+    let fault = found(&mut house, &second).expect_err("there is no room");
+    assert_eq!(fault.code, Code::ResourceExhausted);
+    assert_eq!(fault.message, format!("this service has reached its limit of {} organizations", before + 1));
+    assert!(house.memory.everything() == everything);
+    found(&mut house, &first).expect("a body that founded is shown");
+}
+
+/// How many organizations have no parent.
+fn organizations(house: &House) -> usize {
+    let prefix = layout::children(layout::NO_PARENT);
+    house.memory.keys(Page::first(&prefix, usize::MAX)).expect("it is in memory").len()
 }

@@ -25,7 +25,8 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Memory {
     rows: BTreeMap<Key, Vec<u8>>,
     index: IndexKey,
-    limits: Limits,
+    /// Limits of the installation.
+    pub(crate) limits: Limits,
     /// Whether mail can be sent.
     pub(crate) sends_mail: bool,
     /// Whether anybody may found an organization.
