@@ -21,6 +21,20 @@ pub enum Action {
     Import,
 }
 
+impl Action {
+    /// What policies call `activity.action`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+            Self::Sign => "SIGN",
+            Self::Export => "EXPORT",
+            Self::Import => "IMPORT",
+        }
+    }
+}
+
 /// What a kind acts on, as policies match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -51,6 +65,27 @@ pub enum Resource {
     SmartContractInterface,
     /// What sessions may be limited to.
     SessionProfile,
+}
+
+impl Resource {
+    /// What policies call `activity.resource`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Organization => "ORGANIZATION",
+            Self::Config => "CONFIG",
+            Self::User => "USER",
+            Self::Credential => "CREDENTIAL",
+            Self::Policy => "POLICY",
+            Self::PrivateKey => "PRIVATE_KEY",
+            Self::Wallet => "WALLET",
+            Self::Invitation => "INVITATION",
+            Self::PaymentMethod => "PAYMENT_METHOD",
+            Self::Subscription => "SUBSCRIPTION",
+            Self::WebhookEndpoint => "WEBHOOK_ENDPOINT",
+            Self::SmartContractInterface => "SMART_CONTRACT_INTERFACE",
+            Self::SessionProfile => "SESSION_PROFILE",
+        }
+    }
 }
 
 /// Who decides on a kind.
@@ -107,4 +142,24 @@ pub struct Catalog {
     pub kinds: Vec<KindEntry>,
     /// Paths of the queries, sorted.
     pub queries: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_wire() {
+        for (action, name) in [(Action::Sign, "SIGN"), (Action::Import, "IMPORT")] {
+            assert_eq!((action.name(), serde_json::to_value(action).ok()), (name, Some(Value::from(name))));
+        }
+        let resources = [Resource::User, Resource::PrivateKey, Resource::SmartContractInterface];
+        for (resource, name) in resources.into_iter().zip(["USER", "PRIVATE_KEY", "SMART_CONTRACT_INTERFACE"])
+        {
+            assert_eq!(
+                (resource.name(), serde_json::to_value(resource).ok()),
+                (name, Some(Value::from(name)))
+            );
+        }
+    }
 }

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{Activity, Status};
 use crate::ids::{ActivityId, OrganizationId, UserId, WalletAccountId};
 use crate::wire::{
-    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, SessionProfile,
-    SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
+    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum,
+    SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 
 /// Version of this protocol. A console refuses a daemon that speaks another one.
@@ -168,8 +168,8 @@ pub struct ActivityRow {
     pub waiting: Option<Waiting>,
 }
 
-/// Why an activity waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Which rule an activity waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitingRule {
     /// The root quorum must agree.
@@ -178,12 +178,32 @@ pub enum WaitingRule {
     Policy,
 }
 
+/// Why that rule and no other decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum WaitingReason {
+    /// Policies are not asked about its kind.
+    RootQuorumOnly,
+    /// A policy permits it once its consensus holds.
+    PolicyConsensus,
+    /// No policy permits it, whoever else agrees.
+    NoPolicyAllows,
+    /// A policy denies it.
+    PolicyDenies,
+    /// Nothing is missing any more: it runs with the next vote.
+    NextVote,
+}
+
 /// What an activity waits for, by the daemon's reckoning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// Which rule decides.
     pub rule: WaitingRule,
+    /// Why.
+    pub reason: WaitingReason,
+    /// What each policy says now; of an activity about several things, of one after the other.
+    pub policy_evaluations: Vec<PolicyOutcome>,
     /// How many approvals of root users complete it.
     pub needed: u32,
     /// Users whose approval counts now.

@@ -270,6 +270,9 @@ pub struct Policy {
     pub consensus: String,
     /// Condition expression; empty when unset.
     pub condition: String,
+    /// Time expression; absent when unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
 }
 
 /// A feature that is on.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use quorate_common::console::Mode;
 use quorate_core::limits::Limits;
+use quorate_core::policy::DenyErrors;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -106,6 +107,8 @@ pub struct Outside {
     pub mail: Option<MailSettings>,
     /// Whether anybody may found an organization.
     pub founders: bool,
+    /// What becomes of denying policies that fail.
+    pub deny_errors: DenyErrors,
 }
 
 /// Opens the data and starts the committer.
@@ -123,7 +126,12 @@ pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, St
     let identity = Identity::open(&barrier)?;
     let policy = outside.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
-    let outside = turn::Outside { webhooks, mail: outside.mail.is_some(), founders: outside.founders };
+    let outside = turn::Outside {
+        webhooks,
+        mail: outside.mail.is_some(),
+        founders: outside.founders,
+        deny_errors: outside.deny_errors,
+    };
     let shared = Arc::new(Shared::new(barrier, limits, outside));
     Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
 }

@@ -3,7 +3,7 @@
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::console::{
-    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingRule,
+    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
@@ -289,6 +289,8 @@ impl Stage {
         let open_to = (0..self.people).map(Self::user).filter(|user| !counted.contains(user)).collect();
         record.row.waiting = Some(Waiting {
             rule: WaitingRule::RootQuorum,
+            reason: WaitingReason::NoPolicyAllows,
+            policy_evaluations: Vec::new(),
             needed: self.threshold,
             counted,
             open_to,

@@ -1,12 +1,13 @@
 //! Whether a user's vote means anything to a consensus. Decides who may keep a request waiting, and who may vote on it.
 
-use crate::STEP_LIMIT;
+use crate::budget::Budget;
 use crate::electorate::{APPROVERS, CREDENTIALS, Electorate};
 use crate::evaluate::{Evaluation, Roots};
 use crate::operand::{Elements, Operand};
 use crate::plan::{Node, Step};
 use crate::program::Program;
 use crate::syntax::Quantifier;
+use crate::{DECISION_STEP_LIMIT, STEP_LIMIT};
 
 /// Whether the user contributes to the consensus: some `any` or `filter` over `approvers` or `credentials` has a predicate that
 /// is true for the user or one of the user's credentials, or the consensus counts the approvers without looking at them.
@@ -14,6 +15,25 @@ use crate::syntax::Quantifier;
 /// The user is looked up among approvers and candidates of the electorate; someone who is neither contributes nothing.
 /// Part of what makes a consensus reachable; see [`crate::decide::outcome`].
 pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str) -> bool {
+    takes_part(program, electorate, user_id, &mut Budget::new(STEP_LIMIT))
+}
+
+/// Which of these users contribute to one of the programs at least. Together they may take [`DECISION_STEP_LIMIT`]
+/// steps; whoever is looked at after they are used up contributes nothing.
+pub fn contributors(programs: &[&Program], electorate: &Electorate<'_>, user_ids: &[String]) -> Vec<bool> {
+    let mut budget = Budget::new(DECISION_STEP_LIMIT);
+    let mut counts =
+        |user: &String| programs.iter().any(|program| takes_part(program, electorate, user, &mut budget));
+    user_ids.iter().map(&mut counts).collect()
+}
+
+/// As [`contributes`], at the cost of a budget.
+pub(crate) fn takes_part(
+    program: &Program,
+    electorate: &Electorate<'_>,
+    user_id: &str,
+    budget: &mut Budget,
+) -> bool {
     let Some(member) = electorate.member(user_id) else {
         return false;
     };
@@ -24,7 +44,7 @@ pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str
     };
     let added: Vec<_> = member.added.iter().collect();
     let roots = Roots::Voters(electorate.voters(&added));
-    counts_in(program.plan(), &mut Evaluation::new(roots, STEP_LIMIT), &own)
+    counts_in(program.plan(), &mut Evaluation::new(roots, budget), &own)
 }
 
 /// The elements of the two roots that belong to the user.
@@ -44,13 +64,13 @@ impl<'a> Own<'a> {
 }
 
 /// A part that fails or runs out of steps contributes nothing.
-fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a>, own: &Own<'a>) -> bool {
+fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a, '_>, own: &Own<'a>) -> bool {
     if evaluation.spend(node, 1).is_err() {
         return false;
     }
     match &node.step {
         Step::Count(of) if matches!(of.step, Step::Root(APPROVERS)) => true,
-        Step::Each { of, quantifier, predicate } => {
+        Step::Each { of, quantifier, predicate, .. } => {
             counts_in(of, evaluation, own) || counts_in_each(of, *quantifier, predicate, evaluation, own)
         }
         _ => node.parts().into_iter().any(|part| counts_in(part, evaluation, own)),
@@ -61,7 +81,7 @@ fn counts_in_each<'a>(
     of: &'a Node,
     quantifier: Quantifier,
     predicate: &'a Node,
-    evaluation: &mut Evaluation<'a>,
+    evaluation: &mut Evaluation<'a, '_>,
     own: &Own<'a>,
 ) -> bool {
     let voters = own.of_root(of);
@@ -77,7 +97,7 @@ fn counts_in_each<'a>(
     })
 }
 
-fn elements_of<'a>(list: &'a Node, evaluation: &mut Evaluation<'a>) -> Vec<Operand<'a>> {
+fn elements_of<'a>(list: &'a Node, evaluation: &mut Evaluation<'a, '_>) -> Vec<Operand<'a>> {
     match evaluation.operand(list) {
         Ok(Operand::List(Elements::Borrowed(values))) => {
             values.iter().filter_map(|value| Operand::of(value).ok()).collect()

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::DECISION_STEP_LIMIT;
+use crate::budget::Budget;
+use crate::electorate::Voters;
 use crate::error::EvaluationError;
 use crate::flaw::Flaw;
 use crate::presence;
@@ -148,55 +151,129 @@ pub struct Evaluation {
 ///    candidates;
 /// 2. the requester is a root user, or [contributes](crate::contributes) to it.
 pub fn outcome(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> PolicyOutcome {
-    explain(policy, facts, electorate).outcome
+    evaluation(policy, facts, electorate).outcome
 }
 
 /// Like [`outcome`], with what each expression said.
-pub fn explain(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> Evaluation {
-    let over_facts =
-        |program: &Option<Program>| program.as_ref().map_or(Ok(true), |program| program.evaluate(facts));
-    let condition = over_facts(&policy.condition);
-    let time = over_facts(&policy.time);
-    let consensus = match &policy.consensus {
-        None => Ok(true),
-        Some(program) => reach::holds_now(program, electorate),
-    };
-    let outcome = match (&condition, &consensus, &time) {
-        (Ok(true), Ok(true), Ok(true)) => match policy.effect {
-            Effect::Allow => PolicyOutcome::Allow,
-            Effect::Deny => PolicyOutcome::DenyExplicit,
-        },
-        (Ok(true), Ok(true), Ok(false)) => PolicyOutcome::TimeInactive,
-        (Ok(true), Ok(false), Ok(_)) if is_reachable(policy, electorate) => PolicyOutcome::RequiresConsensus,
-        (Ok(_), Ok(_), Ok(_)) => PolicyOutcome::DenyImplicit,
-        _ => PolicyOutcome::Error,
-    };
-    Evaluation { condition, consensus, time, outcome }
+pub fn evaluation(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> Evaluation {
+    let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
+    request.evaluate(policy, &mut Budget::new(DECISION_STEP_LIMIT))
 }
 
-/// Like [`outcome`], for an operator who does not want a denying policy to be skipped when it fails over what is there.
-///
-/// Such a policy denies if everything its condition is about is among the facts. Its failure over a request of another kind
-/// stays without effect: otherwise a rule about one chain would block all requests on the others.
+/// What policies are asked about.
+struct Request<'e, 'a> {
+    facts: &'e dyn Facts,
+    electorate: &'e Electorate<'a>,
+    /// As they stand.
+    approvals: Voters<'e>,
+}
+
+impl<'e> Request<'e, '_> {
+    fn evaluate(&self, policy: &'e PolicyProgram, budget: &mut Budget) -> Evaluation {
+        let Self { facts, electorate, approvals } = self;
+        let mut over_facts = |program: &Option<Program>| {
+            program.as_ref().map_or(Ok(true), |program| program.run(*facts, budget))
+        };
+        let condition = over_facts(&policy.condition);
+        let time = over_facts(&policy.time);
+        let consensus = match &policy.consensus {
+            None => Ok(true),
+            Some(program) => reach::holds_now(program, approvals, budget),
+        };
+        let outcome = match (&condition, &consensus, &time) {
+            (Ok(true), Ok(true), Ok(true)) => match policy.effect {
+                Effect::Allow => PolicyOutcome::Allow,
+                Effect::Deny => PolicyOutcome::DenyExplicit,
+            },
+            (Ok(true), Ok(true), Ok(false)) => PolicyOutcome::TimeInactive,
+            (Ok(true), Ok(false), Ok(_)) if is_reachable(policy, electorate, budget) => {
+                PolicyOutcome::RequiresConsensus
+            }
+            (Ok(_), Ok(_), Ok(_)) => PolicyOutcome::DenyImplicit,
+            _ => PolicyOutcome::Error,
+        };
+        Evaluation { condition, consensus, time, outcome }
+    }
+}
+
+/// What becomes of a denying policy that fails over a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DenyErrors {
+    /// It is skipped, like any policy that fails.
+    #[default]
+    Skip,
+    /// It denies if everything its condition is about is among the facts. Its failure over a request of another kind
+    /// stays without effect: otherwise a rule about one chain would block all requests on the others.
+    Deny,
+}
+
+impl DenyErrors {
+    fn outcome(self, policy: &PolicyProgram, facts: &dyn Facts, said: &Evaluation) -> PolicyOutcome {
+        let failed = policy.effect == Effect::Deny && said.outcome == PolicyOutcome::Error;
+        let condition = policy.condition.as_ref();
+        let concerned = || {
+            said.condition != Ok(false)
+                && condition.is_none_or(|program| presence::namespaces_are_present(program, facts))
+        };
+        if self == Self::Deny && failed && concerned() { PolicyOutcome::DenyExplicit } else { said.outcome }
+    }
+}
+
+/// Like [`outcome`], for an operator who chose what becomes of denying policies that fail.
 pub fn strict_outcome(
     policy: &PolicyProgram,
     facts: &dyn Facts,
     electorate: &Electorate<'_>,
 ) -> PolicyOutcome {
-    let evaluation = explain(policy, facts, electorate);
-    let failed = policy.effect == Effect::Deny && evaluation.outcome == PolicyOutcome::Error;
-    let concerned = || {
-        let condition = policy.condition.as_ref();
-        evaluation.condition != Ok(false)
-            && condition.is_none_or(|program| presence::namespaces_are_present(program, facts))
-    };
-    if failed && concerned() { PolicyOutcome::DenyExplicit } else { evaluation.outcome }
+    DenyErrors::Deny.outcome(policy, facts, &evaluation(policy, facts, electorate))
 }
 
 /// A consensus on a denying policy applies or does not; it never makes a request wait.
-fn is_reachable(policy: &PolicyProgram, electorate: &Electorate<'_>) -> bool {
+fn is_reachable(policy: &PolicyProgram, electorate: &Electorate<'_>, budget: &mut Budget) -> bool {
     let program = policy.consensus.as_ref().filter(|_| policy.effect == Effect::Allow);
-    program.is_some_and(|program| reach::reachable(program, electorate))
+    program.is_some_and(|program| reach::reachable(program, electorate, budget))
+}
+
+/// What all policies say about a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ruling {
+    /// What each policy says, in their order.
+    pub outcomes: Vec<PolicyOutcome>,
+    /// The policies ask for more work than a decision may cause. Then none of them permits anything.
+    pub is_exhausted: bool,
+}
+
+/// Asks all policies about a request. Together they may take [`DECISION_STEP_LIMIT`] steps; what a denial said before
+/// they are used up stays, and everything else fails.
+pub fn consult<'p>(
+    policies: impl IntoIterator<Item = &'p PolicyProgram>,
+    facts: &'p dyn Facts,
+    electorate: &'p Electorate<'_>,
+    deny_errors: DenyErrors,
+) -> Ruling {
+    let mut budget = Budget::new(DECISION_STEP_LIMIT);
+    let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
+    let mut said = |policy: &'p PolicyProgram| {
+        let said = request.evaluate(policy, &mut budget);
+        deny_errors.outcome(policy, facts, &said)
+    };
+    let mut outcomes: Vec<_> = policies.into_iter().map(&mut said).collect();
+    let is_exhausted = budget.is_spent();
+    if is_exhausted {
+        for outcome in outcomes.iter_mut().filter(|outcome| **outcome != PolicyOutcome::DenyExplicit) {
+            *outcome = PolicyOutcome::Error;
+        }
+    }
+    Ruling { outcomes, is_exhausted }
+}
+
+impl Ruling {
+    /// What the organization says, see [`verdict`].
+    pub fn verdict(&self, standing: Standing) -> PolicyOutcome {
+        // Changing credentials of one's own needs no policy, but one that was not asked could deny it.
+        let is_self_service = standing.is_self_service && !self.is_exhausted;
+        verdict(Standing { is_self_service, ..standing }, self.outcomes.iter().copied())
+    }
 }
 
 /// What the organization knows about a request apart from its policies.

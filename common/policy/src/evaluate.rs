@@ -6,17 +6,29 @@
 use std::cmp::Ordering;
 
 use crate::NESTING_LIMIT;
+use crate::budget::Budget;
+use crate::cron::CronSpan;
 use crate::electorate::Voters;
 use crate::error::{EvaluationError, EvaluationReason};
+use crate::known::Known;
 use crate::operand::{Elements, Members, Operand, Text};
-use crate::plan::{Node, Step};
+use crate::plan::{Member, Node, Step};
 use crate::syntax::{Comparison, Quantifier};
-use crate::value::Facts;
+use crate::value::{Facts, Value};
 
 /// Bytes of text handled for one step.
 const BYTES_PER_STEP: usize = 64;
+/// Characters of text counted for one step, where they differ in length.
+const CHARACTERS_PER_STEP: usize = 8;
 /// Members of a struct looked through for one step.
 const MEMBERS_PER_STEP: usize = 32;
+/// Steps for a value that is made and not only looked at.
+const STEPS_TO_MAKE: usize = 4;
+/// Steps for a look at the wall clock of a time zone.
+const STEPS_OF_CRON_SPAN: usize = 200;
+/// The root of the time of a request, and its member.
+const TIME: &str = "time";
+const NOW: &str = "now";
 
 type Evaluated<'a> = Result<Operand<'a>, EvaluationError>;
 
@@ -28,20 +40,16 @@ pub(crate) enum Roots<'a> {
 }
 
 /// One run of an expression.
-pub(crate) struct Evaluation<'a> {
+pub(crate) struct Evaluation<'a, 'b> {
     roots: Roots<'a>,
     /// Values of the lambda variables around the current part, outermost first.
     scope: Vec<Operand<'a>>,
-    steps_left: u32,
+    budget: &'b mut Budget,
 }
 
-impl<'a> Evaluation<'a> {
-    pub(crate) fn new(roots: Roots<'a>, steps: u32) -> Self {
-        Self { roots, scope: Vec::new(), steps_left: steps }
-    }
-
-    pub(crate) fn steps_left(&self) -> u32 {
-        self.steps_left
+impl<'a, 'b> Evaluation<'a, 'b> {
+    pub(crate) fn new(roots: Roots<'a>, budget: &'b mut Budget) -> Self {
+        Self { roots, scope: Vec::new(), budget }
     }
 
     /// Runs something with one more variable in scope.
@@ -64,29 +72,34 @@ impl<'a> Evaluation<'a> {
         match &node.step {
             Step::Constant(value) => Operand::of(value).map_err(at(node)),
             Step::Root(name) => self.root(name).map_err(at(node)),
+            Step::Path { root, offset, members } => self.path(node, root, *offset, members),
             Step::Variable(place) => self.scope.get(*place).cloned().ok_or_else(|| internal(node)),
             Step::Not(inner) => Ok(Operand::Bool(!self.truth(inner)?)),
             Step::And(parts) => self.joined(parts, true),
             Step::Or(parts) => self.joined(parts, false),
             Step::Compare { comparison, left, right } => self.compare(node, *comparison, left, right),
-            Step::Contains { list, item } => self.contains(node, list, item),
+            Step::Contains { list, item, known } => self.contains(node, list, item, known.as_ref()),
             Step::Field { of, name } => self.field(node, of, name),
             Step::CountOrField(of) => self.count_or_field(node, of),
             Step::Count(of) => Ok(count(&self.list(of)?)),
-            Step::Each { of, quantifier, predicate } => self.each(node, of, *quantifier, predicate),
+            Step::Each { of, quantifier, predicate, .. } => self.each(node, of, *quantifier, predicate),
             Step::Index { of, key } => self.index(node, of, key),
             Step::Slice { of, from, to } => self.slice(node, of, from, to),
             Step::Lower(inner) => {
                 let text = self.text(inner)?;
                 self.spend_text(node, text.as_str().len())?;
+                self.spend(node, STEPS_TO_MAKE)?;
                 Ok(Operand::Text(text.lowered()))
             }
+            Step::CronSpan(span) => self.cron_span(node, span),
             Step::List(elements) => {
+                self.spend(node, STEPS_TO_MAKE)?;
                 let elements: Result<Vec<_>, _> =
                     elements.iter().map(|element| self.operand(element)).collect();
                 Ok(Operand::List(Elements::Gathered(elements?.into())))
             }
             Step::Struct(members) => {
+                self.spend(node, STEPS_TO_MAKE)?;
                 let members: Result<Vec<_>, _> =
                     members.iter().map(|(name, member)| Ok((name.as_str(), self.operand(member)?))).collect();
                 Ok(Operand::Members(Members::Made(members?.into())))
@@ -100,6 +113,36 @@ impl<'a> Evaluation<'a> {
             Roots::Voters(voters) => voters.root(name).map(Ok),
         }
         .unwrap_or_else(|| Err(EvaluationReason::MissingField(name.to_owned())))
+    }
+
+    /// Follows a path without making anything on the way.
+    fn path(&mut self, node: &'a Node, root: &str, offset: usize, members: &'a [Member]) -> Evaluated<'a> {
+        let Roots::Facts(facts) = &self.roots else { return Err(internal(node)) };
+        let missing = |offset: usize, name: &str| EvaluationError {
+            offset,
+            reason: EvaluationReason::MissingField(name.to_owned()),
+        };
+        let mut value = facts.root(root).ok_or_else(|| missing(offset, root))?;
+        let mut steps = members.len();
+        for member in members {
+            if let Value::Struct(there) = value {
+                steps = steps.saturating_add(there.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default());
+            }
+            value = value.member(&member.name).ok_or_else(|| missing(member.offset, &member.name))?;
+        }
+        self.spend(node, steps)?;
+        Operand::of(value).map_err(at(node))
+    }
+
+    fn cron_span(&mut self, node: &'a Node, span: &CronSpan) -> Evaluated<'a> {
+        self.spend(node, STEPS_OF_CRON_SPAN)?;
+        let missing = |name: &str| at(node)(EvaluationReason::MissingField(name.to_owned()));
+        let Roots::Facts(facts) = &self.roots else { return Err(internal(node)) };
+        let time = facts.root(TIME).ok_or_else(|| missing(TIME))?;
+        let now = time.member(NOW).ok_or_else(|| missing(NOW))?;
+        let Value::Timestamp(now) = now else { return Err(at(node)(EvaluationReason::Unreadable)) };
+        let holds = span.holds(*now).map_err(|_| at(node)(EvaluationReason::Unreadable))?;
+        Ok(Operand::Bool(holds))
     }
 
     /// `&&` with `decided_by_all` set, else `||`. Runs every part.
@@ -176,9 +219,19 @@ impl<'a> Evaluation<'a> {
         Ok(equal)
     }
 
-    fn contains(&mut self, node: &'a Node, list: &'a Node, item: &'a Node) -> Evaluated<'a> {
+    fn contains(
+        &mut self,
+        node: &'a Node,
+        list: &'a Node,
+        item: &'a Node,
+        known: Option<&Known>,
+    ) -> Evaluated<'a> {
         let list = self.list(list)?;
         let item = self.operand(item)?;
+        if let Some(found) = known.and_then(|known| known.has(&item)) {
+            self.spend(node, steps_to_find(list.len()))?;
+            return Ok(Operand::Bool(found));
+        }
         let mut found = false;
         for place in 0..list.len() {
             self.spend(node, 1)?;
@@ -206,6 +259,7 @@ impl<'a> Evaluation<'a> {
             all &= truth;
             any |= truth;
             if truth && quantifier == Quantifier::Filter {
+                self.spend(node, 1)?;
                 chosen.push(element);
             }
         }
@@ -280,10 +334,14 @@ impl<'a> Evaluation<'a> {
     /// Part of a text by characters, `from` included and `to` not.
     fn text_part(&mut self, node: &Node, text: &Text<'a>, from: usize, to: usize) -> Evaluated<'a> {
         let characters = text.as_str();
-        self.spend_text(node, to.min(characters.len()))?;
-        let start = byte_of(characters, from);
-        let end = byte_of(characters, to);
-        let part = start.zip(end).and_then(|(start, end)| text.part(start, end));
+        self.spend_text(node, characters.len())?;
+        let part = if characters.is_ascii() {
+            text.part(from, to)
+        } else {
+            self.spend(node, to.min(characters.len()).checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
+            let bounds = byte_of(characters, from).zip(byte_of(characters, to));
+            bounds.and_then(|(start, end)| text.part(start, end))
+        };
         part.map(Operand::Text).ok_or_else(|| out_of_range(node))
     }
 
@@ -313,9 +371,7 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(crate) fn spend(&mut self, node: &Node, steps: usize) -> Result<(), EvaluationError> {
-        let left = u32::try_from(steps).ok().and_then(|steps| self.steps_left.checked_sub(steps));
-        self.steps_left = left.unwrap_or_default();
-        left.map(drop).ok_or_else(|| at(node)(EvaluationReason::Steps))
+        if self.budget.spend(steps) { Ok(()) } else { Err(at(node)(EvaluationReason::Steps)) }
     }
 }
 
@@ -332,6 +388,11 @@ fn order(node: &Node, left: &Operand<'_>, right: &Operand<'_>) -> Result<Orderin
         (Operand::Timestamp(_), other) => Err(mismatch(node, "timestamp", other)),
         (other, _) => Err(mismatch(node, "int or timestamp", other)),
     }
+}
+
+/// Comparisons by which one of so many literals is found.
+fn steps_to_find(literals: usize) -> usize {
+    usize::try_from(literals.checked_ilog2().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The byte at which the character of that number begins; the length for the number after the last.

@@ -154,9 +154,6 @@ pub enum FlawReason {
     /// A target of a selector does not have the type of its subject, or cannot be written as a literal.
     #[error("target is no legal {0}")]
     Target(String),
-    /// A legal part of the language that this version does not evaluate.
-    #[error("{0} is not supported yet")]
-    NotSupportedYet(&'static str),
 }
 
 /// What can be wrong with the arguments of `CronSpan`.
@@ -181,6 +178,9 @@ pub enum CronSpanFlaw {
     /// The name of the time zone is empty or has characters such names do not have.
     #[error("time zone name is malformed")]
     ZoneForm,
+    /// No time zone of that name is in the IANA time zone database.
+    #[error("time zone is not known")]
+    ZoneUnknown,
 }
 
 /// Foreign text, cut to what a message may repeat.

@@ -1,5 +1,7 @@
 //! The checked form of an expression: names resolved, types known, literals ready. What the evaluator walks.
 
+use crate::cron::CronSpan;
+use crate::known::Known;
 use crate::syntax::{Comparison, Quantifier};
 use crate::value::Value;
 
@@ -17,6 +19,14 @@ pub(crate) enum Step {
     Constant(Value),
     /// A root, by its name in the facts.
     Root(&'static str),
+    /// A member of a root, found step by step: most of what conditions ask.
+    Path {
+        root: &'static str,
+        /// Where the root stands.
+        offset: usize,
+        /// At least one.
+        members: Vec<Member>,
+    },
     /// A lambda variable, by the number of lambdas around its own.
     Variable(usize),
     Not(Box<Node>),
@@ -31,6 +41,8 @@ pub(crate) enum Step {
     Contains {
         list: Box<Node>,
         item: Box<Node>,
+        /// The elements in an order in which they are found quickly, where all of them are literals.
+        known: Option<Known>,
     },
     Field {
         of: Box<Node>,
@@ -42,6 +54,8 @@ pub(crate) enum Step {
     Each {
         of: Box<Node>,
         quantifier: Quantifier,
+        /// As written.
+        variable: String,
         predicate: Box<Node>,
     },
     Index {
@@ -55,8 +69,18 @@ pub(crate) enum Step {
     },
     /// `CaseInsensitiveString`.
     Lower(Box<Node>),
+    /// Whether the time of the request lies within a window.
+    CronSpan(CronSpan),
     List(Vec<Node>),
     Struct(Vec<(String, Node)>),
+}
+
+/// A member on the way to a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// Where it stands.
+    pub(crate) offset: usize,
 }
 
 impl Node {
@@ -71,7 +95,9 @@ impl Node {
     /// The parts directly inside, in the order in which they are written.
     pub(crate) fn parts(&self) -> Vec<&Node> {
         match &self.step {
-            Step::Constant(_) | Step::Root(_) | Step::Variable(_) => Vec::new(),
+            Step::Constant(_) | Step::Root(_) | Step::Path { .. } | Step::Variable(_) | Step::CronSpan(_) => {
+                Vec::new()
+            }
             Step::Not(one)
             | Step::Field { of: one, .. }
             | Step::CountOrField(one)
@@ -81,7 +107,7 @@ impl Node {
             }
             Step::And(parts) | Step::Or(parts) | Step::List(parts) => parts.iter().collect(),
             Step::Compare { left, right, .. } => vec![left, right],
-            Step::Contains { list, item } => vec![list, item],
+            Step::Contains { list, item, .. } => vec![list, item],
             Step::Each { of, predicate, .. } => vec![of, predicate],
             Step::Index { of, key } => vec![of, key],
             Step::Slice { of, from, to } => vec![of, from, to],

@@ -14,12 +14,14 @@ pub(crate) fn namespaces_are_present(program: &Program, facts: &dyn Facts) -> bo
 fn is_present(node: &Node, facts: &dyn Facts) -> bool {
     match &node.step {
         Step::Root(root) => facts.root(root).is_some(),
-        Step::Field { of, name } => match of.step {
-            Step::Root(root) if namespaces::is_divided(root) => {
-                facts.root(root).and_then(|chain| chain.member(name)).is_some()
+        Step::Path { root, members, .. } => {
+            let of_chain = members.first().filter(|_| namespaces::is_divided(root));
+            let root = facts.root(root);
+            match of_chain {
+                Some(kind) => root.and_then(|chain| chain.member(&kind.name)).is_some(),
+                None => root.is_some(),
             }
-            _ => is_present(of, facts),
-        },
+        }
         _ => node.parts().into_iter().all(|part| is_present(part, facts)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget::Budget;
 use crate::check;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
@@ -58,7 +59,12 @@ impl Program {
     /// Anything that keeps the expression from being true or false, a missing fact first of all. There is no short circuit:
     /// a part that fails makes the whole fail, wherever it stands.
     pub fn evaluate(&self, facts: &dyn Facts) -> Result<bool, EvaluationError> {
-        Evaluation::new(Roots::Facts(facts), STEP_LIMIT).truth(self.plan())
+        self.run(facts, &mut Budget::new(STEP_LIMIT))
+    }
+
+    /// As [`Self::evaluate`], at the cost of a budget.
+    pub(crate) fn run(&self, facts: &dyn Facts, budget: &mut Budget) -> Result<bool, EvaluationError> {
+        Evaluation::new(Roots::Facts(facts), budget).truth(self.plan())
     }
 
     /// What the expression is for.

@@ -146,11 +146,6 @@ impl Entry {
         split(self.activity_type).0.to_ascii_lowercase()
     }
 
-    /// What policies call `activity.kind`.
-    pub fn kind_name(&self) -> &'static str {
-        split(self.activity_type).0
-    }
-
     /// The member of `intent`.
     pub fn intent_key(&self) -> String {
         let (name, version) = split(self.activity_type);
@@ -198,15 +193,8 @@ pub fn operation_of(name: &'static str) -> String {
 /// Name without prefix and version, and the version (`V2` or nothing).
 fn split(activity_type: &'static str) -> (&'static str, &'static str) {
     let name = activity_type.strip_prefix(PREFIX).unwrap_or(activity_type);
-    match name.rsplit_once('_') {
-        Some((short, version)) if is_version(version) => (short, version),
-        _ => (name, ""),
-    }
-}
-
-fn is_version(text: &str) -> bool {
-    let digits = text.strip_prefix('V').unwrap_or_default();
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    let short = quorate_policy::request::kind_of(activity_type);
+    (short, name.strip_prefix(short).and_then(|rest| rest.strip_prefix('_')).unwrap_or_default())
 }
 
 /// Parameters that were read, ready to be judged and executed.

@@ -3,7 +3,7 @@
 use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, OrganizationDetail, OrganizationHead, OrganizationPage,
-    PAGE_LIMIT, ReviewRecord, Waiting, WaitingRule,
+    PAGE_LIMIT, ReviewRecord, Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
@@ -14,12 +14,13 @@ use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
 use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Millis, Organization, PaymentMethod, SessionProfile,
+    ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod,
+    SessionProfile,
 };
-use crate::pipeline;
+use crate::pipeline::{self, Voters};
 use crate::policy::{Decision, Rule};
 use crate::records;
-use crate::refusal::{Intent, Missing, Refusal};
+use crate::refusal::{Denied, Intent, Missing, Refusal};
 use crate::world::{Order, Page, World};
 
 /// How many bytes of activities one page may hold; a page that would hold more ends early.
@@ -204,18 +205,25 @@ fn row(
     if record.status != Status::ConsensusNeeded {
         return Ok(ActivityRow { activity, waiting: None });
     }
-    let (voters, approvals, decision) = pipeline::voters(world, record, organization, now)?;
+    let Voters { open_to, approvals, decided } = pipeline::voters(world, record, organization, now)?;
     let counted: Vec<_> = approvals.iter().map(|approval| approval.user).collect();
     let oldest = approvals.iter().map(|approval| approval.created).min();
+    let reason = match decided.decision {
+        Decision::Permit(_) => WaitingReason::NextVote,
+        Decision::Wait(Rule::Policy) => WaitingReason::PolicyConsensus,
+        Decision::Wait(Rule::Denied) | Decision::Deny(Denied::Explicit(_)) => WaitingReason::PolicyDenies,
+        Decision::Wait(Rule::RootQuorumOnly) => WaitingReason::RootQuorumOnly,
+        Decision::Wait(Rule::RootQuorum) | Decision::Deny(_) => WaitingReason::NoPolicyAllows,
+    };
     let waiting = Waiting {
-        rule: match decision {
-            Decision::Wait(Rule::Policy) => WaitingRule::Policy,
-            Decision::Wait(Rule::RootQuorum) | Decision::Permit(_) | Decision::Deny(_) => {
-                WaitingRule::RootQuorum
-            }
+        rule: match reason {
+            WaitingReason::PolicyConsensus => WaitingRule::Policy,
+            _ => WaitingRule::RootQuorum,
         },
+        reason,
+        policy_evaluations: decided.evaluations.iter().map(Evaluation::wire).collect(),
         needed: organization.head.quorum.threshold,
-        open_to: voters.into_iter().filter(|user| !counted.contains(user)).collect(),
+        open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
         counted,
         lapses_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
     };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use quorate_chain::curve::{Curve, Message, Signature};
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
 use quorate_common::ids::PrivateKeyId;
-use quorate_policy::Value;
 
 use crate::model::layout::{self, Key};
 use crate::model::{PrivateKey, WalletAccount};
@@ -92,20 +91,11 @@ fn of_private_key(view: &View<'_>, key: PrivateKey) -> Result<Signer, Refusal> {
 }
 
 impl Signer {
-    /// What a policy may ask about signing a raw payload with this key.
-    pub fn facts(&self, view: &View<'_>, encoding: PayloadEncoding, hash: HashFunction) -> Facts {
-        let params =
-            vec![("hash_function", Value::text(hash.name())), ("encoding", Value::text(encoding.name()))];
+    /// What a policy may ask about signing with this key.
+    pub fn facts(&self, view: &View<'_>) -> Facts {
         match &self.holder {
-            Holder::Account(account) => Facts {
-                wallet: view.organization.wallet(account.wallet).cloned(),
-                account: Some((**account).clone()),
-                params,
-                ..Facts::default()
-            },
-            Holder::PrivateKey(key) => {
-                Facts { private_key: Some((**key).clone()), params, ..Facts::default() }
-            }
+            Holder::Account(account) => Facts::of_account(account, view.organization.wallet(account.wallet)),
+            Holder::PrivateKey(key) => Facts::of_private_key(key),
         }
     }
 

@@ -8,6 +8,7 @@ use quorate_common::ids::OrganizationId;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
 use crate::model::{Millis, Organization};
+use crate::policy::DenyErrors;
 use crate::refusal::{Corrupt, Refusal};
 use crate::signing::Signer;
 
@@ -101,6 +102,9 @@ pub trait World {
 
     /// Whether anybody may found an organization.
     fn takes_founders(&self) -> bool;
+
+    /// What becomes of denying policies that fail.
+    fn deny_errors(&self) -> DenyErrors;
 }
 
 /// The instant of a turn and its randomness.

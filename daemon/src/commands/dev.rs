@@ -9,6 +9,7 @@ use quorate_common::bounded::{Email, Label};
 use quorate_common::console::Mode;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_core::limits::Limits;
+use quorate_core::policy::DenyErrors;
 use serde::{Deserialize, Serialize};
 use tracing::level_filters::LevelFilter;
 use zeroize::Zeroizing;
@@ -93,6 +94,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         webhooks: WebhookPolicy::dev(),
         mail: arguments.mail.clone().map(mail).transpose()?,
         founders: true,
+        deny_errors: DenyErrors::default(),
     };
     let data = Data { folder: folder.clone(), key: KeySource::File(folder.join("root.key")), create: true };
     let engine = service::open(&data, Limits::default(), &outside)?;

@@ -57,7 +57,12 @@ fn outside(config: &Config) -> Result<Outside, StartError> {
             login: login.transpose()?,
         })
     });
-    Ok(Outside { webhooks, mail: mail.transpose()?, founders: config.organizations.founding })
+    Ok(Outside {
+        webhooks,
+        mail: mail.transpose()?,
+        founders: config.organizations.founding,
+        deny_errors: config.policies.deny_errors,
+    })
 }
 
 /// Where the data is and what opens it.

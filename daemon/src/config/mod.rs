@@ -9,6 +9,7 @@ mod limits;
 mod log;
 mod mail;
 mod organizations;
+mod policies;
 mod section;
 mod socket;
 mod store;
@@ -28,6 +29,7 @@ pub use limits::Limits;
 pub use log::Log;
 pub use mail::Mail;
 pub use organizations::Organizations;
+pub use policies::Policies;
 pub use socket::Socket;
 pub use store::Store;
 
@@ -55,6 +57,8 @@ pub struct Config {
     pub mail: Option<Mail>,
     /// Who may make organizations.
     pub organizations: Organizations,
+    /// How policies are taken.
+    pub policies: Policies,
     /// Logging.
     pub log: Log,
     /// How many of each thing, and how often.
@@ -85,6 +89,7 @@ impl Config {
         let webhook = document.section("webhook", webhook::read);
         let mail = document.section("mail", mail::read);
         let organizations = document.section("organizations", organizations::read);
+        let policies = document.section("policies", policies::read);
         let log = document.section("log", log::read);
         let limits = document.section("limits", limits::read);
         let problems = document.finish();
@@ -97,6 +102,7 @@ impl Config {
                 webhook: webhook.unwrap_or_default(),
                 mail: mail.flatten(),
                 organizations: organizations.unwrap_or_default(),
+                policies: policies.unwrap_or_default(),
                 log: log.unwrap_or_default(),
                 limits: limits.unwrap_or_default(),
             }),

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use quorate_core::policy::DenyErrors;
 use tracing::level_filters::LevelFilter;
 
 use super::*;
@@ -177,6 +178,7 @@ fn asked_for(text: &str) -> BTreeSet<String> {
     document.section("webhook", webhook::read);
     document.section("mail", mail::read);
     document.section("organizations", organizations::read);
+    document.section("policies", policies::read);
     document.section("log", log::read);
     document.section("limits", limits::read);
     document.asked().iter().cloned().collect()
@@ -212,6 +214,7 @@ fn the_sample_tells_the_defaults() {
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
     assert!(!shown.organizations.founding);
+    assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
     let quiet = Config::check(SAMPLE, Path::new("")).unwrap();
     assert_eq!((quiet.mail, quiet.http.unwrap().trusted_proxies), (None, Vec::new()));
 }

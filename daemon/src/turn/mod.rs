@@ -18,6 +18,7 @@ use quorate_core::model::Organization;
 use quorate_core::model::change::Write;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::pipeline::{self, Commit, Turn};
+use quorate_core::policy::DenyErrors;
 use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
@@ -60,6 +61,8 @@ pub struct Outside {
     pub mail: bool,
     /// Whether anybody may found an organization.
     pub founders: bool,
+    /// What becomes of denying policies that fail.
+    pub deny_errors: DenyErrors,
 }
 
 /// What turns and the committer both use.
@@ -129,6 +132,10 @@ impl World for Shared {
 
     fn takes_founders(&self) -> bool {
         self.outside.founders
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.outside.deny_errors
     }
 }
 

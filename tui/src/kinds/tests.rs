@@ -63,6 +63,7 @@ fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
         notes: String::new(),
         consensus: "approvers.count() >= 2".to_owned(),
         condition: "activity.action == 'SIGN'".to_owned(),
+        time: None,
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
             .min(),
         needed: quorum.threshold,
         stated_needed: waiting.map(|waiting| waiting.needed),
-        rule: waiting.map(|waiting| waiting.rule.clone()),
+        rule: waiting.map(|waiting| waiting.rule),
         counted,
         root,
         danger: None,

@@ -1,7 +1,7 @@
 //! Functions whose arguments are literals, and decimal text that stands for an integer.
 
-use super::cron;
 use super::{Checked, Checker};
+use crate::cron::{self, CronSpan};
 use crate::flaw::{Flaw, FlawReason};
 use crate::number::Integer;
 use crate::plan::{Node, Step};
@@ -54,7 +54,7 @@ impl Checker<'_> {
         Ok(Checked::new(offset, step, Type::Text))
     }
 
-    /// Validates the arguments; the evaluation of time gates needs a time zone database and is not there yet.
+    /// All three are literals, so that they are read once and a flaw is told at creation.
     fn cron_span(
         &self,
         offset: usize,
@@ -65,15 +65,14 @@ impl Checker<'_> {
         if self.kind != ExpressionKind::Time {
             return Err(self.flaw(offset, FlawReason::CronSpanKind));
         }
-        for (argument, check) in [
-            (schedule, cron::check_schedule as fn(&str) -> Result<(), _>),
-            (duration, cron::check_duration),
-            (zone, cron::check_zone),
-        ] {
-            let literal = self.literal(Function::CronSpan, argument)?;
-            check(literal).map_err(|flaw| self.flaw(argument.offset, FlawReason::CronSpan(flaw)))?;
-        }
-        Err(self.flaw(offset, FlawReason::NotSupportedYet(Function::CronSpan.name())))
+        let flaw = |argument: &Expression, flaw| self.flaw(argument.offset, FlawReason::CronSpan(flaw));
+        let text = |argument| self.literal(Function::CronSpan, argument);
+        let span = CronSpan {
+            schedule: cron::schedule(text(schedule)?).map_err(|why| flaw(schedule, why))?,
+            minutes: cron::minutes(text(duration)?).map_err(|why| flaw(duration, why))?,
+            zone: cron::zone(text(zone)?).map_err(|why| flaw(zone, why))?,
+        };
+        Ok(Checked::new(offset, Step::CronSpan(span), Type::Bool))
     }
 
     fn literal<'e>(&self, function: Function, expression: &'e Expression) -> Result<&'e str, Flaw> {

@@ -2,12 +2,32 @@
 
 use super::{Checked, Checker};
 use crate::flaw::{Flaw, FlawReason, echo};
-use crate::plan::Step;
+use crate::known::Known;
+use crate::plan::{Member, Node, Step};
 use crate::syntax::{Expression, Name};
 use crate::types::Type;
 
 /// Function of a list that is also accepted without its parentheses, as documented policies write it.
 const COUNT: &str = "count";
+
+/// A member of a part; of a root or on the way from one, the way becomes longer.
+fn on_the_way(of: Node, name: String, offset: usize) -> Step {
+    let member = Member { name, offset };
+    match of.step {
+        Step::Root(root) => Step::Path { root, offset: of.offset, members: vec![member] },
+        Step::Path { root, offset, mut members } => {
+            members.push(member);
+            Step::Path { root, offset, members }
+        }
+        _ => Step::Field { of: Box::new(of), name: member.name },
+    }
+}
+
+/// Whether a list has an item.
+pub(super) fn contained(list: Node, item: Node) -> Step {
+    let known = list.constant().and_then(Known::of);
+    Step::Contains { list: Box::new(list), item: Box::new(item), known }
+}
 
 impl Checker<'_> {
     pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked, Flaw> {
@@ -20,7 +40,7 @@ impl Checker<'_> {
                 Ok(Checked::new(name.offset, Step::CountOrField(of), Type::Dynamic))
             }
             (_, Some((name_in_facts, member))) => {
-                Ok(Checked::new(name.offset, Step::Field { of, name: name_in_facts }, member))
+                Ok(Checked::new(name.offset, on_the_way(*of, name_in_facts, name.offset), member))
             }
             (_, None) => Err(self.flaw(name.offset, FlawReason::FieldMissing(echo(&name.text)))),
         }
@@ -61,8 +81,7 @@ impl Checker<'_> {
             };
             return Err(self.flaw(offset, reason));
         }
-        let step = Step::Contains { list: Box::new(list.node), item: Box::new(item.node) };
-        Ok(Checked::new(offset, step, Type::Bool))
+        Ok(Checked::new(offset, contained(list.node, item.node), Type::Bool))
     }
 
     pub(super) fn index(

@@ -1,6 +1,5 @@
 //! From the syntax tree to a plan: resolves names, infers types, validates literals. Evaluates nothing.
 
-mod cron;
 mod literal;
 mod members;
 pub(crate) mod namespaces;
@@ -162,10 +161,9 @@ impl<'s> Checker<'s> {
             };
             return Err(self.flaw(offset, reason));
         }
-        let (left, right) = (Box::new(left.node), Box::new(right.node));
         let step = match comparison {
-            Comparison::In => Step::Contains { list: right, item: left },
-            _ => Step::Compare { comparison, left, right },
+            Comparison::In => members::contained(right.node, left.node),
+            _ => Step::Compare { comparison, left: Box::new(left.node), right: Box::new(right.node) },
         };
         Ok(Checked::new(offset, step, Type::Bool))
     }
@@ -195,7 +193,12 @@ impl<'s> Checker<'s> {
             Quantifier::All | Quantifier::Any => Type::Bool,
             Quantifier::Filter => list.type_,
         };
-        let step = Step::Each { of: Box::new(list.node), quantifier, predicate: Box::new(predicate?) };
+        let step = Step::Each {
+            of: Box::new(list.node),
+            quantifier,
+            variable: variable.text.clone(),
+            predicate: Box::new(predicate?),
+        };
         Ok(Checked::new(offset, step, type_))
     }
 

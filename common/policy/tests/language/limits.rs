@@ -94,8 +94,11 @@ fn an_evaluation_ends_at_its_step_limit() {
     assert_eq!(evaluate(&flat, &nothing()), Ok(true));
     let cubed = format!("{thousand}.all(x, {thousand}.all(y, {thousand}.all(z, true)))");
     assert_eq!(evaluate(&cubed, &nothing()), Err(EvaluationReason::Steps));
-    let searched = format!("{thousand}.all(x, x in {thousand})");
+    let searched = format!("{thousand}.all(x, x in [{}, x])", vec!["1"; LIST_LIMIT - 1].join(","));
     assert_eq!(evaluate(&searched, &nothing()), Err(EvaluationReason::Steps));
+    // Literals alone are put in order once, and then found quickly.
+    let found = format!("{thousand}.all(x, x in {thousand})");
+    assert_eq!(evaluate(&found, &nothing()), Ok(true));
     let compared = format!("{thousand}.all(x, {thousand} == {thousand})");
     assert_eq!(evaluate(&compared, &nothing()), Err(EvaluationReason::Steps));
     let wide = format!("{thousand}.all(x, {})", vec!["true"; 200].join("&&"));

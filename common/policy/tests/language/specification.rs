@@ -146,6 +146,11 @@ impl Walk {
         let facts = row.get("facts").map_or("Nothing", String::as_str);
         let votes = row.get("votes").map_or("Alone", String::as_str);
         let facts = self.facts.get(facts).unwrap_or_else(|| panic!("no facts named {facts}"));
+        let clock = row.get("now").map(|now| {
+            let now = Timestamp::parse(now).expect("a timestamp");
+            Value::record([("time", Value::record([("now", Value::from(now))]))])
+        });
+        let facts = clock.as_ref().unwrap_or(facts);
         let votes = self.electorates.get(votes).unwrap_or_else(|| panic!("no votes named {votes}"));
         run(facts, &electorate(votes))
     }
@@ -163,7 +168,7 @@ fn run(
         ExpressionKind::Consensus => policy.consensus = Some(program.clone()),
         ExpressionKind::Time => policy.time = Some(program.clone()),
     }
-    let evaluation = decide::explain(&policy, facts, electorate);
+    let evaluation = decide::evaluation(&policy, facts, electorate);
     let result = match program.kind() {
         ExpressionKind::Condition => evaluation.condition,
         ExpressionKind::Consensus => evaluation.consensus,

@@ -3,13 +3,14 @@
 
 use quorate_common::bounded::{Label, Text};
 use quorate_common::ids::PolicyId;
+use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::{ExpressionKind, Program};
 
 use crate::cx::Cx;
 use crate::model::Change;
 use crate::model::policy::{EXPRESSION_LIMIT, Policy};
 use crate::params::PolicyParams;
-use crate::refusal::{Intent, Refusal, Unoffered};
+use crate::refusal::{Intent, Refusal};
 use crate::view::{View, distinct, room};
 
 /// An expression of a policy, or the scope of a session.
@@ -34,8 +35,9 @@ pub fn add(params: PolicyParams, cx: &mut Cx<'_, '_>) -> PolicyId {
         id,
         name: params.policy_name,
         effect: params.effect,
-        condition: stated(params.condition),
-        consensus: stated(params.consensus),
+        condition: params.condition,
+        consensus: params.consensus,
+        time: stated(params.time),
         notes: params.notes,
         created: cx.now(),
         updated: cx.now(),
@@ -43,18 +45,18 @@ pub fn add(params: PolicyParams, cx: &mut Cx<'_, '_>) -> PolicyId {
     id
 }
 
-/// Both expressions parse, and no time is asked for.
+/// The expressions parse. An empty condition or consensus does not, for it would say nothing; an empty time is none.
 pub fn check_expressions(
     condition: Option<&Expression>,
     consensus: Option<&Expression>,
     time: Option<&Expression>,
 ) -> Result<(), Refusal> {
-    if time.is_some_and(|time| !time.as_str().is_empty()) {
-        let text = "policies with a time are not offered by this service";
-        return Err(Unoffered::Feature(text.to_owned()).into());
-    }
-    parses(ExpressionKind::Condition, condition, "invalid policy condition")?;
-    parses(ExpressionKind::Consensus, consensus, "invalid policy consensus")
+    let text = |expression: Option<&'_ Expression>| expression.map(|text| text.as_str().to_owned());
+    let (condition, consensus, time) = (text(condition), text(consensus), text(time));
+    // The effect plays no part in it.
+    let read =
+        PolicyProgram::parse(Effect::Deny, condition.as_deref(), consensus.as_deref(), time.as_deref());
+    read.map(drop).map_err(|flaw| Intent::Detail(flaw.to_string()).into())
 }
 
 /// The scope of a session is a condition, and not an empty one.
@@ -62,7 +64,8 @@ pub fn check_scope(scope: &Expression) -> Result<(), Refusal> {
     if scope.as_str().trim().is_empty() {
         return Err(Intent::Empty("scope").into());
     }
-    parses(ExpressionKind::Condition, Some(scope), "invalid session profile scope")
+    let read = Program::parse(ExpressionKind::Condition, scope.as_str());
+    read.map(drop).map_err(|why| Intent::Detail(format!("invalid session profile scope: {why}")).into())
 }
 
 /// No policy bears this name.
@@ -71,19 +74,9 @@ pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), Refusal> {
     if taken { Err(NAME_TAKEN.into()) } else { Ok(()) }
 }
 
-/// An expression as it is stored: an empty one is none.
-pub fn stated(expression: Option<Expression>) -> Option<Expression> {
-    expression.filter(|text| !text.as_str().is_empty())
+/// A time as it is stored: an empty one is none.
+pub fn stated(time: Option<Expression>) -> Option<Expression> {
+    time.filter(|text| !text.as_str().is_empty())
 }
 
 const NAME_TAKEN: Intent = Intent::Text("policy label must be unique");
-
-fn parses(kind: ExpressionKind, text: Option<&Expression>, flaw: &'static str) -> Result<(), Refusal> {
-    match text.map(Text::as_str) {
-        None | Some("") => Ok(()),
-        Some(text) => match Program::parse(kind, text) {
-            Ok(_) => Ok(()),
-            Err(why) => Err(Intent::Detail(format!("{flaw}: {why}")).into()),
-        },
-    }
-}

@@ -1,12 +1,9 @@
 //! Webhook endpoints: what must hold of new and changed ones.
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::EndpointId;
-use quorate_policy::Value;
 
 use crate::model::webhook_endpoint::ACTIVITY_UPDATES;
 use crate::params::WebhookSubscriptionParams;
-use crate::policy::Facts;
 use crate::refusal::{Clash, Intent, Refusal, Unoffered};
 use crate::view::View;
 
@@ -47,9 +44,4 @@ pub fn check_subscriptions(subscriptions: &[WebhookSubscriptionParams]) -> Resul
 pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), Refusal> {
     let taken = view.organization.webhook_endpoints.iter().any(|one| one.name == *name);
     if taken { Err(Clash::Name("webhook endpoint").into()) } else { Ok(()) }
-}
-
-/// What policies may ask about an activity that is about an endpoint.
-pub fn facts(id: EndpointId) -> Facts {
-    Facts { params: vec![("endpoint_id", Value::text(id.to_string()))], ..Facts::default() }
 }

@@ -5,6 +5,7 @@ use quorate_common::fault::Fault;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
+use quorate_common::wire;
 use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -47,6 +48,13 @@ pub struct Evaluation {
     pub policy: PolicyId,
     /// What it said.
     pub outcome: PolicyOutcome,
+}
+
+impl Evaluation {
+    /// As answers show it.
+    pub fn wire(&self) -> wire::PolicyOutcome {
+        wire::PolicyOutcome { policy_id: self.policy, outcome: self.outcome.wire_name().to_owned() }
+    }
 }
 
 /// An activity.

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use quorate_common::bounded::Label;
+use quorate_common::bounded::{Label, Text};
 use quorate_common::ids::{OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletId};
 use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_common::wire::{self, Timestamp};
-use quorate_policy::Program;
+use quorate_policy::decide::PolicyProgram;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -136,25 +136,19 @@ pub struct ParsedPolicy {
     /// The record.
     pub policy: Policy,
     /// The parsed form.
-    pub program: quorate_policy::decide::PolicyProgram,
+    pub program: PolicyProgram,
 }
 
 impl ParsedPolicy {
     fn new(policy: Policy) -> Result<Self, Corrupt> {
-        use quorate_policy::ExpressionKind;
-        let parse = |kind, text: &Option<_>| match text.as_ref().map(quorate_common::bounded::Text::as_str) {
-            None | Some("") => Ok(None),
-            Some(text) => Program::parse(kind, text).map(Some).map_err(|_| Corrupt::Record("policy")),
-        };
-        let program = quorate_policy::decide::PolicyProgram {
-            effect: match policy.effect {
-                super::Effect::Allow => quorate_policy::decide::Effect::Allow,
-                super::Effect::Deny => quorate_policy::decide::Effect::Deny,
-            },
-            condition: parse(ExpressionKind::Condition, &policy.condition)?,
-            consensus: parse(ExpressionKind::Consensus, &policy.consensus)?,
-            time: None,
-        };
+        let text = Text::as_str;
+        let program = PolicyProgram::parse(
+            policy.effect.into(),
+            policy.condition.as_ref().map(text),
+            policy.consensus.as_ref().map(text),
+            policy.time.as_ref().map(text),
+        );
+        let program = program.map_err(|_| Corrupt::Record(Policy::NOUN))?;
         Ok(Self { policy, program })
     }
 }

@@ -6,7 +6,8 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
+use super::record::{Record, from_json};
+use crate::refusal::Corrupt;
 
 /// Longest expression, in bytes.
 pub const EXPRESSION_LIMIT: usize = 64 * 1024;
@@ -24,6 +25,15 @@ pub enum Effect {
     Deny,
 }
 
+impl From<Effect> for quorate_policy::decide::Effect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Allow => Self::Allow,
+            Effect::Deny => Self::Deny,
+        }
+    }
+}
+
 /// A policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
@@ -37,6 +47,9 @@ pub struct Policy {
     pub condition: Option<Text<EXPRESSION_LIMIT>>,
     /// Whose approvals it needs; none means nobody's but the asker's.
     pub consensus: Option<Text<EXPRESSION_LIMIT>>,
+    /// When it is active; none means always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Text<EXPRESSION_LIMIT>>,
     /// Notes.
     pub notes: Text<NOTES_LIMIT>,
     /// Created at.
@@ -47,6 +60,15 @@ pub struct Policy {
 
 impl Record for Policy {
     const NOUN: &'static str = "policy";
+    /// Since version 2 a policy may be limited in time, and must not be read by whoever does not know that.
+    const VERSION: u8 = 2;
+
+    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
+        match bytes.split_first() {
+            Some((1 | 2, json)) => from_json(json),
+            _ => Err(Corrupt::Record(Self::NOUN)),
+        }
+    }
 }
 
 impl Policy {
@@ -68,6 +90,7 @@ impl Policy {
             notes: self.notes.as_str().to_owned(),
             consensus: text(&self.consensus),
             condition: text(&self.condition),
+            time: self.time.as_ref().map(|text| text.as_str().to_owned()),
         }
     }
 }

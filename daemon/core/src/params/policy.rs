@@ -25,7 +25,7 @@ pub struct PolicyParams {
     /// Notes.
     #[serde(default)]
     pub notes: Text<NOTES_LIMIT>,
-    /// When it applies. Not offered: a policy is never taken without the limits it came with.
+    /// When it is active; always when absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Text<EXPRESSION_LIMIT>>,
 }

@@ -212,22 +212,40 @@ fn proposal_of(record: &ActivityRecord) -> Result<(&'static Entry, Box<dyn Ready
     Ok((entry, ready))
 }
 
+/// Who decides a stored activity.
+pub struct Voters {
+    /// Users whose vote would be taken.
+    pub open_to: Vec<UserId>,
+    /// Approvals that count.
+    pub approvals: Vec<Approval>,
+    /// What it comes to as it stands.
+    pub decided: policy::Decided,
+}
+
 /// Who may still vote on a stored activity, by the rules and people of now.
 pub fn voters(
     world: &dyn World,
     record: &ActivityRecord,
     organization: &Organization,
     now: Millis,
-) -> Result<(Vec<UserId>, Vec<Approval>, policy::Decision), Corrupt> {
+) -> Result<Voters, Corrupt> {
     let (entry, mut ready) = proposal_of(record)?;
     let view = View { world, organization, proposer: record.proposer, invitation: None, now };
     let facts = ready.rules(&view).unwrap_or_default();
     let approvals = live_approvals(record, organization, now);
-    let case =
-        Case { organization, entry, facts: &facts, proposer: record.proposer, approvals: &approvals, now };
-    let voters = policy::voters(&case);
-    let decision = policy::decide(&case).decision;
-    Ok((voters, approvals, decision))
+    let case = Case {
+        organization,
+        entry,
+        intent: ready.intent(),
+        facts: &facts,
+        proposer: record.proposer,
+        approvals: &approvals,
+        deny_errors: world.deny_errors(),
+        now,
+    };
+    let decided = policy::decide(&case);
+    let open_to = policy::voters(&case, &decided.evaluations);
+    Ok(Voters { open_to, approvals, decided })
 }
 
 /// The can-flags of an activity for one user.
@@ -241,8 +259,8 @@ pub fn can_flags(
     if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
         return Ok(CanFlags::default());
     }
-    let (voters, approvals, _) = voters(world, record, organization, now)?;
-    let eligible = voters.contains(&caller.user);
+    let Voters { open_to, approvals, .. } = voters(world, record, organization, now)?;
+    let eligible = open_to.contains(&caller.user);
     let voted = approvals.iter().any(|approval| approval.user == caller.user);
     Ok(CanFlags { approve: eligible && !voted, reject: eligible || record.proposer == caller.user })
 }

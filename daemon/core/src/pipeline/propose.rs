@@ -40,9 +40,11 @@ impl<'a> Submission<'a> {
         let case = Case {
             organization: &self.target,
             entry,
+            intent: ready.intent(),
             facts: &facts,
             proposer: self.caller.user,
             approvals: &approvals,
+            deny_errors: self.world.deny_errors(),
             now: self.now,
         };
         let Decided { decision, evaluations } = decide(&case);

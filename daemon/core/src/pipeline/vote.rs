@@ -4,7 +4,7 @@ use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Settled};
 use super::propose::execute;
-use super::{Submission, Turn, can_flags, proposal_of, voters};
+use super::{Submission, Turn, Voters, can_flags, proposal_of, voters};
 use crate::answer::{CanFlags, activity_answer};
 use crate::consensus::live_approvals;
 use crate::cx::Left;
@@ -30,7 +30,8 @@ impl Submission<'_> {
         if target.status.is_terminal() {
             return self.show(&target);
         }
-        let (eligible, approvals, _) = voters(self.world, &target, &self.target, self.now)?;
+        let Voters { open_to: eligible, approvals, .. } =
+            voters(self.world, &target, &self.target, self.now)?;
         let mine = target.proposer == self.caller.user;
         if !eligible.contains(&self.caller.user) && !mine {
             return Err(Denied::NotYours.into());
@@ -67,7 +68,7 @@ impl Submission<'_> {
 
     /// A second user sent the very body of an activity that waits.
     pub(super) fn second(&self, known: ActivityRecord, moment: &mut Moment<'_>) -> Result<Turn, Refusal> {
-        let (eligible, approvals, _) = voters(self.world, &known, &self.target, self.now)?;
+        let Voters { open_to: eligible, approvals, .. } = voters(self.world, &known, &self.target, self.now)?;
         let voted = approvals.iter().any(|approval| approval.user == self.caller.user);
         if voted || !eligible.contains(&self.caller.user) {
             return self.show(&known);
@@ -99,9 +100,11 @@ impl Submission<'_> {
         let case = Case {
             organization: &self.target,
             entry,
+            intent: ready.intent(),
             facts: ruled.as_ref().unwrap_or(&none),
             proposer: target.proposer,
             approvals: &approvals,
+            deny_errors: self.world.deny_errors(),
             now: self.now,
         };
         let Decided { decision, evaluations } = decide(&case);

@@ -1,15 +1,19 @@
 //! The decision: root quorum, policies, and what users may do to their own credentials.
 
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use quorate_common::catalog::Gate;
 use quorate_common::ids::{PolicyId, UserId};
-use quorate_policy::decide::{Electorate, PolicyOutcome, Standing, outcome, strictest, verdict};
+use quorate_policy::decide::{
+    DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Ruling, Standing, consult, strictest,
+};
+use quorate_policy::request::{Request, RequestFacts, Subject};
+use quorate_policy::{Program, Timestamp, contributors};
+use serde_json::value::RawValue;
 
 use super::{Facts, Permit};
 use crate::consensus::{self, Approval};
 use crate::kind::Entry;
-use crate::model::organization::ParsedPolicy;
 use crate::model::{Evaluation, Millis, Organization};
 use crate::refusal::Denied;
 
@@ -19,12 +23,16 @@ pub struct Case<'a> {
     pub organization: &'a Organization,
     /// The kind.
     pub entry: &'a Entry,
-    /// What policies may ask.
+    /// Its `intent`: an object of one member, which holds the parameters.
+    pub intent: &'a RawValue,
+    /// What policies may ask beside that.
     pub facts: &'a Facts,
     /// Who asked.
     pub proposer: UserId,
     /// Approvals that count, the proposer's own among them.
     pub approvals: &'a [Approval],
+    /// What becomes of denying policies that fail.
+    pub deny_errors: DenyErrors,
     /// Now.
     pub now: Millis,
 }
@@ -42,8 +50,12 @@ pub enum Decision {
 /// Which rule an activity waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The root quorum must agree.
+    /// The root quorum must agree, and policies are not asked.
+    RootQuorumOnly,
+    /// The root quorum must agree, because no policy permits it.
     RootQuorum,
+    /// The root quorum must agree, because a policy denies it.
+    Denied,
     /// A policy's consensus must hold; the root quorum can complete it too.
     Policy,
 }
@@ -76,16 +88,12 @@ pub fn decide(case: &Case<'_>) -> Decided {
     let standing = standing(case);
     // Where the root quorum alone decides, policies are not asked.
     let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
-    let evaluations = if unasked { Vec::new() } else { evaluations(case) };
-    let of_one = |said: &[Evaluation]| verdict(standing, said.iter().map(|one| one.outcome));
-    let outcome = if evaluations.is_empty() {
-        of_one(&[])
-    } else {
-        strictest(evaluations.chunks(case.organization.policies().count()).map(of_one))
-    };
+    let rulings = if unasked { vec![Ruling::default()] } else { rulings(case) };
+    let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
+    let evaluations = evaluations(case.organization, &rulings);
     let decision = match outcome {
         PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
-        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(&evaluations)),
+        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&evaluations))),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
             Decision::Deny(Denied::Policies(named(&evaluations)))
@@ -109,66 +117,86 @@ fn standing(case: &Case<'_>) -> Standing {
 }
 
 /// A denial can be overridden by the root quorum only; otherwise a policy that lacks votes is what is waited for.
-fn rule(evaluations: &[Evaluation]) -> Rule {
+fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
     let has = |wanted| evaluations.iter().any(|said| said.outcome == wanted);
-    if has(PolicyOutcome::RequiresConsensus) && !has(PolicyOutcome::DenyExplicit) {
+    if standing.root_quorum_only {
+        Rule::RootQuorumOnly
+    } else if has(PolicyOutcome::DenyExplicit) {
+        Rule::Denied
+    } else if has(PolicyOutcome::RequiresConsensus) {
         Rule::Policy
     } else {
         Rule::RootQuorum
     }
 }
 
-/// What each policy says, of one thing that the case is about after the other.
-fn evaluations(case: &Case<'_>) -> Vec<Evaluation> {
-    let mut evaluations = Vec::new();
-    if case.organization.policies().next().is_none() {
-        return evaluations;
+/// What all policies say of each subject.
+fn rulings(case: &Case<'_>) -> Vec<Ruling> {
+    let organization = case.organization;
+    if organization.policies().next().is_none() {
+        return vec![Ruling::default()];
     }
     let electorate = electorate(case);
-    for facts in std::iter::once(case.facts).chain(&case.facts.more) {
-        let facts = facts.roots(case.entry.activity_type, case.entry.kind_name(), case.entry.acts);
-        let said = |parsed: &ParsedPolicy| Evaluation {
-            policy: parsed.policy.id,
-            outcome: outcome(&parsed.program, &facts, &electorate),
-        };
-        evaluations.extend(case.organization.policies().map(said));
-    }
-    evaluations
+    let parameters: BTreeMap<String, &RawValue> = serde_json::from_str(case.intent.get()).unwrap_or_default();
+    let request = Request {
+        activity_type: case.entry.activity_type,
+        acts: case.entry.acts.map(|(action, resource)| (action.name(), resource.name())),
+        parameters: parameters.values().next().copied().unwrap_or(case.intent),
+        now: instant(case.now),
+    };
+    let none = [Subject::default()];
+    let subjects = if case.facts.subjects.is_empty() { none.as_slice() } else { &case.facts.subjects };
+    let said = |subject| {
+        let facts = RequestFacts::new(request, subject);
+        let programs = organization.policies().map(|parsed| &parsed.program);
+        consult(programs, &facts, &electorate, case.deny_errors)
+    };
+    subjects.iter().map(said).collect()
+}
+
+fn instant(now: Millis) -> Option<Timestamp> {
+    let seconds = i64::try_from(now / 1000).ok()?;
+    Timestamp::new(seconds, u32::try_from(now % 1000).ok()?.checked_mul(1_000_000)?)
 }
 
 fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
     consensus::electorate(case.organization, case.proposer, case.approvals, case.now)
 }
 
+/// What each policy said, of one subject after the other.
+fn evaluations(organization: &Organization, rulings: &[Ruling]) -> Vec<Evaluation> {
+    let said = rulings.iter().flat_map(|ruling| {
+        let policies = organization.policies().map(|parsed| parsed.policy.id);
+        policies.zip(ruling.outcomes.iter().copied())
+    });
+    said.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
+}
+
 fn named(evaluations: &[Evaluation]) -> Vec<(PolicyId, &'static str)> {
     evaluations.iter().map(|said| (said.policy, said.outcome.wire_name())).collect()
 }
 
-/// Who could still help a case along: root users, and users whom a policy's consensus would count.
-pub fn voters(case: &Case<'_>) -> Vec<UserId> {
+/// Who could still help a case along, by what policies said of it: root users, and users whom a policy's consensus
+/// would count.
+pub fn voters(case: &Case<'_>, evaluations: &[Evaluation]) -> Vec<UserId> {
     let organization = case.organization;
-    let candidates = organization.users().filter(|user| user.has_credential());
-    let contributors = OnceCell::new();
-    let helps = |user: UserId| {
-        organization.is_root(user)
-            || (case.entry.gate != Gate::RootQuorum
-                && contributors.get_or_init(|| contributing(case)).contains(&user))
+    let candidates: Vec<UserId> =
+        organization.users().filter(|user| user.has_credential()).map(|user| user.id).collect();
+    // Where the root quorum is met already, policies were not asked; still, whoever they count may complete it.
+    let asked = match evaluations {
+        [] if case.entry.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(case)),
+        asked => asked.to_vec(),
     };
-    candidates.map(|user| user.id).filter(|user| helps(*user)).collect()
+    let waits =
+        |id| asked.iter().any(|said| said.policy == id && said.outcome == PolicyOutcome::RequiresConsensus);
+    let waiting = organization.policies().filter(|parsed| waits(parsed.policy.id));
+    let programs: Vec<_> = waiting.filter_map(|parsed| consensus_of(&parsed.program)).collect();
+    let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+    let counted = contributors(&programs, &electorate(case), &names);
+    let helps = |(user, counts): (UserId, bool)| (counts || organization.is_root(user)).then_some(user);
+    candidates.into_iter().zip(counted).filter_map(helps).collect()
 }
 
-fn contributing(case: &Case<'_>) -> Vec<UserId> {
-    let waiting: Vec<PolicyId> = evaluations(case)
-        .into_iter()
-        .filter(|said| said.outcome == PolicyOutcome::RequiresConsensus)
-        .map(|said| said.policy)
-        .collect();
-    let programs = case.organization.policies().filter(|parsed| waiting.contains(&parsed.policy.id));
-    let programs: Vec<_> = programs.filter_map(|parsed| parsed.program.consensus.as_ref()).collect();
-    let electorate = electorate(case);
-    let counted = case.organization.users().map(|user| user.id).filter(|id| {
-        let id = id.to_string();
-        programs.iter().any(|program| quorate_policy::contributes(program, &electorate, &id))
-    });
-    counted.collect()
+fn consensus_of(program: &PolicyProgram) -> Option<&Program> {
+    program.consensus.as_ref()
 }

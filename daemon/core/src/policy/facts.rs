@@ -1,29 +1,18 @@
-//! What a policy may ask about an activity.
+//! What the rules of a kind found out that policies may ask about.
 
-use quorate_common::catalog::{Action, Resource};
 use quorate_common::ids::UserId;
-use quorate_policy::Value;
+use quorate_policy::request::{self, Subject};
 
 use crate::model::{PrivateKey, Wallet, WalletAccount};
 
-/// What a policy may ask about an activity, beside its type.
+/// What a policy may ask about an activity, beside its type and parameters.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// The user whose own credentials are changed, if nothing else is.
     pub own_credentials_of: Option<UserId>,
-    /// The wallet that is used.
-    pub wallet: Option<Wallet>,
-    /// The wallets of a request that is about several.
-    pub wallets: Vec<Wallet>,
-    /// The account that signs.
-    pub account: Option<WalletAccount>,
-    /// The private key that signs.
-    pub private_key: Option<PrivateKey>,
-    /// Members of `activity.params`.
-    pub params: Vec<(&'static str, Value)>,
-    /// What else the activity does, each judged by itself: it is decided as the strictest of them, so that a
-    /// batch is never weaker than its members.
-    pub more: Vec<Facts>,
+    /// What the activity is about, if that is something policies know. Each subject is judged by itself, and the
+    /// activity is decided as the strictest of them, so that a batch is never weaker than its members.
+    pub subjects: Vec<Subject>,
 }
 
 impl Facts {
@@ -33,61 +22,45 @@ impl Facts {
     }
 
     /// Of something that is done to wallets, each judged by itself.
-    pub fn of_each(wallets: impl IntoIterator<Item = Wallet>) -> Self {
-        let mut each = wallets.into_iter().map(|wallet| Self { wallet: Some(wallet), ..Self::default() });
-        let first = each.next().unwrap_or_default();
-        Self { more: each.collect(), ..first }
+    pub fn of_each<'a>(wallets: impl IntoIterator<Item = &'a Wallet>) -> Self {
+        let each = wallets.into_iter().map(|one| Subject { wallet: Some(wallet(one)), ..Subject::default() });
+        Self { subjects: each.collect(), ..Self::default() }
     }
 
-    /// The roots that conditions read, for an activity of this kind.
-    pub(super) fn roots(
-        &self,
-        activity_type: &'static str,
-        kind: &'static str,
-        acts: Option<(Action, Resource)>,
-    ) -> Value {
-        let word = |value: Option<serde_json::Value>| {
-            value.and_then(|value| value.as_str().map(str::to_owned)).map(Value::text)
+    /// Of something that is done to wallets, all judged together.
+    pub fn of_all<'a>(wallets: impl IntoIterator<Item = &'a Wallet>) -> Self {
+        let wallets = wallets.into_iter().map(wallet).collect();
+        Self { subjects: vec![Subject { wallets, ..Subject::default() }], ..Self::default() }
+    }
+
+    /// Of something that a wallet account signs.
+    pub fn of_account(account: &WalletAccount, of: Option<&Wallet>) -> Self {
+        let account = request::WalletAccount {
+            address: account.address.clone(),
+            wallet_id: account.wallet.to_string(),
         };
-        let activity = Value::record([
-            ("type", Some(Value::text(activity_type))),
-            ("kind", Some(Value::text(kind))),
-            ("action", word(acts.and_then(|(action, _)| serde_json::to_value(action).ok()))),
-            ("resource", word(acts.and_then(|(_, resource)| serde_json::to_value(resource).ok()))),
-            ("params", Some(Value::record(self.params.clone()))),
-        ]);
-        Value::record([
-            ("activity", Some(activity)),
-            ("wallet", self.wallet.as_ref().map(wallet)),
-            ("wallets", (!self.wallets.is_empty()).then(|| Value::list(self.wallets.iter().map(wallet)))),
-            ("wallet_account", self.account.as_ref().map(account)),
-            ("private_key", self.private_key.as_ref().map(private_key)),
-        ])
+        let subject = Subject { wallet: of.map(wallet), account: Some(account), ..Subject::default() };
+        Self { subjects: vec![subject], ..Self::default() }
+    }
+
+    /// Of something that a private key signs.
+    pub fn of_private_key(key: &PrivateKey) -> Self {
+        let key = request::PrivateKey {
+            id: key.id.to_string(),
+            label: key.name.to_string(),
+            tags: key.tags.iter().map(ToString::to_string).collect(),
+            imported: key.imported,
+            exported: key.exported,
+        };
+        Self { subjects: vec![Subject { private_key: Some(key), ..Subject::default() }], ..Self::default() }
     }
 }
 
-fn wallet(wallet: &Wallet) -> Value {
-    Value::record([
-        ("id", Value::text(wallet.id.to_string())),
-        ("label", Value::text(wallet.name.to_string())),
-        ("imported", Value::Bool(wallet.imported)),
-        ("exported", Value::Bool(wallet.exported)),
-    ])
-}
-
-fn account(account: &WalletAccount) -> Value {
-    Value::record([
-        ("address", Value::text(account.address.clone())),
-        ("wallet_id", Value::text(account.wallet.to_string())),
-    ])
-}
-
-fn private_key(key: &PrivateKey) -> Value {
-    Value::record([
-        ("id", Value::text(key.id.to_string())),
-        ("label", Value::text(key.name.to_string())),
-        ("tags", Value::texts(key.tags.iter().map(ToString::to_string))),
-        ("imported", Value::Bool(key.imported)),
-        ("exported", Value::Bool(key.exported)),
-    ])
+fn wallet(wallet: &Wallet) -> request::Wallet {
+    request::Wallet {
+        id: wallet.id.to_string(),
+        label: wallet.name.to_string(),
+        imported: wallet.imported,
+        exported: wallet.exported,
+    }
 }

@@ -7,3 +7,4 @@ mod permit;
 pub use decide::{Case, Decided, Decision, Rule, decide, voters};
 pub use facts::Facts;
 pub use permit::Permit;
+pub use quorate_policy::decide::DenyErrors;

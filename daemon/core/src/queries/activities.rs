@@ -52,15 +52,10 @@ pub(super) fn get_policy_evaluations(asked: &Asked<'_>, value: Value) -> Result<
         activity_id: record.id,
         organization_id: record.organization,
         vote_id: vote.id,
-        policy_evaluations: vote.evaluations.iter().map(said).collect(),
+        policy_evaluations: vote.evaluations.iter().map(Evaluation::wire).collect(),
         created_at: Timestamp::of_millis(vote.created),
     });
     one("policyEvaluations", &told.collect::<Vec<_>>())
-}
-
-fn said(evaluation: &Evaluation) -> wire::PolicyOutcome {
-    let outcome = evaluation.outcome.wire_name().to_owned();
-    wire::PolicyOutcome { policy_id: evaluation.policy, outcome }
 }
 
 /// Names the evaluations of a vote, the same each time.

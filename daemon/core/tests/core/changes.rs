@@ -138,7 +138,7 @@ fn policies_change_only_where_told_and_go() {
     }
     // A policy works from its change on, and no longer after it is gone.
     let consensus = format!("approvers.any(user, user.id == '{}')", house.user.user);
-    let allow = json!({"policyId": id, "policyCondition": "", "policyConsensus": consensus});
+    let allow = json!({"policyId": id, "policyCondition": "true", "policyConsensus": consensus});
     let wallet = |name: &str| json!({"walletName": name, "accounts": []});
     let caller = house.user.clone();
     let denied = |house: &mut House, name: &str| {
@@ -146,7 +146,7 @@ fn policies_change_only_where_told_and_go() {
     };
     assert!(denied(&mut house, "one"));
     house.agreed("ACTIVITY_TYPE_UPDATE_POLICY", &allow);
-    assert_eq!(policy(&house)["condition"], "");
+    assert_eq!(policy(&house)["condition"], "true");
     assert!(!denied(&mut house, "two"));
     house.agreed("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": id}));
     assert!(denied(&mut house, "three"));

@@ -28,6 +28,7 @@ mod page;
 #[path = "../../../../tests/src/passkey.rs"]
 mod passkey;
 mod passkeys;
+mod policies;
 mod refusals;
 mod samples;
 mod seed;

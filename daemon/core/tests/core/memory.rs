@@ -13,6 +13,7 @@ use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization, Shelf, Shelved};
 use quorate_core::pipeline::{self, Commit};
+use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
 use quorate_core::world::{Keyring, Moment, Order, Page, Records, World};
@@ -31,6 +32,8 @@ pub(crate) struct Memory {
     pub(crate) sends_mail: bool,
     /// Whether anybody may found an organization.
     pub(crate) takes_founders: bool,
+    /// What becomes of denying policies that fail.
+    pub(crate) deny_errors: DenyErrors,
     drawn: u64,
 }
 
@@ -42,6 +45,7 @@ impl Default for Memory {
             limits: Limits::default(),
             sends_mail: true,
             takes_founders: true,
+            deny_errors: DenyErrors::Skip,
             drawn: 0,
         }
     }
@@ -260,5 +264,9 @@ impl World for Memory {
 
     fn takes_founders(&self) -> bool {
         self.takes_founders
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.deny_errors
     }
 }

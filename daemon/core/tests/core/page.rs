@@ -7,6 +7,7 @@ use std::fmt::Write;
 use quorate_common::ids::UserId;
 use quorate_core::kind::Entry;
 use quorate_core::kinds;
+use quorate_policy::request::kind_of;
 use serde_json::Value;
 
 use crate::catalog::split;
@@ -116,7 +117,7 @@ fn line(
     proof: &str,
 ) {
     let (base, _) = split(activity_type.trim_start_matches("ACTIVITY_TYPE_"));
-    let versions = kinds::all().iter().filter(|entry| entry.kind_name() == base).map(version);
+    let versions = kinds::all().iter().filter(|entry| kind_of(entry.activity_type) == base).map(version);
     let versions = Some(versions.collect::<Vec<_>>().join(" ")).filter(|all| !all.is_empty());
     let path = offered
         .map_or_else(|| format!("/public/v1/submit/{}", base.to_lowercase()), |entry| entry.describe().path);

@@ -111,6 +111,16 @@ fn records_stay_readable() {
 }
 
 #[test]
+fn policies_limited_in_time_stay_readable() {
+    let place = fixture(2, Policy::NOUN);
+    let text = std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let policy = Policy::decode(&[b"\x02".as_slice(), &text].concat()).expect("version 2");
+    assert_eq!(policy.time.as_ref().map(|time| time.as_str().len()), Some(46));
+    let stored: Value = serde_json::from_slice(&text).expect("a fixture is JSON");
+    assert_eq!(json::<Policy>(&policy.encode().expect("it can be stored again")), stored);
+}
+
+#[test]
 fn packed_activities_stay_readable() {
     let read = |version, noun: &str| {
         let place = fixture(version, noun);

@@ -1,7 +1,6 @@
 //! Registers API keys of a user.
 
 use quorate_common::ids::{ApiKeyId, UserId};
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::make::user;
@@ -68,8 +67,7 @@ impl Kind for CreateApiKeys {
         if intent.keys.len().saturating_sub(more) > limits.expiring_api_keys {
             return Err(Limit::Count("expiring API keys of a user", limits.expiring_api_keys).into());
         }
-        let params = vec![("user_id", Value::text(intent.user.to_string()))];
-        Ok((Facts { params, ..Facts::of_own_credentials(intent.user) }, ()))
+        Ok((Facts::of_own_credentials(intent.user), ()))
     }
 
     fn own_credentials_of(intent: &NewKeys) -> Option<UserId> {

@@ -1,7 +1,6 @@
 //! Deletes API keys of a user. Final once acknowledged: no later request with such a key succeeds.
 
 use quorate_common::ids::{ApiKeyId, UserId};
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::make::user;
@@ -44,10 +43,7 @@ impl Kind for DeleteApiKeys {
         let missing = |id: &ApiKeyId| Missing::ApiKey(*id);
         user::take_out(&mut user.api_keys, &intent.api_key_ids, "apiKeyIds", |key| &key.id, missing)?;
         user::still_gets_in(&user, view.organization)?;
-        let ids = intent.api_key_ids.iter().map(ToString::to_string);
-        let params =
-            vec![("user_id", Value::text(intent.user_id.to_string())), ("api_key_ids", Value::texts(ids))];
-        Ok((Facts { own_credentials_of: Some(intent.user_id), params, ..Facts::default() }, user))
+        Ok((Facts::of_own_credentials(intent.user_id), user))
     }
 
     fn own_credentials_of(intent: &Intent) -> Option<UserId> {

@@ -11,7 +11,7 @@ pub(in crate::kinds) struct UpdatePolicy;
 
 /// Changes a policy.
 ///
-/// What is absent stays as it is; an empty expression is taken away.
+/// What is absent stays as it is; an empty time is taken away.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -26,7 +26,7 @@ pub(in crate::kinds) struct Intent {
     policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_notes: Option<Text<NOTES_LIMIT>>,
-    /// When it applies. Not offered.
+    /// When it is active; always when empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<Text<EXPRESSION_LIMIT>>,
 }
@@ -69,8 +69,9 @@ impl Kind for UpdatePolicy {
         cx.change(Change::PutPolicy(Policy {
             name: intent.policy_name.unwrap_or(old.name),
             effect: intent.policy_effect.unwrap_or(old.effect),
-            condition: policy::stated(intent.policy_condition.or(old.condition)),
-            consensus: policy::stated(intent.policy_consensus.or(old.consensus)),
+            condition: intent.policy_condition.or(old.condition),
+            consensus: intent.policy_consensus.or(old.consensus),
+            time: policy::stated(intent.time.or(old.time)),
             notes: intent.policy_notes.unwrap_or(old.notes),
             updated: cx.now(),
             ..old
@@ -88,7 +89,7 @@ pub(in crate::kinds) mod v1 {
 
     /// Changes a policy.
     ///
-    /// What is absent stays as it is; an empty expression is taken away.
+    /// What is absent stays as it is.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     #[expect(clippy::struct_field_names, reason = "the wire's names")]

@@ -85,7 +85,7 @@ impl Kind for SignRawPayload {
             With::PrivateKey(id) => signing::private_key(view, *id)?,
         };
         let message = signer.message(request.encoding, request.hash_function, &request.payload)?;
-        let facts = signer.facts(view, request.encoding, request.hash_function);
+        let facts = signer.facts(view);
         Ok((facts, (signer, message)))
     }
 

@@ -62,7 +62,7 @@ impl Kind for SignRawPayloads {
         let signer = signing::resolve(view, intent.sign_with.as_str())?;
         let message = |payload: &Payload| signer.message(intent.encoding, intent.hash_function, &payload.0);
         let messages = intent.payloads.iter().map(message).collect::<Result<Vec<_>, _>>()?;
-        let facts = signer.facts(view, intent.encoding, intent.hash_function);
+        let facts = signer.facts(view);
         Ok((facts, (signer, messages)))
     }
 

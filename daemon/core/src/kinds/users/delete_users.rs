@@ -1,7 +1,6 @@
 //! Deletes users with all their credentials.
 
 use quorate_common::ids::UserId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::make::invitation;
@@ -44,8 +43,7 @@ impl Kind for DeleteUsers {
         if intent.user_ids.iter().any(|id| view.organization.is_root(*id)) {
             return Err(Wrong::QuorumUsers.into());
         }
-        let ids = intent.user_ids.iter().map(ToString::to_string);
-        Ok((Facts { params: vec![("user_ids", Value::texts(ids))], ..Facts::default() }, ()))
+        Ok((Facts::default(), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

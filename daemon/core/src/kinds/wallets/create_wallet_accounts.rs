@@ -51,7 +51,7 @@ impl Kind for CreateWalletAccounts {
             names_are_free(&intent.accounts, view)?;
             intent.accounts.iter().try_for_each(|account| path_is_free(account, intent.wallet_id, view))?;
         }
-        Ok((Facts { wallet: Some(wallet), ..Facts::default() }, ()))
+        Ok((Facts::of_each([&wallet]), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -51,7 +51,7 @@ impl Kind for DeleteWalletAccounts {
         if intent.delete_without_export != Some(true) && !wallets.iter().all(|wallet| wallet.exported) {
             return Err(Wrong::NotExported.into());
         }
-        Ok((Facts::of_each(wallets), accounts))
+        Ok((Facts::of_each(&wallets), accounts))
     }
 
     fn execute(

@@ -49,7 +49,7 @@ impl Kind for DeleteWallets {
             }
             wallets.push(wallet.clone());
         }
-        Ok((Facts { wallets, ..Facts::default() }, ()))
+        Ok((Facts::of_all(&wallets), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -1,7 +1,6 @@
 //! Renames a wallet.
 
 use quorate_common::ids::WalletId;
-use quorate_policy::Value;
 
 use crate::kinds::prelude::*;
 use crate::model::Wallet;
@@ -44,8 +43,7 @@ impl Kind for UpdateWallet {
         if let Some(name) = intent.wallet_name.as_ref().filter(|name| **name != wallet.name) {
             view.wallet_name_is_free(name)?;
         }
-        let params = vec![("wallet_id", Value::text(wallet.id.to_string()))];
-        Ok((Facts { wallet: Some(wallet.clone()), params, ..Facts::default() }, wallet))
+        Ok((Facts::of_each([&wallet]), wallet))
     }
 
     fn execute(intent: Intent, mut wallet: Wallet, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

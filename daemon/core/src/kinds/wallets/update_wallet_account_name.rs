@@ -41,7 +41,7 @@ impl Kind for UpdateWalletAccountName {
         if account.name.as_ref() != Some(&intent.name) {
             view.account_name_is_free(&intent.name)?;
         }
-        Ok((Facts::of_each(view.organization.wallet(account.wallet).cloned()), account))
+        Ok((Facts::of_each(view.organization.wallet(account.wallet)), account))
     }
 
     fn execute(intent: Intent, account: WalletAccount, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

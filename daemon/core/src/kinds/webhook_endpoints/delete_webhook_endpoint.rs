@@ -3,7 +3,6 @@
 use quorate_common::ids::EndpointId;
 
 use crate::kinds::prelude::*;
-use crate::make::webhook_endpoint as endpoint;
 use crate::model::WebhookEndpoint;
 
 pub(in crate::kinds) struct DeleteWebhookEndpoint;
@@ -38,7 +37,7 @@ impl Kind for DeleteWebhookEndpoint {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         view.shelved::<WebhookEndpoint>(intent.endpoint_id)?;
-        Ok((endpoint::facts(intent.endpoint_id), ()))
+        Ok((Facts::default(), ()))
     }
 
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -53,7 +53,7 @@ impl Kind for UpdateWebhookEndpoint {
         if let Some(name) = intent.name.as_ref().filter(|name| **name != present.name) {
             endpoint::name_is_free(name, view)?;
         }
-        Ok((endpoint::facts(intent.endpoint_id), present.clone()))
+        Ok((Facts::default(), present.clone()))
     }
 
     fn execute(intent: Intent, present: WebhookEndpoint, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

@@ -9,7 +9,7 @@ use crate::samples;
 
 /// The rows.
 pub(super) fn refusals(house: &House) -> Vec<Row> {
-    use Code::{AlreadyExists, InvalidArgument, NotFound, ResourceExhausted, Unimplemented};
+    use Code::{AlreadyExists, InvalidArgument, NotFound, ResourceExhausted};
     let nobody = "00000000-0000-4000-8000-000000000000";
     let unknown_user = format!("unable to find user {nobody} in organization {}", house.id);
     let root = |name, changes, code, message: &str| -> Row {
@@ -171,7 +171,7 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
     ]);
     for name in ["CREATE_POLICY_V3", "UPDATE_POLICY_V2"] {
         let time = json!({"time": "CronSpan('* 9 * * 1-5', '8h')"});
-        rows.push(root(name, time, Unimplemented, "unimplemented: policies with a time"));
+        rows.push(wrong(name, time, "invalid policy time: Expression cannot be evaluated: CronSpan takes"));
     }
     for name in ["UPDATE_POLICY", "UPDATE_POLICY_V2"] {
         rows.push(missing(name, json!({"policyId": nobody}), "policy"));
