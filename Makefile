@@ -10,7 +10,7 @@ SHELL := bash
 # A Rust installed by rustup is found even where the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run test check bless bench soak tools help
+.PHONY: run test check bless bench soak fuzz tools help
 
 ## run    build what users install, then open the console on a throw-away organization
 run:
@@ -64,6 +64,13 @@ soak: tools
 		echo "round $$round of $(ROUNDS)"; \
 		cargo test --locked --workspace --test stories -- --nocapture crashes power_cuts races; \
 	done
+
+## fuzz   every reader of foreign bytes under libFuzzer, guided by coverage: make fuzz MINUTES=5 TARGETS=policy_parse
+MINUTES ?= 5
+TARGETS ?=
+fuzz:
+	@.ci/packages fuzz
+	@MINUTES=$(MINUTES) tests/fuzz/run.sh $(TARGETS)
 
 ## tools  what the tests need beside Rust
 tools:

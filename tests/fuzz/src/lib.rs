@@ -1,0 +1,32 @@
+//! What must come back, whatever bytes it is given: one module and one row of [`TARGETS`] for each reader of foreign bytes.
+//!
+//! A target turns bytes into arguments, calls the product and asserts what holds for every input. It reads no clock, no file
+//! and no randomness, so that the same bytes always do the same. Who makes the bytes is not its concern: the smoke run of
+//! `cargo test` mutates the committed cases, `make fuzz` follows coverage.
+
+mod flaw;
+mod policy_evaluate;
+mod policy_parse;
+mod policy_selectors;
+mod request;
+
+/// A function that returns for any bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, which is also that of its folder in `assets/corpora/`.
+    pub name: &'static str,
+    /// The function. It panics when something does not hold, and that is a finding.
+    pub run: fn(&[u8]),
+}
+
+/// All targets, in alphabetical order.
+pub const TARGETS: &[Target] = &[
+    Target { name: "policy_evaluate", run: policy_evaluate::run },
+    Target { name: "policy_parse", run: policy_parse::run },
+    Target { name: "policy_selectors", run: policy_selectors::run },
+];
+
+/// The target of that name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().copied().find(|target| target.name == name)
+}
