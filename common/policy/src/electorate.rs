@@ -73,9 +73,9 @@ impl<'a> Electorate<'a> {
         &self.requester
     }
 
-    /// Users whose approval counts now.
-    pub(crate) fn approver_count(&self) -> usize {
-        self.approvers.len()
+    /// Users whose approval counts now, and their credentials.
+    pub(crate) fn len(&self) -> usize {
+        self.approvers.iter().map(|voter| voter.credentials.len().saturating_add(1)).sum()
     }
 }
 
@@ -224,6 +224,11 @@ impl Voter {
 }
 
 impl Ballot<'_> {
+    /// What is added: the user and credentials.
+    pub(crate) fn len(&self) -> usize {
+        self.credentials.len().saturating_add(1)
+    }
+
     /// The ways to cast this ballot: with all credentials, and with each one alone.
     pub(crate) fn ways(&self) -> Vec<Self> {
         let mut ways = vec![self.clone()];

@@ -23,7 +23,7 @@ const CHARACTERS_PER_STEP: usize = 8;
 /// Members of a struct looked through for one step.
 const MEMBERS_PER_STEP: usize = 32;
 /// Steps for a value that is made and not only looked at.
-const STEPS_TO_MAKE: usize = 4;
+const STEPS_TO_MAKE: usize = 8;
 /// Steps for a look at the wall clock of a time zone.
 const STEPS_OF_CRON_SPAN: usize = 200;
 /// The root of the time of a request, and its member.
@@ -272,6 +272,10 @@ impl<'a, 'b> Evaluation<'a, 'b> {
 
     fn field(&mut self, node: &'a Node, of: &'a Node, name: &str) -> Evaluated<'a> {
         let members = self.members(of)?;
+        self.member(node, &members, name)
+    }
+
+    fn member(&mut self, node: &Node, members: &Members<'a>, name: &str) -> Evaluated<'a> {
         self.spend(node, members.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default())?;
         members.named(name).map_err(at(node))
     }
@@ -279,7 +283,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     fn count_or_field(&mut self, node: &'a Node, of: &'a Node) -> Evaluated<'a> {
         match self.operand(of)? {
             Operand::List(list) => Ok(count(&list)),
-            Operand::Members(members) => members.named("count").map_err(at(node)),
+            Operand::Members(members) => self.member(node, &members, "count"),
             other => Err(mismatch(node, "list", &other)),
         }
     }
@@ -299,7 +303,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 self.text_part(node, &text, from, to)
             }
             (Operand::Members(members), Operand::Text(name)) => {
-                members.named(name.as_str()).map_err(as_key).map_err(at(node))
+                let found = self.member(node, &members, name.as_str());
+                found.map_err(|EvaluationError { offset, reason }| EvaluationError {
+                    offset,
+                    reason: as_key(reason),
+                })
             }
             (Operand::List(_) | Operand::Text(_), key) => Err(mismatch(key_node, "int", &key)),
             (Operand::Members(_), key) => Err(mismatch(key_node, "string", &key)),
@@ -338,7 +346,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         let part = if characters.is_ascii() {
             text.part(from, to)
         } else {
-            self.spend(node, to.min(characters.len()).checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
+            let read = from.max(to).min(characters.len());
+            self.spend(node, read.checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
             let bounds = byte_of(characters, from).zip(byte_of(characters, to));
             bounds.and_then(|(start, end)| text.part(start, end))
         };

@@ -87,6 +87,9 @@ pub enum FlawReason {
     /// A list or struct literal is longer than [`LIST_LIMIT`](crate::LIST_LIMIT).
     #[error("list or struct has more than {0} elements")]
     ListLength(usize),
+    /// The types of its parts have more parts together than are compared.
+    #[error("types of the expression have more than {0} parts to compare")]
+    Types(u32),
     /// A struct literal names a member twice.
     #[error("member is given twice: {0}")]
     MemberTwice(String),

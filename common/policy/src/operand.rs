@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::error::EvaluationReason;
+use crate::flaw::echo;
 use crate::number::Integer;
 use crate::timestamp::Timestamp;
 use crate::value::Value;
@@ -149,6 +150,6 @@ impl<'a> Members<'a> {
                 member.map(|(_, operand)| Ok(operand.clone()))
             }
         };
-        found.unwrap_or_else(|| Err(EvaluationReason::MissingField(name.to_owned())))
+        found.unwrap_or_else(|| Err(EvaluationReason::MissingField(echo(name))))
     }
 }

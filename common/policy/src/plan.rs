@@ -92,6 +92,14 @@ impl Node {
         }
     }
 
+    /// The value itself, if it does not depend on facts or variables.
+    pub(crate) fn into_constant(self) -> Option<Value> {
+        match self.step {
+            Step::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The parts directly inside, in the order in which they are written.
     pub(crate) fn parts(&self) -> Vec<&Node> {
         match &self.step {

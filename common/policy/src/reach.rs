@@ -62,7 +62,8 @@ impl<'e> Search<'e, '_, '_> {
     }
 
     fn holds_with(&mut self, added: &[&Ballot<'e>]) -> bool {
-        let gathering = self.electorate.approver_count().saturating_add(added.len());
+        let gathering =
+            added.iter().map(|ballot| ballot.len()).fold(self.electorate.len(), usize::saturating_add);
         if !self.budget.spend(gathering) {
             return false;
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::EXPRESSION_LIMIT_BYTES;
 use crate::check;
 use crate::flaw::{Flaw, FlawReason, echo};
 use crate::number::Integer;
@@ -71,7 +72,11 @@ pub fn translate(selectors: &[Selector]) -> Result<Translation, Flaw> {
     let mut request = Vec::new();
     let mut users = Vec::new();
     let mut credentials = Vec::new();
+    let length = |texts: &[&Vec<String>]| texts.iter().copied().flatten().map(String::len).sum::<usize>();
     for selector in selectors {
+        if length(&[&request, &users, &credentials]) > EXPRESSION_LIMIT_BYTES {
+            return Err(too_long());
+        }
         let subject = selector.subject.as_str();
         if let Some(path) = subject.strip_prefix("user.") {
             users.push(comparison(selector, &format!("approvers[0].{path}"), ExpressionKind::Consensus)?);
@@ -91,6 +96,10 @@ pub fn translate(selectors: &[Selector]) -> Result<Translation, Flaw> {
     Ok(Translation { condition: joined(&request, " && "), consensus: joined(&voters, " && ") })
 }
 
+fn too_long() -> Flaw {
+    Flaw::new("", 0, FlawReason::Length(EXPRESSION_LIMIT_BYTES))
+}
+
 /// `sample` is an expression of the subject's type.
 fn comparison(selector: &Selector, sample: &str, kind: ExpressionKind) -> Result<String, Flaw> {
     let subject = selector.subject.as_str();
@@ -99,6 +108,11 @@ fn comparison(selector: &Selector, sample: &str, kind: ExpressionKind) -> Result
     }
     let type_ = check::infer(kind, sample, &parse::parse(sample)?)?;
     let targets = targets(selector, &type_)?;
+    let literals: usize = targets.iter().map(String::len).fold(0, usize::saturating_add);
+    let repeated = targets.len().saturating_mul(subject.len());
+    if literals.saturating_add(repeated) > EXPRESSION_LIMIT_BYTES {
+        return Err(too_long());
+    }
     let list = targets.join(", ");
     let each = |operator: &str, between: &str| {
         let all: Vec<String> =
@@ -154,7 +168,8 @@ fn literal(target: &str, type_: &Type) -> Option<String> {
 fn is_identifier(text: &str) -> bool {
     let mut characters = text.chars();
     let starts = characters.next().is_some_and(|first| first == '_' || first.is_ascii_alphabetic());
-    starts && characters.all(|character| character == '_' || character.is_ascii_alphanumeric())
+    let literal = matches!(text, "true" | "false" | "in");
+    starts && !literal && characters.all(|character| character == '_' || character.is_ascii_alphanumeric())
 }
 
 fn grouped(parts: &[String], between: &str) -> String {

@@ -16,8 +16,8 @@ pub(crate) enum Type {
     Timestamp,
     /// Known only when the expression runs.
     Dynamic,
-    List(Box<Type>),
-    Map(Box<Type>),
+    List(Rc<Type>),
+    Map(Rc<Type>),
     Struct(Shape),
 }
 
@@ -63,24 +63,47 @@ impl From<Declared> for Type {
             Declared::Text => Self::Text,
             Declared::Timestamp => Self::Timestamp,
             Declared::Dynamic => Self::Dynamic,
-            Declared::List(element) => Self::List(Box::new(Self::from(*element))),
-            Declared::Map(entry) => Self::Map(Box::new(Self::from(*entry))),
+            Declared::List(element) => Self::List(Rc::new(Self::from(*element))),
+            Declared::Map(entry) => Self::Map(Rc::new(Self::from(*entry))),
             Declared::Struct(fields) => Self::Struct(Shape::Declared(fields)),
         }
     }
 }
 
 impl Type {
-    /// The type that values of both types have, if there is one.
-    pub(crate) fn meet(&self, other: &Self) -> Option<Self> {
+    /// The type that values of both types have, if there is one. Takes a step for each part of them that is looked at;
+    /// without a step that is left there is none.
+    pub(crate) fn meet(&self, other: &Self, steps: &mut u32) -> Option<Self> {
+        if self.is(other, steps) {
+            return Some(self.clone());
+        }
         match (self, other) {
-            (same, also) if same == also => Some(same.clone()),
-            (Self::Integer, Self::Quantity) | (Self::Quantity, Self::Integer) => Some(Self::Integer),
+            _ if *steps == 0 => None,
             (Self::List(left), Self::List(right)) => {
-                left.meet(right).map(|element| Self::List(Box::new(element)))
+                left.meet(right, steps).map(|element| Self::List(Rc::new(element)))
             }
+            (Self::Integer, Self::Quantity) | (Self::Quantity, Self::Integer) => Some(Self::Integer),
             (Self::Dynamic, known) | (known, Self::Dynamic) => known.is_comparable().then_some(Self::Dynamic),
             _ => None,
+        }
+    }
+
+    /// Whether both are the same type.
+    fn is(&self, other: &Self, steps: &mut u32) -> bool {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return false;
+        }
+        match (self, other) {
+            (Self::List(left), Self::List(right)) | (Self::Map(left), Self::Map(right)) => {
+                left.is(right, steps)
+            }
+            (Self::Struct(Shape::Literal(left)), Self::Struct(Shape::Literal(right))) => {
+                let mut members = left.iter().zip(right.iter());
+                left.len() == right.len()
+                    && members.all(|((name, one), (also, other))| name == also && one.is(other, steps))
+            }
+            (one, other) => one == other,
         }
     }
 
@@ -155,7 +178,7 @@ mod tests {
     use super::*;
 
     fn list(element: Type) -> Type {
-        Type::List(Box::new(element))
+        Type::List(Rc::new(element))
     }
 
     #[test]
@@ -173,8 +196,8 @@ mod tests {
             (list(Type::Bool), Type::Dynamic, Some(Type::Dynamic)),
             (structure.clone(), structure.clone(), Some(structure)),
         ] {
-            assert_eq!(left.meet(&right), met, "{left} {right}");
-            assert_eq!(right.meet(&left), met, "{right} {left}");
+            assert_eq!(left.meet(&right, &mut 100), met, "{left} {right}");
+            assert_eq!(right.meet(&left, &mut 100), met, "{right} {left}");
         }
     }
 }

@@ -102,7 +102,7 @@ fn read_side(side: &mut Checked) {
         Value::Text { text, .. } => (decimal(text), Type::Integer),
         Value::List(elements) => {
             let numbers: Option<Vec<Value>> = elements.iter().map(element).collect();
-            (numbers.map(Value::List), Type::List(Box::new(Type::Integer)))
+            (numbers.map(Value::List), Type::List(Type::Integer.into()))
         }
         _ => return,
     };

@@ -73,7 +73,7 @@ impl Checker<'_> {
         item: &Expression,
     ) -> Result<Checked, Flaw> {
         let item = self.expression(item)?;
-        if element.meet(&item.type_).is_none_or(|type_| !type_.is_comparable()) {
+        if self.meet(element, &item.type_, offset)?.is_none_or(|type_| !type_.is_comparable()) {
             let reason = FlawReason::Comparison {
                 comparison: "contains",
                 left: list.type_.to_string(),

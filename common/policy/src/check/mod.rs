@@ -43,16 +43,21 @@ impl Checked {
     }
 }
 
+/// Parts of types that are compared in one expression.
+const TYPE_LIMIT: u32 = 100_000;
+
 struct Checker<'s> {
     kind: ExpressionKind,
     source: &'s str,
     /// Variables of the lambdas around the current part, outermost first.
     scope: Vec<(String, Type)>,
+    /// How many parts of types may still be compared.
+    steps_left: u32,
 }
 
 impl<'s> Checker<'s> {
     fn new(kind: ExpressionKind, source: &'s str) -> Self {
-        Self { kind, source, scope: Vec::new() }
+        Self { kind, source, scope: Vec::new(), steps_left: TYPE_LIMIT }
     }
 
     fn expression(&mut self, expression: &Expression) -> Result<Checked, Flaw> {
@@ -101,7 +106,7 @@ impl<'s> Checker<'s> {
             let Checked { node, type_ } = self.expression(element)?;
             let met = match &common {
                 None => Some(type_.clone()),
-                Some(first) => first.meet(&type_),
+                Some(first) => self.meet(first, &type_, element.offset)?,
             };
             if met.is_none() {
                 let first = common.map(|first| first.to_string()).unwrap_or_default();
@@ -112,9 +117,12 @@ impl<'s> Checker<'s> {
             nodes.push(node);
         }
         // An empty list goes with a list of anything.
-        let type_ = Type::List(Box::new(common.unwrap_or(Type::Dynamic)));
-        let constants: Option<Vec<Value>> = nodes.iter().map(|node| node.constant().cloned()).collect();
-        let step = constants.map_or(Step::List(nodes), |values| Step::Constant(Value::List(values)));
+        let type_ = Type::List(Rc::new(common.unwrap_or(Type::Dynamic)));
+        let step = if nodes.iter().all(|node| node.constant().is_some()) {
+            Step::Constant(nodes.into_iter().filter_map(Node::into_constant).collect())
+        } else {
+            Step::List(nodes)
+        };
         Ok(Checked::new(offset, step, type_))
     }
 
@@ -129,9 +137,12 @@ impl<'s> Checker<'s> {
             }
         }
         let type_ = Type::Struct(Shape::Literal(Rc::new(shape)));
-        let constants: Option<Vec<_>> =
-            nodes.iter().map(|(name, node)| Some((name.clone(), node.constant()?.clone()))).collect();
-        let step = constants.map_or(Step::Struct(nodes), |members| Step::Constant(Value::record(members)));
+        let step = if nodes.iter().all(|(_, node)| node.constant().is_some()) {
+            let members = nodes.into_iter().map(|(name, node)| (name, node.into_constant()));
+            Step::Constant(Value::record(members))
+        } else {
+            Step::Struct(nodes)
+        };
         Ok(Checked::new(offset, step, type_))
     }
 
@@ -146,8 +157,11 @@ impl<'s> Checker<'s> {
         let mut right = self.expression(right)?;
         literal::read_decimal_text(comparison, &mut left, &mut right);
         let legal = match comparison {
-            Comparison::In => right.type_.element().and_then(|element| element.meet(&left.type_)),
-            _ => left.type_.meet(&right.type_),
+            Comparison::In => match right.type_.element() {
+                Some(element) => self.meet(&element, &left.type_, offset)?,
+                None => None,
+            },
+            _ => self.meet(&left.type_, &right.type_, offset)?,
         };
         let legal = legal.is_some_and(|type_| match comparison {
             Comparison::Equal | Comparison::NotEqual | Comparison::In => type_.is_comparable(),
@@ -200,6 +214,12 @@ impl<'s> Checker<'s> {
             predicate: Box::new(predicate?),
         };
         Ok(Checked::new(offset, step, type_))
+    }
+
+    /// The type that values of both types have, if there is one.
+    fn meet(&mut self, one: &Type, other: &Type, offset: usize) -> Result<Option<Type>, Flaw> {
+        let met = one.meet(other, &mut self.steps_left);
+        if self.steps_left == 0 { Err(self.flaw(offset, FlawReason::Types(TYPE_LIMIT))) } else { Ok(met) }
     }
 
     fn truths_of(&mut self, parts: &[Expression]) -> Result<Vec<Node>, Flaw> {
