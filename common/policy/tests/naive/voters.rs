@@ -1,0 +1,173 @@
+//! Random people around a request, and random consensus expressions about them.
+
+use crate::dice::Dice;
+use crate::facts::Pool;
+use crate::generate::Maker;
+use crate::people::{Card, People, User};
+use crate::schema::CONSENSUS;
+use crate::tree::{Operator, Quantifier, Tree};
+
+const USERS: [&str; 6] = ["u1", "u2", "u3", "u4", "u5", "u6"];
+const TAGS: [&str; 3] = ["ops", "sec", "fin"];
+const API_KEY: &str = "CREDENTIAL_TYPE_API_KEY_P256";
+const PASSKEY: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
+
+/// An organization of one to six users of whom some have approved and most of the others could.
+pub(crate) fn people(dice: &mut Dice) -> People {
+    let count = dice.pick(&[1, 2, 3, 3, 4, 4, 5, 6]);
+    let users: Vec<User> = USERS[..count].iter().map(|id| user(id, dice)).collect();
+    let first = dice.below(count);
+    let mut approvals = Vec::new();
+    for step in 0..count {
+        if step == 0 || dice.chance(15) {
+            vote(&users[(first + step) % count], &mut approvals, dice);
+        }
+    }
+    let requester = if dice.chance(90) { users[first].id } else { dice.pick(&USERS) };
+    let mut candidates: Vec<User> = users.into_iter().filter(|user| !user.cards.is_empty()).collect();
+    candidates.retain(|_| dice.chance(90));
+    if !candidates.is_empty() {
+        let turn = dice.below(candidates.len());
+        candidates.rotate_left(turn);
+    }
+    People { requester, is_root: dice.chance(15), approvals, candidates }
+}
+
+fn user(id: &'static str, dice: &mut Dice) -> User {
+    let cards = (0..dice.pick(&[0, 1, 1, 1, 2, 2, 3])).map(|place| card(format!("{id}-{place}"), dice));
+    let cards = cards.collect();
+    let tags = TAGS.into_iter().filter(|_| dice.chance(50)).collect();
+    User { id, tags, email: if dice.chance(30) { "" } else { id }, cards }
+}
+
+fn card(id: String, dice: &mut Dice) -> Card {
+    if dice.chance(50) {
+        Card { id, kind: API_KEY, credential_id: None }
+    } else {
+        Card { credential_id: Some(id.clone()), id, kind: PASSKEY }
+    }
+}
+
+/// One vote, sometimes with a credential that is not valid any more, sometimes followed by a second one of the same user.
+fn vote(user: &User, approvals: &mut Vec<User>, dice: &mut Dice) {
+    let mut cards = user.cards.clone();
+    if cards.is_empty() || dice.chance(10) {
+        cards.push(card(format!("{}-old", user.id), dice));
+    }
+    let first = dice.below(cards.len());
+    approvals.push(User { cards: vec![cards[first].clone()], ..user.clone() });
+    if dice.chance(15) {
+        let second = dice.below(cards.len());
+        approvals.push(User { cards: vec![cards[second].clone()], ..user.clone() });
+    }
+}
+
+/// Texts that people are made of.
+pub(crate) fn pool(dice: &mut Dice) -> Pool {
+    let tag = dice.pick(&TAGS);
+    Pool::of(vec![
+        "u1",
+        "u2",
+        "u3",
+        tag,
+        dice.pick(&[API_KEY, PASSKEY]),
+        dice.pick(&["u4", "", "u1-0", "u2-0"]),
+    ])
+}
+
+/// An expression about people, made like any other or after the patterns that policies follow.
+pub(crate) fn consensus(dice: &mut Dice) -> Tree {
+    let pool = pool(dice);
+    if dice.chance(50) {
+        let depth = dice.pick(&[1, 2, 2, 3]);
+        return Maker::new(dice, &pool, &CONSENSUS).truth(depth);
+    }
+    let count = dice.pick(&[1, 1, 2, 3]);
+    let parts: Vec<Tree> = (0..count).map(|_| pattern(dice)).collect();
+    match parts.len() {
+        1 => parts.into_iter().next().unwrap(),
+        _ if dice.chance(70) => Tree::And(parts),
+        _ => Tree::Or(parts),
+    }
+}
+
+fn pattern(dice: &mut Dice) -> Tree {
+    let approvers = Tree::Name("approvers");
+    match dice.below(17) {
+        0..=2 => sized(approvers, dice),
+        3 => sized(Tree::Name("credentials"), dice),
+        4..=5 => approvers.lambda(Quantifier::Any, "u", is_user(dice)),
+        6..=7 => approvers.lambda(dice.pick(&[Quantifier::Any, Quantifier::All]), "u", is_tagged("u", dice)),
+        8..=9 => sized(approvers.lambda(Quantifier::Filter, "u", is_tagged("u", dice)), dice),
+        10 => {
+            let quantifier = dice.pick(&[Quantifier::Any, Quantifier::Any, Quantifier::All]);
+            Tree::Name("credentials").lambda(quantifier, "c", is_kind(dice))
+        }
+        11..=12 => {
+            let quantifier = dice.pick(&[Quantifier::Any, Quantifier::Any, Quantifier::All]);
+            approvers.lambda(quantifier, "u", Tree::And(vec![is_tagged("u", dice), owns(dice)]))
+        }
+        13 => each_tag(dice),
+        14..=15 => {
+            let place = Tree::Number(dice.pick(&["0", "1", "1", "2"]).to_owned());
+            let id = Tree::Text(dice.pick(&USERS[..3]).to_owned());
+            approvers.at(place).member("id").compared(Operator::Equal, id)
+        }
+        _ => {
+            let chosen = approvers.lambda(Quantifier::Filter, "u", is_tagged("u", dice));
+            let tagged = is_tagged("v", dice);
+            let predicate = if dice.chance(50) { tagged } else { Tree::Not(Box::new(tagged)) };
+            chosen.lambda(dice.pick(&[Quantifier::Any, Quantifier::All]), "v", predicate)
+        }
+    }
+}
+
+/// For each tag of a list, or for one of them, somebody who has it.
+fn each_tag(dice: &mut Dice) -> Tree {
+    let tags = TAGS.into_iter().filter(|_| dice.chance(50)).map(|tag| Tree::Text(tag.to_owned()));
+    let tags = Tree::List(tags.collect());
+    let tagged = Tree::Contains(Box::new(Tree::Name("u").member("tags")), Box::new(Tree::Name("t")));
+    let quantifier = dice.pick(&[Quantifier::Any, Quantifier::Any, Quantifier::All]);
+    let someone = Tree::Name("approvers").lambda(quantifier, "u", tagged);
+    tags.lambda(dice.pick(&[Quantifier::All, Quantifier::Any]), "t", someone)
+}
+
+/// How long a list is.
+fn sized(list: Tree, dice: &mut Dice) -> Tree {
+    let list = Box::new(list);
+    let count = if dice.chance(30) { Tree::BareCount(list) } else { Tree::Count(list) };
+    let operator = dice.pick(&[Operator::AtLeast, Operator::AtLeast, Operator::Equal, Operator::AtMost]);
+    count.compared(operator, Tree::Number(dice.pick(&["1", "2", "2", "2", "3", "4"]).to_owned()))
+}
+
+fn is_user(dice: &mut Dice) -> Tree {
+    let id = Tree::Name("u").member("id");
+    if dice.chance(70) {
+        return id.compared(Operator::Equal, Tree::Text(dice.pick(&USERS[..3]).to_owned()));
+    }
+    let ids = vec![Tree::Text(dice.pick(&USERS).to_owned()), Tree::Text(dice.pick(&USERS).to_owned())];
+    Tree::In(Box::new(id), Box::new(Tree::List(ids)))
+}
+
+fn is_tagged(variable: &'static str, dice: &mut Dice) -> Tree {
+    let tag = Tree::Text(dice.pick(&TAGS).to_owned());
+    let tags = Tree::Name(variable).member("tags");
+    if dice.chance(20) {
+        return tags.lambda(Quantifier::Any, "t", Tree::Name("t").compared(Operator::Equal, tag));
+    }
+    Tree::Contains(Box::new(tags), Box::new(tag))
+}
+
+fn is_kind(dice: &mut Dice) -> Tree {
+    let kind = Tree::Text(dice.pick(&[API_KEY, PASSKEY]).to_owned());
+    Tree::Name("c").member("type").compared(dice.pick(&[Operator::Equal, Operator::Unequal]), kind)
+}
+
+/// `credentials.any(c, c.user_id == u.id && c.type == …)`
+fn owns(dice: &mut Dice) -> Tree {
+    let is_own = Tree::Name("c").member("user_id").compared(Operator::Equal, Tree::Name("u").member("id"));
+    let kind = Tree::Text(dice.pick(&[API_KEY, PASSKEY]).to_owned());
+    let is_kind = Tree::Name("c").member("type").compared(Operator::Equal, kind);
+    let own = Tree::Name("credentials").lambda(Quantifier::Any, "c", Tree::And(vec![is_own, is_kind]));
+    if dice.chance(20) { Tree::Not(Box::new(own)) } else { own }
+}
