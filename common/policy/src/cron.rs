@@ -40,6 +40,8 @@ pub(crate) struct CronSpan {
     /// How long a window stays open, in minutes that pass.
     pub(crate) minutes: u32,
     pub(crate) zone: TimeZone,
+    /// As it is written.
+    pub(crate) source: String,
 }
 
 /// An instant so far away that the calendar has no date for it.

@@ -85,21 +85,13 @@ pub struct PolicyProgram {
 
 /// What is wrong with a policy. Its `Display` is the message of the answer to the policy's author.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid policy {}: Expression cannot be evaluated: {flaw}", kind_name(*kind))]
+#[error("invalid policy {}: Expression cannot be evaluated: {flaw}", kind.name())]
 pub struct PolicyFlaw {
     /// The expression with the flaw.
     pub kind: ExpressionKind,
     /// The flaw.
     #[source]
     pub flaw: Flaw,
-}
-
-fn kind_name(kind: ExpressionKind) -> &'static str {
-    match kind {
-        ExpressionKind::Condition => "condition",
-        ExpressionKind::Consensus => "consensus",
-        ExpressionKind::Time => "time",
-    }
 }
 
 impl PolicyProgram {

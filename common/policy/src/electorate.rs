@@ -73,6 +73,11 @@ impl<'a> Electorate<'a> {
         &self.requester
     }
 
+    /// Whether the approval of a user counts now.
+    pub(crate) fn has_approved(&self, user_id: &str) -> bool {
+        self.approvers.iter().any(|voter| voter.user_id == user_id)
+    }
+
     /// Users whose approval counts now, and their credentials.
     pub(crate) fn len(&self) -> usize {
         self.approvers.iter().map(|voter| voter.credentials.len().saturating_add(1)).sum()

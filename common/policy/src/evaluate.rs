@@ -60,6 +60,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         result
     }
 
+    /// What a part comes to with one more variable in scope.
+    pub(crate) fn truth_with(&mut self, value: Operand<'a>, node: &'a Node) -> Result<bool, EvaluationError> {
+        self.with_variable(value, |inner| inner.truth(node))
+    }
+
     pub(crate) fn truth(&mut self, node: &'a Node) -> Result<bool, EvaluationError> {
         match self.operand(node)? {
             Operand::Bool(truth) => Ok(truth),

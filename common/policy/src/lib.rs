@@ -51,9 +51,11 @@ pub mod decide;
 mod electorate;
 mod error;
 mod evaluate;
+mod explain;
 mod flaw;
 mod known;
 mod lex;
+pub mod lint;
 mod number;
 mod operand;
 mod parse;
@@ -63,18 +65,23 @@ mod program;
 mod reach;
 pub mod request;
 pub mod selectors;
+pub mod simulate;
+mod spell;
 mod syntax;
 mod timestamp;
 mod types;
 mod value;
+mod words;
 
 pub use contribution::{contributes, contributors};
 pub use error::{EvaluationError, EvaluationReason};
+pub use explain::{Explanation, Part, explain};
 pub use flaw::{CronSpanFlaw, Flaw, FlawReason, Position};
 pub use number::Integer;
 pub use program::{ExpressionKind, Program};
 pub use timestamp::{Timestamp, TimestampFlaw};
 pub use value::{Facts, Value};
+pub use words::{Names, in_words};
 
 /// Longest expression, in bytes.
 pub const EXPRESSION_LIMIT_BYTES: usize = 64 * 1024;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::budget::Budget;
 use crate::check;
 use crate::error::EvaluationError;
@@ -13,7 +15,8 @@ use crate::value::Facts;
 use crate::{EXPRESSION_LIMIT_BYTES, STEP_LIMIT};
 
 /// What an expression is for. It decides which roots exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ExpressionKind {
     /// Which requests a policy is about: `activity`, `wallet`, `eth` and so on.
     Condition,
@@ -21,6 +24,17 @@ pub enum ExpressionKind {
     Consensus,
     /// When a policy is active: `time`.
     Time,
+}
+
+impl ExpressionKind {
+    /// The member of a policy that holds such an expression.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Condition => "condition",
+            Self::Consensus => "consensus",
+            Self::Time => "time",
+        }
+    }
 }
 
 /// A parsed and checked expression. Cloning shares it; evaluating it does not change it.

@@ -1,5 +1,7 @@
 //! Instants of the policy language. Reads text, never a clock.
 
+use std::fmt;
+
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -53,6 +55,18 @@ impl Timestamp {
     /// Nanoseconds since the start of that second.
     pub fn nanoseconds(self) -> u32 {
         self.nanoseconds
+    }
+}
+
+/// RFC 3339 in UTC; beyond its years the seconds since 1970.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant = OffsetDateTime::from_unix_timestamp(self.seconds).ok();
+        let instant = instant.and_then(|instant| instant.replace_nanosecond(self.nanoseconds).ok());
+        match instant.and_then(|instant| instant.format(&Rfc3339).ok()) {
+            Some(text) => formatter.write_str(&text),
+            None => write!(formatter, "{} s", self.seconds),
+        }
     }
 }
 

@@ -67,10 +67,12 @@ impl Checker<'_> {
         }
         let flaw = |argument: &Expression, flaw| self.flaw(argument.offset, FlawReason::CronSpan(flaw));
         let text = |argument| self.literal(Function::CronSpan, argument);
+        let [cron, span, name] = [text(schedule)?, text(duration)?, text(zone)?];
         let span = CronSpan {
-            schedule: cron::schedule(text(schedule)?).map_err(|why| flaw(schedule, why))?,
-            minutes: cron::minutes(text(duration)?).map_err(|why| flaw(duration, why))?,
-            zone: cron::zone(text(zone)?).map_err(|why| flaw(zone, why))?,
+            schedule: cron::schedule(cron).map_err(|why| flaw(schedule, why))?,
+            minutes: cron::minutes(span).map_err(|why| flaw(duration, why))?,
+            zone: cron::zone(name).map_err(|why| flaw(zone, why))?,
+            source: format!("CronSpan('{cron}', '{span}', '{name}')"),
         };
         Ok(Checked::new(offset, Step::CronSpan(span), Type::Bool))
     }

@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod advice;
 mod limits;
 mod properties;
 mod specification;

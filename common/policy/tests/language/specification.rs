@@ -10,6 +10,8 @@ use quorate_policy::selectors::{self, Operator, Selector};
 use quorate_policy::{EvaluationError, ExpressionKind, Integer, Program, Timestamp, Value};
 use serde_json::Value as Json;
 
+use super::advice;
+
 /// Rows the pages must have at least, so that a broken reader of pages does not pass.
 const LEAST_ROWS: usize = 700;
 /// An absent expression, or nothing to compare with.
@@ -45,9 +47,9 @@ fn every_row_of_the_pages_holds() {
 }
 
 /// A row: its cells by the name of their column.
-type Row = BTreeMap<String, String>;
+pub(super) type Row = BTreeMap<String, String>;
 
-struct Walk {
+pub(super) struct Walk {
     facts: BTreeMap<String, Value>,
     electorates: BTreeMap<String, Json>,
     policies: BTreeMap<String, PolicyProgram>,
@@ -82,7 +84,15 @@ impl Walk {
 
     fn row(&mut self, row: &Row) -> Result<(), String> {
         let has = |column: &str| row.contains_key(column);
-        if has("expression") {
+        if has("words") {
+            advice::words(row)
+        } else if has("reason") {
+            advice::reason(self, row)
+        } else if has("findings") {
+            advice::findings(self, row)
+        } else if has("finding") {
+            advice::fewer(self, row)
+        } else if has("expression") {
             self.expression(row)
         } else if has("strict outcome") {
             let policy = policy(row);
@@ -119,12 +129,7 @@ impl Walk {
     }
 
     fn expression(&self, row: &Row) -> Result<(), String> {
-        let kind = match row.get("kind").map_or("condition", String::as_str) {
-            "condition" => ExpressionKind::Condition,
-            "consensus" => ExpressionKind::Consensus,
-            "time" => ExpressionKind::Time,
-            other => return Err(format!("kind {other}")),
-        };
+        let kind = kind_of(row)?;
         let source = source(&row["expression"]).expect("an expression");
         let creation = row.get("creation").map_or("ok", String::as_str);
         let program = match (Program::parse(kind, &source), creation) {
@@ -142,7 +147,12 @@ impl Walk {
         row.get("outcome").map_or(Ok(()), |expected| same("outcome", expected, &short(outcome)))
     }
 
-    fn with_request<T>(&self, row: &Row, run: impl FnOnce(&Value, &Electorate<'_>) -> T) -> T {
+    /// The users of an organization.
+    pub(super) fn team(&self) -> Vec<Approver> {
+        approvers(&self.electorates["Team"]["candidates"])
+    }
+
+    pub(super) fn with_request<T>(&self, row: &Row, run: impl FnOnce(&Value, &Electorate<'_>) -> T) -> T {
         let facts = row.get("facts").map_or("Nothing", String::as_str);
         let votes = row.get("votes").map_or("Alone", String::as_str);
         let facts = self.facts.get(facts).unwrap_or_else(|| panic!("no facts named {facts}"));
@@ -153,6 +163,16 @@ impl Walk {
         let facts = clock.as_ref().unwrap_or(facts);
         let votes = self.electorates.get(votes).unwrap_or_else(|| panic!("no votes named {votes}"));
         run(facts, &electorate(votes))
+    }
+}
+
+/// Which expression of a policy a row is about.
+pub(super) fn kind_of(row: &Row) -> Result<ExpressionKind, String> {
+    match row.get("kind").map_or("condition", String::as_str) {
+        "condition" => Ok(ExpressionKind::Condition),
+        "consensus" => Ok(ExpressionKind::Consensus),
+        "time" => Ok(ExpressionKind::Time),
+        other => Err(format!("kind {other}")),
     }
 }
 
@@ -177,7 +197,7 @@ fn run(
     (result, evaluation.outcome)
 }
 
-fn policy(row: &Row) -> PolicyProgram {
+pub(super) fn policy(row: &Row) -> PolicyProgram {
     let effect = match row["effect"].as_str() {
         "ALLOW" => Effect::Allow,
         "DENY" => Effect::Deny,
@@ -246,7 +266,7 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// The expression in a cell; `None` for a dash.
-fn source(cell: &str) -> Option<String> {
+pub(super) fn source(cell: &str) -> Option<String> {
     if cell == DASH {
         return None;
     }
@@ -280,7 +300,7 @@ fn shown(result: &Result<bool, EvaluationError>, expected: &str) -> String {
     }
 }
 
-fn same(what: &str, expected: &str, found: &str) -> Result<(), String> {
+pub(super) fn same(what: &str, expected: &str, found: &str) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: expected {expected}, found {found}")) }
 }
 

@@ -1,0 +1,212 @@
+//! What would happen to a request: all policies, the root quorum and self-service together, with reasons.
+
+use serde::Serialize;
+
+use crate::contribution::contributors;
+use crate::decide::{
+    Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Requester, Ruling, Standing, consult,
+    strictest,
+};
+use crate::explain::{Explanation, explain};
+use crate::program::Program;
+use crate::request::{Request, RequestFacts, Subject};
+
+/// A policy with what it is called by.
+#[derive(Clone, Debug)]
+pub struct NamedPolicy {
+    /// Id.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// What it says.
+    pub program: PolicyProgram,
+}
+
+/// An organization, as far as it decides.
+#[derive(Clone, Debug, Default)]
+pub struct House {
+    /// Users with all credentials that are valid.
+    pub users: Vec<Approver>,
+    /// Ids of the users of the root quorum.
+    pub roots: Vec<String>,
+    /// How many of them must agree.
+    pub threshold: usize,
+    /// Policies.
+    pub policies: Vec<NamedPolicy>,
+    /// What becomes of denying policies that fail.
+    pub deny_errors: DenyErrors,
+}
+
+/// Who decides on requests of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Root quorum, or a policy.
+    Policy,
+    /// Root quorum only.
+    RootQuorum,
+    /// As [`Self::Policy`], and whoever asks may do it to credentials of their own.
+    OwnCredential,
+    /// As [`Self::Policy`], but a root user must ask.
+    RootUser,
+}
+
+/// A request that is made, or only thought of.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What is asked.
+    pub request: Request<'a>,
+    /// What it is about; none counts as one without facts of its own.
+    pub subjects: &'a [Subject],
+    /// Who decides on it.
+    pub gate: Gate,
+    /// The user whose credentials it changes, if it changes nothing else.
+    pub own_credentials_of: Option<&'a str>,
+    /// Id of the user who asks.
+    pub requester: &'a str,
+    /// Approvals that count, each with the credential that signed it, that of the requester among them.
+    pub approvals: &'a [Approver],
+}
+
+/// What one policy says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    /// Id of the policy.
+    pub policy_id: String,
+    /// Its name.
+    pub policy_name: String,
+    /// What it says, and why.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+    /// The part that decided, in a line.
+    pub reason: String,
+}
+
+/// What would happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Simulation {
+    /// What the organization says: allow, deny, or wait for votes.
+    pub verdict: PolicyOutcome,
+    /// Why, in a sentence.
+    pub because: String,
+    /// What each policy says of each subject, subject by subject; nothing where policies are not asked.
+    pub policies: Vec<Said>,
+    /// Ids of users whose approval would help, if it waits.
+    pub open_to: Vec<String>,
+}
+
+impl House {
+    /// What would happen to a request.
+    pub fn simulate(&self, asked: &Asked<'_>) -> Simulation {
+        let is_root = |id: &str| self.roots.iter().any(|root| root == id);
+        let requester = Requester { user_id: asked.requester.to_owned(), is_root: is_root(asked.requester) };
+        if asked.gate == Gate::RootUser && !requester.is_root {
+            return Simulation {
+                verdict: PolicyOutcome::DenyImplicit,
+                because: "only a root user may ask for this".to_owned(),
+                policies: Vec::new(),
+                open_to: Vec::new(),
+            };
+        }
+        let approving = asked.approvals.iter().filter(|approval| is_root(&approval.user_id)).count();
+        let standing = Standing {
+            root_quorum_is_met: approving >= self.threshold,
+            root_quorum_only: asked.gate == Gate::RootQuorum,
+            requester_is_root: requester.is_root,
+            is_self_service: asked.gate == Gate::OwnCredential
+                && asked.own_credentials_of == Some(asked.requester),
+        };
+        let electorate = Electorate::new(requester, asked.approvals.to_vec(), || self.users.clone());
+        let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
+        let (rulings, policies) =
+            if unasked { (vec![Ruling::default()], Vec::new()) } else { self.consulted(asked, &electorate) };
+        let verdict = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
+        let because = self.because(verdict, standing, approving, &rulings, &policies);
+        let open_to = match verdict {
+            PolicyOutcome::RequiresConsensus => self.open_to(&electorate, &policies),
+            _ => Vec::new(),
+        };
+        Simulation { verdict, because, policies, open_to }
+    }
+
+    /// What policies say, as rulings and one by one.
+    fn consulted(&self, asked: &Asked<'_>, electorate: &Electorate<'_>) -> (Vec<Ruling>, Vec<Said>) {
+        let none = [Subject::default()];
+        let subjects = if asked.subjects.is_empty() { none.as_slice() } else { asked.subjects };
+        let mut rulings = Vec::with_capacity(subjects.len());
+        let mut said = Vec::new();
+        for subject in subjects {
+            let facts = RequestFacts::new(asked.request, subject);
+            let programs = self.policies.iter().map(|policy| &policy.program);
+            let ruling = consult(programs, &facts, electorate, self.deny_errors);
+            for (policy, outcome) in self.policies.iter().zip(&ruling.outcomes) {
+                let explanation = explain(&policy.program, &facts, electorate);
+                let reason = explanation.reason();
+                // The ruling is what counts: it knows how much work all policies may cause, and what is strict.
+                let explanation = Explanation { outcome: *outcome, ..explanation };
+                let (policy_id, policy_name) = (policy.id.clone(), policy.name.clone());
+                said.push(Said { policy_id, policy_name, explanation, reason });
+            }
+            rulings.push(ruling);
+        }
+        (rulings, said)
+    }
+
+    fn because(
+        &self,
+        verdict: PolicyOutcome,
+        standing: Standing,
+        approving: usize,
+        rulings: &[Ruling],
+        policies: &[Said],
+    ) -> String {
+        let named = |outcome| {
+            let found = policies.iter().filter(|said| said.explanation.outcome == outcome);
+            let mut names: Vec<&str> = found.map(|said| said.policy_name.as_str()).collect();
+            names.dedup();
+            names.join(", ")
+        };
+        let quorum = format!("{approving} of {} of the root quorum", self.threshold);
+        let denied = named(PolicyOutcome::DenyExplicit);
+        match verdict {
+            PolicyOutcome::Allow if standing.root_quorum_is_met => "the root quorum agrees".to_owned(),
+            PolicyOutcome::Allow if named(PolicyOutcome::Allow).is_empty() => {
+                "users may change credentials of their own".to_owned()
+            }
+            PolicyOutcome::Allow => format!("allowed by {}", named(PolicyOutcome::Allow)),
+            PolicyOutcome::DenyExplicit => format!("denied by {denied}"),
+            PolicyOutcome::RequiresConsensus if standing.root_quorum_only => {
+                format!("only the root quorum decides; so far {quorum}")
+            }
+            PolicyOutcome::RequiresConsensus if !denied.is_empty() => {
+                format!("denied by {denied}, which only the root quorum overrides; so far {quorum}")
+            }
+            PolicyOutcome::RequiresConsensus if !named(PolicyOutcome::RequiresConsensus).is_empty() => {
+                format!("waits for the consensus of {}", named(PolicyOutcome::RequiresConsensus))
+            }
+            PolicyOutcome::RequiresConsensus => format!("no policy allows it; so far {quorum}"),
+            _ if rulings.iter().any(|ruling| ruling.is_exhausted) => {
+                "the policies ask for more work than a decision may cause".to_owned()
+            }
+            _ => "no policy allows it".to_owned(),
+        }
+    }
+
+    /// Root users, and users whom the consensus of a policy that waits would count, unless they approved already.
+    fn open_to(&self, electorate: &Electorate<'_>, policies: &[Said]) -> Vec<String> {
+        let waits = |policy: &&NamedPolicy| {
+            policies.iter().any(|said| {
+                said.policy_id == policy.id && said.explanation.outcome == PolicyOutcome::RequiresConsensus
+            })
+        };
+        let waiting = self.policies.iter().filter(waits);
+        let programs: Vec<&Program> =
+            waiting.filter_map(|policy| policy.program.consensus.as_ref()).collect();
+        let users = self.users.iter().filter(|user| !electorate.has_approved(&user.user_id));
+        let ids: Vec<String> = users.map(|user| user.user_id.clone()).collect();
+        let counted = contributors(&programs, electorate, &ids);
+        let helps = |(id, counts): (String, bool)| (counts || self.roots.contains(&id)).then_some(id);
+        ids.into_iter().zip(counted).filter_map(helps).collect()
+    }
+}

@@ -1,0 +1,187 @@
+//! From a plan back to text: an expression, or a part of one, as its author could have written it.
+
+use std::fmt::Write;
+
+use crate::plan::{Node, Step};
+use crate::syntax::Quantifier;
+use crate::value::Value;
+
+/// Elements of a list that are spelled; of longer ones the number is told.
+const SPELLED_ELEMENTS: usize = 8;
+
+/// How tightly a part binds, loosest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Or,
+    And,
+    Compare,
+    Not,
+    Postfix,
+}
+
+/// A part of an expression as text. `variables` are those of the lambdas around it, outermost first.
+pub(crate) fn spell(node: &Node, variables: &[&str]) -> String {
+    let mut text = String::new();
+    part(&mut text, node, &mut variables.to_vec(), Binding::Or);
+    text
+}
+
+/// A value as a literal; what has no literal as a word in angle brackets.
+pub(crate) fn literal(value: &Value) -> String {
+    match value {
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::Text { text, .. } => format!("'{text}'"),
+        Value::List(elements) if elements.len() > SPELLED_ELEMENTS => {
+            format!("<{} elements>", elements.len())
+        }
+        Value::List(elements) => format!("[{}]", elements.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::Struct(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(name, member)| format!("{name}: {}", literal(member))).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Map(_) => "<map>".to_owned(),
+        Value::Timestamp(instant) => format!("Timestamp('{instant}')"),
+        Value::Unreadable => "<unreadable>".to_owned(),
+    }
+}
+
+fn part<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>, around: Binding) {
+    let own = binding(node);
+    if own < around {
+        text.push('(');
+    }
+    body(text, node, variables);
+    if own < around {
+        text.push(')');
+    }
+}
+
+fn binding(node: &Node) -> Binding {
+    match node.step {
+        Step::Or(_) => Binding::Or,
+        Step::And(_) => Binding::And,
+        Step::Compare { .. } => Binding::Compare,
+        Step::Not(_) => Binding::Not,
+        _ => Binding::Postfix,
+    }
+}
+
+fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
+    match &node.step {
+        Step::Constant(value) => text.push_str(&literal(value)),
+        Step::Root(root) => text.push_str(root),
+        Step::Path { root, members, .. } => {
+            text.push_str(root);
+            for member in members {
+                text.push('.');
+                text.push_str(&member.name);
+            }
+        }
+        Step::Variable(place) => text.push_str(variables.get(*place).copied().unwrap_or("_")),
+        Step::Not(inner) => {
+            text.push('!');
+            part(text, inner, variables, Binding::Not);
+        }
+        Step::And(parts) => joined(text, parts, " && ", variables, Binding::Compare),
+        Step::Or(parts) => joined(text, parts, " || ", variables, Binding::And),
+        Step::Compare { comparison, left, right } => {
+            part(text, left, variables, Binding::Not);
+            let _ = write!(text, " {} ", comparison.symbol());
+            part(text, right, variables, Binding::Not);
+        }
+        Step::Contains { list, item, .. } => {
+            part(text, list, variables, Binding::Postfix);
+            call(text, "contains", item, variables);
+        }
+        Step::Field { of, name } => {
+            part(text, of, variables, Binding::Postfix);
+            text.push('.');
+            text.push_str(name);
+        }
+        Step::CountOrField(of) | Step::Count(of) => {
+            part(text, of, variables, Binding::Postfix);
+            text.push_str(".count()");
+        }
+        Step::Each { of, quantifier, variable, predicate } => {
+            part(text, of, variables, Binding::Postfix);
+            let _ = write!(text, ".{}({variable}, ", quantifier_name(*quantifier));
+            variables.push(variable);
+            part(text, predicate, variables, Binding::Or);
+            variables.pop();
+            text.push(')');
+        }
+        Step::Index { of, key } => {
+            part(text, of, variables, Binding::Postfix);
+            bracketed(text, &[key], variables);
+        }
+        Step::Slice { of, from, to } => {
+            part(text, of, variables, Binding::Postfix);
+            bracketed(text, &[from, to], variables);
+        }
+        Step::Lower(inner) => {
+            text.push_str("CaseInsensitiveString(");
+            part(text, inner, variables, Binding::Or);
+            text.push(')');
+        }
+        Step::CronSpan(span) => text.push_str(&span.source),
+        Step::List(elements) => {
+            text.push('[');
+            joined(text, elements, ", ", variables, Binding::Or);
+            text.push(']');
+        }
+        Step::Struct(members) => record(text, members, variables),
+    }
+}
+
+fn record<'n>(text: &mut String, members: &'n [(String, Node)], variables: &mut Vec<&'n str>) {
+    text.push('{');
+    for (place, (name, member)) in members.iter().enumerate() {
+        let comma = if place == 0 { "" } else { ", " };
+        let _ = write!(text, "{comma}{name}: ");
+        part(text, member, variables, Binding::Or);
+    }
+    text.push('}');
+}
+
+fn joined<'n>(
+    text: &mut String,
+    parts: &'n [Node],
+    between: &str,
+    variables: &mut Vec<&'n str>,
+    around: Binding,
+) {
+    for (place, one) in parts.iter().enumerate() {
+        if place > 0 {
+            text.push_str(between);
+        }
+        part(text, one, variables, around);
+    }
+}
+
+fn call<'n>(text: &mut String, name: &str, argument: &'n Node, variables: &mut Vec<&'n str>) {
+    let _ = write!(text, ".{name}(");
+    part(text, argument, variables, Binding::Or);
+    text.push(')');
+}
+
+fn bracketed<'n>(text: &mut String, bounds: &[&'n Node], variables: &mut Vec<&'n str>) {
+    text.push('[');
+    for (place, bound) in bounds.iter().enumerate() {
+        if place > 0 {
+            text.push_str("..");
+        }
+        part(text, bound, variables, Binding::Or);
+    }
+    text.push(']');
+}
+
+/// The function of a list.
+pub(crate) fn quantifier_name(quantifier: Quantifier) -> &'static str {
+    match quantifier {
+        Quantifier::All => "all",
+        Quantifier::Any => "any",
+        Quantifier::Filter => "filter",
+    }
+}
