@@ -10,6 +10,7 @@
 //! | `GET /console/v1/organizations?parent=ID&after=ID&limit=N` | [`OrganizationPage`] |
 //! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
 //! | `GET /console/v1/organizations/ID/wallets/ID/accounts?after=ID&limit=N` | [`AccountPage`] |
+//! | `GET /console/v1/organizations/ID/signer?name=TEXT` | [`Signer`]; TEXT is an address, a public key or an id |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
@@ -59,6 +60,9 @@ pub struct DaemonStatus {
     pub base_url: Option<String>,
     /// P-256 key that signs bundles, uncompressed hex.
     pub quorum_public_key: String,
+    /// Whether denying policies that fail over a request deny it.
+    #[serde(default)]
+    pub strict_deny_errors: bool,
 }
 
 /// An organization in a list.
@@ -144,6 +148,18 @@ pub struct AccountPage {
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<WalletAccountId>,
+}
+
+/// What signs under a name: a wallet account or a private key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signer {
+    /// The wallet account, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wallet_account: Option<WalletAccount>,
+    /// The private key, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_key: Option<PrivateKey>,
 }
 
 /// A page of activities, newest first.

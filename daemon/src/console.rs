@@ -8,7 +8,9 @@ use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::wire::Timestamp;
 use quorate_core::operator::{self, ActivityQuery};
+use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Intent, Refusal};
+use quorate_core::world::World as _;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -58,6 +60,7 @@ impl Console {
             ["events"] => return self.events(query.text("after")),
             ["organizations"] => self.organizations(&query),
             ["organizations", id] => self.organization(id),
+            ["organizations", id, "signer"] => self.signer(id, &query),
             ["organizations", id, "activities"] => self.activities(id, &query),
             ["organizations", id, "activities", reference] => self.review(id, reference),
             ["organizations", id, "wallets", wallet, "accounts"] => self.accounts(id, wallet, &query),
@@ -92,6 +95,7 @@ impl Console {
             process_id: std::process::id(),
             base_url: self.facts.base_url.clone(),
             quorum_public_key: self.facts.identity.quorum_public_key(),
+            strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
         }
     }
 
@@ -116,6 +120,11 @@ impl Console {
             limit: query.limit()?,
         };
         json(&operator::activities(self.world(), parsed(id)?, &asked, now())?)
+    }
+
+    fn signer(&self, id: &str, query: &Query) -> Result<Bytes, Refusal> {
+        let name = query.text("name").unwrap_or_default();
+        json(&operator::signer(self.world(), parsed(id)?, &name, now())?)
     }
 
     fn review(&self, id: &str, reference: &str) -> Result<Bytes, Refusal> {

@@ -48,7 +48,7 @@ const WALLS: &[Wall] = &[
         ],
     },
     Wall {
-        rooms: &["tui/src/proof", "tui/src/kinds", "tui/src/text"],
+        rooms: &["tui/src/proof", "tui/src/kinds", "tui/src/policies", "tui/src/text"],
         never: &["crate::link", "crate::screens", "crate::app", "crate::session"],
     },
 ];

@@ -140,6 +140,7 @@ async fn answer(
             process_id: 1,
             base_url: None,
             quorum_public_key: String::new(),
+            strict_deny_errors: false,
         })),
         "organizations" => {
             ok(&json!(OrganizationPage { organizations: vec![record.organization.head], next: None }))

@@ -22,6 +22,7 @@ mod output;
 #[allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 mod passkey;
 mod place;
+mod policies;
 mod proof;
 mod roster;
 mod screens;

@@ -98,6 +98,18 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, PlaceFlaw
     Ok(Some(bytes))
 }
 
+/// The whole of standard input.
+pub(crate) fn read_input(limit: u64) -> Result<Vec<u8>, PlaceFlaw> {
+    let name = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let input = std::io::stdin().lock();
+    input.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(name, error))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(PlaceFlaw::Size(name.to_owned()));
+    }
+    Ok(bytes)
+}
+
 /// The content of a secret file: refused when others than the owner may read it.
 pub(crate) fn read_secret(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, PlaceFlaw> {
     match fs::metadata(path) {

@@ -3,10 +3,10 @@
 use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, OrganizationDetail, OrganizationHead, OrganizationPage,
-    PAGE_LIMIT, ReviewRecord, Waiting, WaitingReason, WaitingRule,
+    PAGE_LIMIT, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire;
 
 use crate::answer;
@@ -14,13 +14,15 @@ use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
 use crate::model::{
-    ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod,
-    SessionProfile,
+    ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey,
+    SessionProfile, WalletAccount,
 };
 use crate::pipeline::{self, Voters};
 use crate::policy::{Decision, Rule};
 use crate::records;
 use crate::refusal::{Denied, Intent, Missing, Refusal};
+use crate::signing;
+use crate::view::View;
 use crate::world::{Order, Page, World};
 
 /// How many bytes of activities one page may hold; a page that would hold more ends early.
@@ -89,6 +91,34 @@ pub fn accounts(
     let rows = records::accounts(world.records(), organization, Some(wallet), after.as_deref(), limit)?;
     let next = rows.last().map(|last| last.id).filter(|_| rows.len() == limit);
     Ok(AccountPage { accounts: rows.iter().map(|account| account.wire(organization, None)).collect(), next })
+}
+
+/// What signs under a name, or has it for its id.
+pub fn signer(
+    world: &dyn World,
+    organization: OrganizationId,
+    name: &str,
+    now: Millis,
+) -> Result<Signer, Refusal> {
+    let snapshot = the_organization(world, organization)?;
+    let account_of = |account: &WalletAccount| Signer {
+        wallet_account: Some(account.wire(organization, None)),
+        private_key: None,
+    };
+    if let Ok(id) = name.parse::<WalletAccountId>()
+        && let Some(place) = records::account_place(world.records(), organization, id)?
+        && let Some(account) = records::account_at(world.records(), &place)?
+    {
+        return Ok(account_of(&account));
+    }
+    // Who asks plays no part in what a name stands for.
+    let nobody = UserId::from_bytes([0; 16]);
+    let view = View { world, organization: &snapshot, proposer: nobody, invitation: None, now };
+    let signer = signing::resolve(&view, name)?;
+    Ok(match signer.account() {
+        Some(account) => account_of(account),
+        None => Signer { wallet_account: None, private_key: signer.private_key().map(PrivateKey::wire) },
+    })
 }
 
 /// A page of activities, newest first.

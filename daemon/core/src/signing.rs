@@ -99,6 +99,22 @@ impl Signer {
         }
     }
 
+    /// The wallet account, if it is one.
+    pub fn account(&self) -> Option<&WalletAccount> {
+        match &self.holder {
+            Holder::Account(account) => Some(account),
+            Holder::PrivateKey(_) => None,
+        }
+    }
+
+    /// The private key, if it is one.
+    pub fn private_key(&self) -> Option<&PrivateKey> {
+        match &self.holder {
+            Holder::Account(_) => None,
+            Holder::PrivateKey(key) => Some(key),
+        }
+    }
+
     /// What is signed for a payload.
     pub fn message(
         &self,

@@ -34,6 +34,7 @@ mod screen;
 mod signing;
 mod stamps;
 mod starts;
+mod verdicts;
 mod versions;
 mod webhook;
 mod wire;

@@ -39,6 +39,7 @@ impl Desk {
             process_id: 1,
             base_url: None,
             quorum_public_key: String::new(),
+            strict_deny_errors: false,
         }));
         desk.link(Answer::Approvals(
             Box::new(stage.organization()),

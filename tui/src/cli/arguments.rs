@@ -62,6 +62,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: OrgCommand,
     },
+    /// Policies: what they say, and what would happen
+    Policy {
+        /// What to do
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// Own keys
     Key {
         /// What to do
@@ -159,6 +165,58 @@ pub(crate) enum OrgCommand {
     Get {
         /// Which; without it the pinned one
         id: Option<quorate_common::ids::OrganizationId>,
+    },
+}
+
+/// Commands on policies.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Lists policies, each in words
+    Ls,
+    /// One policy: text, words, who can meet it, and what is suspicious about it
+    Get {
+        /// Id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+    },
+    /// Reads expressions without a daemon and tells the first flaw with its place
+    Check {
+        /// Which requests it is about
+        #[arg(long, value_name = "EXPRESSION")]
+        condition: Option<String>,
+        /// Who must agree
+        #[arg(long, value_name = "EXPRESSION")]
+        consensus: Option<String>,
+        /// When it is active
+        #[arg(long, value_name = "EXPRESSION")]
+        time: Option<String>,
+        /// A file with a policy as JSON in place of the expressions; - for standard input
+        #[arg(value_name = "FILE", conflicts_with_all = ["condition", "consensus", "time"])]
+        file: Option<std::path::PathBuf>,
+    },
+    /// Says of an activity what each policy says of it now, and which part of it decides
+    Explain {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Only this policy, by id or name
+        #[arg(long, value_name = "POLICY")]
+        policy: Option<String>,
+    },
+    /// Says what would happen to requests if a user made them; nothing is sent
+    Simulate {
+        /// User who would ask, by name or id; a request may name another one as its "requester"
+        #[arg(long = "as", value_name = "USER")]
+        requester: Option<String>,
+        /// Requests as JSON, one after another: a "type" and "parameters" each; - for standard input
+        #[arg(value_name = "FILE", default_value = "-")]
+        file: std::path::PathBuf,
+    },
+    /// Looks for what is suspicious: exits with 1 if anything is
+    Lint {
+        /// Only this policy, by id or name
+        #[arg(value_name = "POLICY")]
+        policy: Option<String>,
     },
 }
 

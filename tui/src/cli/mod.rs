@@ -7,6 +7,7 @@ mod decide;
 mod dev;
 mod keys;
 mod organizations;
+mod policies;
 mod review;
 mod status;
 
@@ -69,6 +70,7 @@ pub(crate) async fn run(
         Command::Reject { reference, note } => decide::reject(&session()?, reference, note.as_deref()).await,
         Command::Activity { command } => activity::run(&session()?, command).await,
         Command::Org { command } => organizations::run(&session()?, command).await,
+        Command::Policy { command } => policies::run(session, command).await,
         Command::Key { command } => keys::run(folders, &arguments.context, command),
         Command::Journal { command } => keys::journal(folders, *command),
         Command::Dev(wanted) => dev::without_terminal(wanted, folders).await,

@@ -17,7 +17,7 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, DaemonStatus, OrganizationDetail, OrganizationPage, PAGE_LIMIT,
-    PROTOCOL, ReviewRecord,
+    PROTOCOL, ReviewRecord, Signer,
 };
 use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
@@ -115,6 +115,11 @@ impl Client {
     /// An organization.
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail, LinkFlaw> {
         self.read(&format!("/console/v1/organizations/{id}")).await
+    }
+
+    /// What signs under a name, or has it for its id.
+    pub(crate) async fn signer(&self, id: OrganizationId, name: &str) -> Result<Signer, LinkFlaw> {
+        self.read(&format!("/console/v1/organizations/{id}/signer?name={}", escaped(name))).await
     }
 
     /// A page of accounts of a wallet.
@@ -262,4 +267,17 @@ fn refusal(status: StatusCode, bytes: &[u8]) -> LinkFlaw {
 
 fn lost(error: &hyper::Error) -> LinkFlaw {
     LinkFlaw::Lost(error.to_string())
+}
+
+/// A text within a query: whatever is not plain is percent-encoded (RFC 3986 §2.1).
+pub(super) fn escaped(text: &str) -> String {
+    text.bytes()
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }

@@ -12,6 +12,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId}
 use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::client::escaped;
 use super::events::{Feed, Sign};
 use super::{Client, LinkFlaw, submit};
 use crate::ballot::Ballot;
@@ -225,18 +226,4 @@ async fn connect(
             }
         }
     }
-}
-
-/// The token within a query: whatever is not plain is percent-encoded (RFC 3986 §2.1).
-fn escaped(token: &str) -> String {
-    token
-        .bytes()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
 }

@@ -100,7 +100,7 @@ impl Report<'_, '_> {
             let why = if came.iter().all(|(_, possible)| possible.is_failure()) {
                 "no activity has all that it asks for, so it always fails"
             } else {
-                "no activity meets it"
+                "no activity that this service has meets it"
             };
             self.add(Level::Warning, "never-true", KIND, why.to_owned());
             return;

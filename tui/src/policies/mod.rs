@@ -1,0 +1,173 @@
+//! Policies as this console reads them by itself: the organization as the language sees it, requests as facts, and
+//! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
+
+mod kinds;
+mod request;
+
+use quorate_common::console::OrganizationDetail;
+use quorate_common::wire;
+use quorate_policy::decide::{Approver, Credential, DenyErrors, Effect, PolicyFlaw, PolicyProgram};
+use quorate_policy::lint::{self, ActivityType, Finding};
+use quorate_policy::simulate::{House, NamedPolicy};
+use quorate_policy::{Names, in_words};
+
+pub(crate) use request::{Body, Looked};
+
+/// `CREDENTIAL_TYPE_*` of a passkey, as policies read it.
+const AUTHENTICATOR: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
+
+/// An organization, as far as it decides, and what could not be read of it.
+pub(crate) struct Rules<'a> {
+    organization: &'a OrganizationDetail,
+    /// The organization as the language sees it.
+    pub(crate) house: House,
+    /// Policies that this console cannot read, each with the flaw. What they say is not known here.
+    pub(crate) unreadable: Vec<(&'a wire::Policy, String)>,
+}
+
+impl<'a> Rules<'a> {
+    /// Of an organization at this time.
+    pub(crate) fn of(organization: &'a OrganizationDetail, strict_deny_errors: bool, now: u64) -> Self {
+        let mut policies = Vec::with_capacity(organization.policies.len());
+        let mut unreadable = Vec::new();
+        for policy in &organization.policies {
+            match program(policy) {
+                Ok(program) => {
+                    let (id, name) = (policy.policy_id.to_string(), policy.policy_name.clone());
+                    policies.push(NamedPolicy { id, name, program });
+                }
+                Err(flaw) => unreadable.push((policy, flaw.to_string())),
+            }
+        }
+        let quorum = &organization.head.root_quorum;
+        let house = House {
+            users: organization.users.iter().filter_map(|user| candidate(user, now)).collect(),
+            roots: quorum.user_ids.iter().map(ToString::to_string).collect(),
+            threshold: usize::try_from(quorum.threshold).unwrap_or(usize::MAX),
+            policies,
+            deny_errors: if strict_deny_errors { DenyErrors::Deny } else { DenyErrors::Skip },
+        };
+        Self { organization, house, unreadable }
+    }
+
+    /// What is suspicious about the policies.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        lint::lint(&self.house, &types(), self)
+    }
+
+    /// The approval of a user, signed by this key; by any of theirs if none is named.
+    pub(crate) fn approval(&self, user_id: &str, public_key: Option<&str>) -> Option<Approver> {
+        let user = self.organization.users.iter().find(|user| user.user_id.to_string() == user_id)?;
+        let mut approver = approver(user, 0);
+        match public_key {
+            Some(key) => approver.credentials.retain(|one| one.public_key == key),
+            None => approver.credentials.truncate(1),
+        }
+        Some(approver)
+    }
+}
+
+/// The types of activities that policies are asked about.
+pub(crate) fn types() -> Vec<ActivityType> {
+    let asked = kinds::all().filter_map(|kind| {
+        let (action, resource) = kind.acts.clone()?;
+        Some(ActivityType { name: kind.activity_type.clone(), action, resource })
+    });
+    asked.collect()
+}
+
+/// Reads the expressions of a policy.
+pub(crate) fn program(policy: &wire::Policy) -> Result<PolicyProgram, PolicyFlaw> {
+    let effect = if policy.effect == "EFFECT_DENY" { Effect::Deny } else { Effect::Allow };
+    let stated = |text: &'_ str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let (condition, consensus) = (stated(&policy.condition), stated(&policy.consensus));
+    PolicyProgram::parse(effect, condition.as_deref(), consensus.as_deref(), policy.time.as_deref())
+}
+
+/// A policy in words: a sentence.
+pub(crate) fn sentence(program: &PolicyProgram, names: &dyn Names) -> String {
+    let when = match &program.condition {
+        None => "any activity".to_owned(),
+        Some(condition) => format!("an activity where {}", in_words(condition, names)),
+    };
+    let only = match &program.time {
+        None => String::new(),
+        Some(time) => format!(", as long as {}", in_words(time, names)),
+    };
+    match (program.effect, &program.consensus) {
+        (Effect::Allow, None) => format!("Allow {when}, by anybody alone{only}."),
+        (Effect::Allow, Some(who)) => format!("Allow {when}, once {}{only}.", in_words(who, names)),
+        (Effect::Deny, None) => format!("Deny {when}, whoever asks{only}."),
+        (Effect::Deny, Some(who)) => format!("Deny {when}, if {}{only}.", in_words(who, names)),
+    }
+}
+
+/// A user who could still approve: with all keys that have not come to their end.
+fn candidate(user: &wire::User, now: u64) -> Option<Approver> {
+    Some(approver(user, now)).filter(|approver| !approver.credentials.is_empty())
+}
+
+fn approver(user: &wire::User, now: u64) -> Approver {
+    let user_id = user.user_id.to_string();
+    let keys = user.api_keys.iter().filter(|key| !is_expired(key, now)).map(|key| Credential {
+        id: key.api_key_id.to_string(),
+        user_id: user_id.clone(),
+        credential_type: key.credential.credential_type.clone(),
+        credential_id: None,
+        public_key: key.credential.public_key.clone(),
+    });
+    // An authenticator that was carried as given has no key and stamps nothing.
+    let passkeys = user.authenticators.iter().filter(|one| !one.credential.public_key.is_empty());
+    let passkeys = passkeys.map(|one| Credential {
+        id: one.authenticator_id.to_string(),
+        user_id: user_id.clone(),
+        credential_type: AUTHENTICATOR.to_owned(),
+        credential_id: Some(one.credential_id.clone()),
+        public_key: one.credential.public_key.clone(),
+    });
+    Approver {
+        tags: user.user_tags.iter().map(ToString::to_string).collect(),
+        email: user.user_email.clone().unwrap_or_default(),
+        alias: user.user_name.clone(),
+        credentials: keys.chain(passkeys).collect(),
+        user_id,
+    }
+}
+
+fn is_expired(key: &wire::ApiKey, now: u64) -> bool {
+    let seconds = key.expiration_seconds.as_ref().and_then(|text| text.parse::<u64>().ok());
+    let ends = seconds.map(|seconds| key.created_at.millis().saturating_add(seconds.saturating_mul(1000)));
+    ends.is_some_and(|ends| now >= ends)
+}
+
+/// Names by the daemon's word.
+impl Names for Rules<'_> {
+    fn name(&self, id: &str) -> Option<String> {
+        name(self.organization, id)
+    }
+}
+
+/// What an id stands for in an organization.
+pub(crate) fn name(organization: &OrganizationDetail, id: &str) -> Option<String> {
+    let is = |known: &dyn ToString| known.to_string() == id;
+    let users = organization.users.iter().filter(|one| is(&one.user_id)).map(|one| &one.user_name);
+    let tags = organization.tags.iter().filter(|one| is(&one.tag_id)).map(|one| &one.tag_name);
+    let wallets = organization.wallets.iter().filter(|one| is(&one.wallet_id)).map(|one| &one.wallet_name);
+    let keys = organization.private_keys.iter().filter(|one| is(&one.private_key_id));
+    let keys = keys.map(|one| &one.private_key_name);
+    let endpoints =
+        organization.webhook_endpoints.iter().filter(|one| is(&one.endpoint_id)).map(|one| &one.name);
+    let profiles = organization.session_profiles.iter().filter(|one| is(&one.session_profile_id));
+    let profiles = profiles.map(|one| &one.session_profile_name);
+    let credentials = organization.users.iter().flat_map(|user| {
+        let keys = user.api_keys.iter().filter(|one| is(&one.api_key_id)).map(|one| &one.api_key_name);
+        let passkeys = user.authenticators.iter().filter(|one| is(&one.authenticator_id));
+        keys.chain(passkeys.map(|one| &one.authenticator_name))
+    });
+    let mut named =
+        users.chain(tags).chain(wallets).chain(keys).chain(endpoints).chain(profiles).chain(credentials);
+    named.next().cloned()
+}
+
+#[cfg(test)]
+mod tests;
