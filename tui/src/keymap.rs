@@ -68,6 +68,8 @@ pub(crate) enum Action {
     Organizations,
     /// The screen of activities.
     Activities,
+    /// The screen of policies.
+    Policies,
     /// Filters the list.
     Filter,
     /// The palette.
@@ -105,6 +107,8 @@ pub(crate) enum Place {
     Organizations,
     /// All activities.
     Activities,
+    /// Policies.
+    Policies,
 }
 
 /// A command of the table.
@@ -125,7 +129,8 @@ pub(crate) struct Command {
     pub(crate) places: &'static [Place],
 }
 
-const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities];
+const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities, Place::Policies];
+const PANES: &[Place] = &[Place::Organizations, Place::Policies];
 const REVIEW: &[Place] = &[Place::Review];
 const EVERYWHERE: &[Place] = &[];
 
@@ -142,7 +147,7 @@ const fn command(
 }
 
 /// All commands, in the order of the key bar.
-pub(crate) static COMMANDS: [Command; 27] = [
+pub(crate) static COMMANDS: [Command; 28] = [
     command(
         Action::Open,
         &[Key::Enter],
@@ -209,32 +214,24 @@ pub(crate) static COMMANDS: [Command; 27] = [
     ),
     command(Action::Back, &[Key::Esc], "Esc", "back", "one level up; never quits", "", EVERYWHERE),
     command(Action::Filter, &[Key::Char('/')], "/", "filter", "show only rows with these words", "", LISTS),
-    command(
-        Action::NextPane,
-        &[Key::Tab, Key::BackTab],
-        "Tab",
-        "pane",
-        "the next pane",
-        "",
-        &[Place::Organizations],
-    ),
+    command(Action::NextPane, &[Key::Tab, Key::BackTab], "Tab", "pane", "the next pane", "", PANES),
     command(
         Action::Left,
         &[Key::Left, Key::Char('h')],
         "Left",
         "",
-        "the kind of things to the left",
+        "the kind of things, or who would ask, to the left",
         "",
-        &[Place::Organizations],
+        PANES,
     ),
     command(
         Action::Right,
         &[Key::Right, Key::Char('l')],
         "Right",
         "kind",
-        "the kind of things to the right",
+        "the kind of things, or who would ask, to the right",
         "",
-        &[Place::Organizations],
+        PANES,
     ),
     command(
         Action::Palette,
@@ -280,6 +277,7 @@ pub(crate) static COMMANDS: [Command; 27] = [
         "quorate activity ls",
         EVERYWHERE,
     ),
+    command(Action::Policies, &[Key::Char('4')], "4", "", "policies", "quorate policy ls", EVERYWHERE),
     command(Action::Last, &[Key::Char('-')], "-", "", "the view before this one", "", EVERYWHERE),
     command(Action::Quit, &[Key::Char('q')], "q", "quit", "end the console", "", LISTS),
 ];
@@ -306,7 +304,9 @@ mod tests {
 
     #[test]
     fn no_key_means_two_things_in_one_place() {
-        for place in [Place::Approvals, Place::Review, Place::Organizations, Place::Activities] {
+        for place in
+            [Place::Approvals, Place::Review, Place::Organizations, Place::Activities, Place::Policies]
+        {
             let keys: Vec<Key> = commands(place).flat_map(|command| command.keys.iter().copied()).collect();
             for (index, key) in keys.iter().enumerate() {
                 assert!(!keys.iter().skip(index + 1).any(|other| other == key), "{key:?} in {place:?}");

@@ -5,7 +5,7 @@ use quorate_common::console::{ActivityRow, Change, OrganizationDetail, ReviewRec
 use super::{Effect, LinkState, Model, Screen};
 use crate::link::{Answer, LinkFlaw, Order};
 use crate::proof::status_word;
-use crate::screens::{activities, approvals, decide, organizations, review};
+use crate::screens::{activities, approvals, decide, organizations, policies, review};
 use crate::text::{clock, duration};
 
 /// Clocks further apart than this are told.
@@ -47,6 +47,10 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             let effects = see(model, &detail);
             organizations::show(&mut model.organizations, *detail);
             effects
+        }
+        Answer::Signer(name, signer) => {
+            policies::take(&mut model.policies, name, signer.map(|signer| *signer));
+            Vec::new()
         }
         Answer::Accounts(wallet, after, page) => {
             organizations::take_accounts(&mut model.organizations, wallet, after, page);
@@ -101,7 +105,7 @@ pub(super) fn everything(model: &mut Model) -> Vec<Effect> {
     let mut effects = vec![Effect::Order(Order::Organizations(None, None))];
     effects.extend(model.read_approvals());
     if let Some(id) = model.organization_id {
-        if model.screen == Screen::Activities {
+        if matches!(model.screen, Screen::Activities | Screen::Policies) {
             effects.push(Effect::Order(Order::Activities(id, None)));
         }
         effects.push(Effect::Order(Order::Organizations(Some(id), None)));
@@ -119,7 +123,7 @@ fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
             let mut effects = Vec::new();
             if model.organization_id == Some(*organization_id) {
                 effects.extend(model.read_approvals());
-                if model.screen == Screen::Activities {
+                if matches!(model.screen, Screen::Activities | Screen::Policies) {
                     effects.push(Effect::Order(Order::Activities(*organization_id, None)));
                 }
             }

@@ -4,7 +4,7 @@ use super::{Effect, Model, Screen};
 use crate::keymap::{Action, Key, Place, action};
 use crate::link::Order;
 use crate::screens::overlay::{self, Overlay};
-use crate::screens::{activities, approvals, decide, organizations, review};
+use crate::screens::{activities, approvals, decide, organizations, policies, review};
 
 /// Takes one key. `gap` is the time since the key before, in milliseconds.
 pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
@@ -55,6 +55,7 @@ fn filter(model: &mut Model) -> Option<&mut crate::screens::Filter> {
         Place::Approvals => Some(&mut model.approvals.filter),
         Place::Activities => Some(&mut model.activities.filter),
         Place::Organizations => Some(&mut model.organizations.filter),
+        Place::Policies => Some(&mut model.policies.filter),
         Place::Review => None,
     }
 }
@@ -69,6 +70,10 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Action::Organizations => go(model, Screen::Organizations),
         Action::Activities => {
             go(model, Screen::Activities);
+            return read_activities(model);
+        }
+        Action::Policies => {
+            go(model, Screen::Policies);
             return read_activities(model);
         }
         Action::Last => go(model, model.last_screen),
@@ -88,6 +93,7 @@ fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Place::Approvals => approvals::perform(model, wanted),
         Place::Organizations => organizations::perform(model, wanted),
         Place::Activities => activities::perform(model, wanted),
+        Place::Policies => policies::perform(model, wanted),
         Place::Review => review::perform(model, wanted),
     }
 }

@@ -20,7 +20,7 @@ use crate::proof::{Evidence, Review, Viewer};
 use crate::roster::Roster;
 use crate::screens::decide::{self, Decide};
 use crate::screens::overlay::Overlay;
-use crate::screens::{activities, approvals, organizations, review};
+use crate::screens::{activities, approvals, organizations, policies, review};
 use crate::session::Identity;
 use crate::text::duration;
 
@@ -111,6 +111,8 @@ pub(crate) enum Screen {
     Organizations,
     /// All activities.
     Activities,
+    /// Policies.
+    Policies,
 }
 
 /// Everything that the console knows.
@@ -145,6 +147,8 @@ pub(crate) struct Model {
     pub(crate) organizations: organizations::State,
     /// Screen of activities.
     pub(crate) activities: activities::State,
+    /// Screen of policies.
+    pub(crate) policies: policies::State,
     /// The review on top, if one is open.
     pub(crate) review: Option<review::State>,
     /// The decision docked under the review, if one is under way.
@@ -182,6 +186,7 @@ impl Model {
             approvals: approvals::State::default(),
             organizations: organizations::State::default(),
             activities: activities::State::default(),
+            policies: policies::State::default(),
             review: None,
             decide: None,
             overlays: Vec::new(),
@@ -200,6 +205,7 @@ impl Model {
             (None, Screen::Approvals) => Place::Approvals,
             (None, Screen::Organizations) => Place::Organizations,
             (None, Screen::Activities) => Place::Activities,
+            (None, Screen::Policies) => Place::Policies,
         }
     }
 
@@ -302,6 +308,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
     };
     effects.extend(decide::advance(model));
+    effects.extend(policies::prepare(model));
     review::look(model);
     let pulse = model.pulse_now();
     model.dirty = model.dirty || !is_tick || pulse != model.pulse;

@@ -12,6 +12,8 @@ use crate::link::Answer;
 use crate::testing::{NOW, Stage, hiding, lowering, tagging};
 use crate::theme::Theme;
 
+mod policies;
+
 /// A console in front of made-up answers.
 struct Desk {
     model: Model,

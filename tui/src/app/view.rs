@@ -8,7 +8,7 @@ use crate::canvas::{Canvas, Line};
 use crate::cli::mode_word;
 use crate::keymap::{Place, bar};
 use crate::link::LinkFlaw;
-use crate::screens::{activities, approvals, organizations, overlay, review};
+use crate::screens::{activities, approvals, organizations, overlay, policies, review};
 use crate::text::{clean, clock, cut, duration, width, wrap};
 use crate::theme::Theme;
 
@@ -60,6 +60,7 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
         (None, Screen::Approvals) => approvals::draw(model, canvas, body),
         (None, Screen::Organizations) => organizations::draw(model, canvas, body),
         (None, Screen::Activities) => activities::draw(model, canvas, body),
+        (None, Screen::Policies) => policies::draw(model, canvas, body),
     }
     overlay::draw(model, canvas, body);
     foot(model, canvas, areas.foot);
@@ -112,6 +113,7 @@ fn path(model: &Model, whole: bool) -> String {
         Screen::Approvals => "Approvals",
         Screen::Organizations => "Organizations",
         Screen::Activities => "Activities",
+        Screen::Policies => "Policies",
     };
     match &model.review {
         Some(open) if whole => format!("{screen} > {}", open.review.title),
@@ -126,13 +128,14 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         (Screen::Approvals, format!("1 Approvals {mine}")),
         (Screen::Organizations, "2 Organizations".to_owned()),
         (Screen::Activities, "3 Activities".to_owned()),
+        (Screen::Policies, "4 Policies".to_owned()),
     ];
     let shown: Vec<String> = names
         .iter()
         .map(|(screen, name)| if *screen == model.screen { format!("[{name}]") } else { format!(" {name} ") })
         .collect();
     let right = match &model.daemon {
-        Some(daemon) if area.width >= 80 => format!("daemon {}, on this host ", clean(&daemon.version)),
+        Some(daemon) if area.width >= 100 => format!("daemon {}, on this host ", clean(&daemon.version)),
         _ => String::new(),
     };
     canvas.split(area, 0, &format!(" {}", shown.join(" ")), &right, Theme::strong());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quorate_common::activity::Activity;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationPage,
-    PAGE_LIMIT, ReviewRecord,
+    PAGE_LIMIT, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
@@ -40,6 +40,8 @@ pub(crate) enum Order {
     Organization(OrganizationId),
     /// A page of accounts.
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
+    /// What a name of a request stands for.
+    Signer(OrganizationId, String),
     /// A vote.
     Cast(OrganizationId, Box<(Ballot, Stamp)>),
     /// Reconnect now.
@@ -71,6 +73,8 @@ pub(crate) enum Answer {
     Organization(Box<OrganizationDetail>),
     /// For [`Order::Accounts`]; holds the cursor asked with.
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
+    /// For [`Order::Signer`]; holds the name, and nothing where it stands for nothing.
+    Signer(String, Option<Box<Signer>>),
     /// For [`Order::Cast`]: the target as it is afterwards.
     Cast(Result<Box<Activity>, LinkFlaw>),
     /// An order failed; what was asked, in words.
@@ -135,6 +139,11 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
             "accounts",
             client.accounts(id, wallet, after).await.map(|page| Answer::Accounts(wallet, after, page)),
         ),
+        Order::Signer(id, name) => match client.signer(id, &name).await {
+            Ok(signer) => Answer::Signer(name, Some(Box::new(signer))),
+            Err(LinkFlaw::Refused(_)) => Answer::Signer(name, None),
+            Err(flaw) => Answer::Failed("what a name stands for", flaw),
+        },
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
         Order::Retry => Answer::Alive,
     }

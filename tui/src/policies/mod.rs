@@ -6,10 +6,12 @@ mod request;
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire;
-use quorate_policy::decide::{Approver, Credential, DenyErrors, Effect, PolicyFlaw, PolicyProgram};
+use quorate_policy::decide::{
+    Approver, Credential, DenyErrors, Effect, Electorate, PolicyFlaw, PolicyProgram, Requester,
+};
 use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::simulate::{House, NamedPolicy};
-use quorate_policy::{Names, in_words};
+use quorate_policy::{Names, contributors, in_words};
 
 pub(crate) use request::{Body, Looked};
 
@@ -53,6 +55,18 @@ impl<'a> Rules<'a> {
     /// What is suspicious about the policies.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         lint::lint(&self.house, &types(), self)
+    }
+
+    /// Names of the users whose approval counts for the consensus of a policy; none where it has no consensus.
+    pub(crate) fn who(&self, policy: &wire::Policy) -> Vec<String> {
+        let program = program(policy).ok().and_then(|program| program.consensus);
+        let Some(program) = program else { return Vec::new() };
+        let nobody = Requester { user_id: String::new(), is_root: false };
+        let electorate = Electorate::new(nobody, Vec::new(), || self.house.users.clone());
+        let ids: Vec<String> = self.house.users.iter().map(|user| user.user_id.clone()).collect();
+        let counted = contributors(&[&program], &electorate, &ids);
+        let counted = self.house.users.iter().zip(counted).filter(|(_, counts)| *counts);
+        counted.map(|(user, _)| user.alias.clone()).collect()
     }
 
     /// The approval of a user, signed by this key; by any of theirs if none is named.

@@ -47,6 +47,11 @@ pub(crate) fn take(state: &mut State, after: Option<ActivityId>, page: ActivityP
     state.loaded = true;
 }
 
+/// The activities that were read.
+pub(crate) fn rows(state: &State) -> &[ActivityRow] {
+    &state.rows
+}
+
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let page = usize::from(model.size.1.saturating_sub(8));

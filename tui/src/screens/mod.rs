@@ -5,6 +5,7 @@ pub(crate) mod approvals;
 pub(crate) mod decide;
 pub(crate) mod organizations;
 pub(crate) mod overlay;
+pub(crate) mod policies;
 pub(crate) mod review;
 
 use tui_input::{Input, InputRequest};

@@ -1,0 +1,126 @@
+//! The screen of policies.
+
+use quorate_common::console::Signer;
+use quorate_common::ids::{PolicyId, WalletAccountId, WalletId};
+use quorate_common::wire::{Policy, Wallet, WalletAccount};
+use serde_json::json;
+
+use super::*;
+use crate::link::Order;
+
+/// Address that the request is signed with.
+const ADDRESS: &str = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
+
+fn policy(byte: u8, name: &str, effect: &str, [condition, consensus]: [&str; 2]) -> Policy {
+    Policy {
+        policy_id: PolicyId::from_bytes([byte; 16]),
+        policy_name: name.to_owned(),
+        effect: format!("EFFECT_{effect}"),
+        created_at: Timestamp::of_millis(NOW - 86_400_000),
+        updated_at: Timestamp::of_millis(NOW - 3_600_000),
+        notes: "Agreed in \u{202e}October.".to_owned(),
+        consensus: consensus.to_owned(),
+        condition: condition.to_owned(),
+        time: None,
+    }
+}
+
+fn organization(stage: &Stage) -> OrganizationDetail {
+    let mut organization = stage.organization();
+    let wallet = WalletId::from_bytes([0x51; 16]);
+    let day = organization.head.created_at.clone();
+    organization.wallets = vec![Wallet {
+        wallet_id: wallet,
+        wallet_name: "treasury".to_owned(),
+        created_at: day.clone(),
+        updated_at: day,
+        exported: false,
+        imported: false,
+    }];
+    let signing = format!("activity.action == 'SIGN' && wallet.id == '{wallet}'");
+    organization.policies = vec![
+        policy(1, "payouts", "ALLOW", [signing.as_str(), "approvers.count() >= 2"]),
+        policy(
+            2,
+            "no raw payloads of the cold wallet",
+            "DENY",
+            ["wallet.label == 'cold' && activity.params.type == 'x'", ""],
+        ),
+        policy(3, "old rule", "ALLOW", ["wallet.id == 'a' || private_key.id == 'b'", ""]),
+    ];
+    organization
+}
+
+fn signer() -> Signer {
+    let day = Timestamp::of_millis(NOW);
+    Signer {
+        wallet_account: Some(WalletAccount {
+            wallet_account_id: WalletAccountId::from_bytes([0x52; 16]),
+            organization_id: Stage::id(),
+            wallet_id: WalletId::from_bytes([0x51; 16]),
+            curve: "CURVE_SECP256K1".to_owned(),
+            path_format: "PATH_FORMAT_BIP32".to_owned(),
+            path: "m/44'/60'/0'/0/0".to_owned(),
+            address_format: "ADDRESS_FORMAT_ETHEREUM".to_owned(),
+            address: ADDRESS.to_owned(),
+            created_at: day.clone(),
+            updated_at: day,
+            public_key: None,
+            wallet_details: None,
+            name: None,
+        }),
+        private_key: None,
+    }
+}
+
+/// A console on the screen of policies, with one request that can be tried.
+fn desk(size: (u16, u16)) -> Desk {
+    let stage = Stage::new(3, 2);
+    let parameters = json!({"signWith": ADDRESS, "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+        "hashFunction": "HASH_FUNCTION_SHA256"});
+    let record = stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
+    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
+    desk.link(Answer::Approvals(Box::new(organization(&stage)), vec![record.row.clone()], false));
+    let read = desk.press(Key::Char('4'));
+    assert!(read.contains(&Effect::Order(Order::Activities(Stage::id(), None))), "{read:?}");
+    let page = ActivityPage { activities: vec![record.row], next: None };
+    let asked = desk.link(Answer::Activities(None, page));
+    assert_eq!(asked, [Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))], "asked for once");
+    assert_eq!(desk.wait(10), []);
+    desk.link(Answer::Signer(ADDRESS.to_owned(), Some(Box::new(signer()))));
+    desk
+}
+
+#[test]
+fn policies_are_shown_and_tried() {
+    for size in SIZES {
+        let mut desk = desk(size);
+        let name = |screen: &str| format!("{screen}_{}x{}", size.0, size.1);
+        snapshot(&name("policies"), &desk.shown());
+        desk.press(Key::Tab);
+        desk.press(Key::Right);
+        snapshot(&name("policies_try"), &desk.shown());
+    }
+}
+
+#[test]
+fn what_is_suspicious_is_marked() {
+    let mut desk = desk((120, 36));
+    desk.press(Key::Down);
+    assert!(desk.shown().contains("[!] condition: "), "{}", desk.shown());
+    desk.press(Key::Down);
+    let shown = desk.shown();
+    assert!(shown.contains("no activity has all that it asks for, so it always fails"), "{shown}");
+}
+
+#[test]
+fn a_name_that_stands_for_nothing_is_told() {
+    let mut desk = desk((120, 36));
+    // Another version of the organization: what names stood for is looked up again.
+    let mut changed = organization(&Stage::new(3, 2));
+    changed.head.version += 1;
+    let asked = desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
+    assert!(asked.contains(&Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))), "{asked:?}");
+    desk.link(Answer::Signer(ADDRESS.to_owned(), None));
+    assert!(desk.shown().contains("not judged: nothing signs under 0x9858"), "{}", desk.shown());
+}

@@ -1,0 +1,230 @@
+//! Policies: as they are written, in words, what is suspicious about them, and what would happen to a request.
+
+use std::collections::BTreeSet;
+
+use quorate_common::console::{OrganizationDetail, Signer};
+use quorate_common::ids::{ActivityId, PolicyId, UserId};
+use quorate_common::wire::Policy;
+use quorate_policy::lint::{Finding, Level};
+use ratatui::layout::Rect;
+
+use super::{Filter, activities, moved};
+use crate::app::{Effect, Model, Screen};
+use crate::canvas::{Canvas, Line, above, beside, scrolled};
+use crate::keymap::Action;
+use crate::link::Order;
+use crate::policies::{self, Looked, Rules};
+use crate::text::{clean, cut, date_time, pad, quoted, wrap};
+use crate::theme::Theme;
+
+mod trial;
+
+/// Columns of the list beside the policy.
+const LIST_COLUMNS: u16 = 38;
+/// Columns of the names of what is told.
+const LABEL_COLUMNS: usize = 11;
+
+/// What is selected, and what was found out.
+#[derive(Default)]
+pub(crate) struct State {
+    selected: Option<PolicyId>,
+    /// Words that rows must have.
+    pub(crate) filter: Filter,
+    /// Whether keys go to the trial.
+    trying: bool,
+    /// Who would ask.
+    requester: Option<UserId>,
+    /// The activity whose request is tried.
+    tried: Option<ActivityId>,
+    /// What names of requests stand for, and which were asked for.
+    looked: Looked,
+    asked: BTreeSet<String>,
+    /// What is suspicious, of which version of the organization.
+    advice: Option<(u64, Vec<Finding>)>,
+}
+
+/// Takes what a name stands for.
+pub(crate) fn take(state: &mut State, name: String, signer: Option<Signer>) {
+    if let Some(signer) = signer {
+        state.looked.insert(name, signer);
+    }
+}
+
+/// Brings what is shown up to date; asks for what is missing.
+pub(crate) fn prepare(model: &mut Model) -> Vec<Effect> {
+    if model.screen != Screen::Policies {
+        return Vec::new();
+    }
+    let Some(organization) = &model.organization else { return Vec::new() };
+    let version = organization.head.version;
+    if model.policies.advice.as_ref().is_none_or(|(known, _)| *known != version) {
+        let findings = rules(model, organization).findings();
+        model.policies.advice = Some((version, findings));
+        // A name may stand for something else now.
+        (model.policies.looked, model.policies.asked) = (Looked::new(), BTreeSet::new());
+    }
+    let id = organization.head.organization_id;
+    let names = trial::body(model).map(|body| body.names()).unwrap_or_default();
+    let fresh: Vec<String> =
+        names.into_iter().filter(|name| model.policies.asked.insert(name.clone())).collect();
+    fresh.into_iter().map(|name| Effect::Order(Order::Signer(id, name))).collect()
+}
+
+fn rules<'m>(model: &Model, organization: &'m OrganizationDetail) -> Rules<'m> {
+    let strict = model.daemon.as_ref().is_some_and(|daemon| daemon.strict_deny_errors);
+    Rules::of(organization, strict, model.now)
+}
+
+/// Keys of this screen.
+pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    let page = usize::from(model.size.1.saturating_sub(8)) / 2;
+    match wanted {
+        Action::NextPane => model.policies.trying = !model.policies.trying,
+        wanted if model.policies.trying => return trial::perform(model, wanted),
+        wanted => {
+            let shown = shown(model);
+            let at = moved(position(model, &shown), shown.len(), page, wanted);
+            model.policies.selected = shown.get(at).map(|policy| policy.policy_id);
+        }
+    }
+    Vec::new()
+}
+
+fn shown(model: &Model) -> Vec<&Policy> {
+    let all = model.organization.as_ref().map(|organization| organization.policies.as_slice());
+    let admitted = |policy: &&Policy| {
+        let Policy { policy_name, effect, condition, consensus, notes, policy_id, .. } = policy;
+        model
+            .policies
+            .filter
+            .admits(&format!("{policy_name} {effect} {condition} {consensus} {notes} {policy_id}"))
+    };
+    all.unwrap_or_default().iter().filter(admitted).collect()
+}
+
+fn position(model: &Model, shown: &[&Policy]) -> usize {
+    shown.iter().position(|policy| Some(policy.policy_id) == model.policies.selected).unwrap_or(0)
+}
+
+/// Draws the screen.
+pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let Some(organization) = &model.organization else {
+        let inner = canvas.framed(area, "Policies", "");
+        canvas.lines(inner, &[Line::plain("Loading the organization.")], 0);
+        return;
+    };
+    let rules = rules(model, organization);
+    if area.width < 110 {
+        let (upper, lower) = above(area, area.height / 3);
+        list(model, canvas, upper);
+        if model.policies.trying {
+            trial::draw(model, &rules, canvas, lower);
+        } else {
+            detail(model, &rules, canvas, lower);
+        }
+        return;
+    }
+    let (upper, lower) = above(area, area.height.saturating_mul(11) / 20);
+    let (left, right) = beside(upper, LIST_COLUMNS);
+    list(model, canvas, left);
+    detail(model, &rules, canvas, right);
+    trial::draw(model, &rules, canvas, lower);
+}
+
+fn findings<'m>(model: &'m Model, policy: &Policy) -> Vec<&'m Finding> {
+    let id = policy.policy_id.to_string();
+    let all = model.policies.advice.iter().flat_map(|(_, findings)| findings);
+    all.filter(|finding| finding.policy_id == id).collect()
+}
+
+fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let shown = shown(model);
+    let all = model.organization.as_ref().map_or(0, |organization| organization.policies.len());
+    let remark = match model.policies.filter.told(shown.len(), all) {
+        told if told.is_empty() && model.policies.trying => "Tab".to_owned(),
+        told => told,
+    };
+    let inner = canvas.framed(area, &format!("Policies {all}"), &remark);
+    let at = position(model, &shown);
+    let line = |(index, policy): (usize, &&Policy)| {
+        let warns = findings(model, policy).iter().any(|finding| finding.level == Level::Warning);
+        let selected = index == at;
+        let style = if selected && !model.policies.trying { Theme::selected() } else { Theme::plain() };
+        let effect = pad(&clean(policy.effect.trim_start_matches("EFFECT_")), 5);
+        let room = usize::from(inner.width).saturating_sub(10);
+        let name = pad(&clean(&policy.policy_name), room);
+        let mark = if warns { "!" } else { " " };
+        Line::styled(format!("{} {effect} {name} {mark}", if selected { ">" } else { " " }), style)
+    };
+    let mut lines: Vec<Line> = shown.iter().enumerate().map(line).collect();
+    if lines.is_empty() {
+        lines.push(Line::plain(if all == 0 {
+            "  none: only the root quorum decides"
+        } else {
+            "  nothing matches; Esc clears the filter"
+        }));
+    }
+    let height = usize::from(inner.height);
+    let from = if lines.len() > height { scrolled(at, height) } else { 0 };
+    canvas.lines(inner, &lines, from);
+}
+
+fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
+    let shown = shown(model);
+    let Some(policy) = shown.get(position(model, &shown)) else {
+        canvas.framed(area, "", "");
+        return;
+    };
+    let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
+    let title = format!("{} {}", cut(&clean(&policy.policy_name), 40), policy.policy_id);
+    let inner = canvas.framed(area, &title, &effect);
+    let columns = usize::from(inner.width);
+    let mut lines = Vec::new();
+    let words = match policies::program(policy) {
+        Ok(program) => policies::sentence(&program, rules),
+        Err(flaw) => format!("[x] this console cannot read it: {flaw}"),
+    };
+    let changed =
+        format!("{}, made {}", date_time(policy.updated_at.millis()), date_time(policy.created_at.millis()));
+    let notes = if policy.notes.is_empty() { String::new() } else { quoted(&policy.notes) };
+    let who = rules.who(policy).join(", ");
+    for (label, text) in [
+        ("in words", words.as_str()),
+        ("condition", or(&policy.condition, "none: any activity")),
+        ("consensus", or(&policy.consensus, "none: whoever asks, alone")),
+        ("time", policy.time.as_deref().unwrap_or_default()),
+        ("who", &who),
+        ("notes", &notes),
+        ("changed", &changed),
+    ] {
+        labelled(&mut lines, label, text, columns);
+    }
+    for finding in findings(model, policy) {
+        let mark = if finding.level == Level::Warning { "[!]" } else { "[ ]" };
+        let text = format!("{mark} {}: {}", finding.expression.name(), finding.text);
+        let style = canvas.theme.of_mark(&text);
+        lines.extend(wrap(&clean(&text), columns).into_iter().map(|text| Line::styled(text, style)));
+    }
+    canvas.lines(inner, &lines, 0);
+}
+
+fn or<'t>(text: &'t str, none: &'t str) -> &'t str {
+    if text.is_empty() { none } else { text }
+}
+
+/// A name and what is told beside it, wrapped; nothing where there is nothing to tell.
+fn labelled(lines: &mut Vec<Line>, label: &str, text: &str, columns: usize) {
+    if text.is_empty() {
+        return;
+    }
+    let wrapped = wrap(&clean(text), columns.saturating_sub(LABEL_COLUMNS));
+    for (number, part) in wrapped.into_iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        lines.push(Line::plain(format!("{}{part}", pad(label, LABEL_COLUMNS))));
+    }
+}
+
+/// Rows of the activities whose requests can be tried.
+fn tried(model: &Model) -> Vec<ActivityId> {
+    activities::rows(&model.activities).iter().map(|row| row.activity.id).collect()
+}

@@ -1,0 +1,132 @@
+//! What would happen to a request: that of a recent activity, if some user made it now. Nothing is sent.
+
+use quorate_common::fingerprint::Fingerprint;
+use quorate_policy::decide::PolicyOutcome;
+use quorate_policy::simulate::{Said, Simulation};
+use ratatui::layout::Rect;
+
+use super::{labelled, tried};
+use crate::app::{Effect, Model};
+use crate::canvas::{Canvas, Line};
+use crate::keymap::Action;
+use crate::policies::{Body, Rules};
+use crate::screens::{activities, moved};
+use crate::text::{clean, cut, pad, quoted};
+use crate::theme::Theme;
+
+/// Columns of the outcome of a policy, and of its name.
+const OUTCOME_COLUMNS: usize = 15;
+const NAME_COLUMNS: usize = 30;
+
+/// Keys of the trial: up and down choose the request, left and right who would ask.
+pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    match wanted {
+        Action::Left | Action::Right => {
+            let Some(organization) = &model.organization else { return Vec::new() };
+            let users = &organization.users;
+            let at = users.iter().position(|user| Some(user.user_id) == requester(model)).unwrap_or(0);
+            let step = if wanted == Action::Right { 1 } else { users.len().saturating_sub(1) };
+            let next = at.saturating_add(step).checked_rem(users.len()).unwrap_or(0);
+            model.policies.requester = users.get(next).map(|user| user.user_id);
+        }
+        wanted => {
+            let requests = tried(model);
+            let at = requests.iter().position(|id| Some(*id) == model.policies.tried).unwrap_or(0);
+            model.policies.tried = requests.get(moved(at, requests.len(), 5, wanted)).copied();
+        }
+    }
+    Vec::new()
+}
+
+/// Who would ask: as chosen, or else whoever looks, or the first user.
+fn requester(model: &Model) -> Option<quorate_common::ids::UserId> {
+    let first = || model.organization.as_ref()?.users.first().map(|user| user.user_id);
+    model.policies.requester.or(model.viewer.user).or_else(first)
+}
+
+/// The request that is tried, as it was signed.
+pub(super) fn body(model: &Model) -> Option<Body> {
+    let rows = activities::rows(&model.activities);
+    let chosen =
+        rows.iter().find(|row| Some(row.activity.id) == model.policies.tried).or_else(|| rows.first());
+    let activity = &chosen?.activity;
+    let is_proposal = |message: &str| Fingerprint::of(message.as_bytes()) == activity.fingerprint;
+    let signed = activity.votes.iter().find(|vote| is_proposal(&vote.message))?;
+    serde_json::from_str(&signed.message).ok()
+}
+
+/// Draws the trial.
+pub(super) fn draw(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
+    let remark = if model.policies.trying { "here: Up Down request, Left Right who asks" } else { "Tab" };
+    let inner = canvas.framed(area, "Try a request: what would happen? Nothing is sent", remark);
+    let columns = usize::from(inner.width);
+    let mut lines = Vec::new();
+    let (Some(body), Some(user)) = (body(model), requester(model)) else {
+        let text = "no activity here yet whose request could be tried; quorate policy simulate takes any";
+        labelled(&mut lines, "with", text, columns);
+        canvas.lines(inner, &lines, 0);
+        return;
+    };
+    let name = quorate_policy::Names::name(rules, &user.to_string()).unwrap_or_else(|| user.to_string());
+    labelled(&mut lines, "as user", &name, columns);
+    let request =
+        format!("{} {}", body.activity_type.trim_start_matches("ACTIVITY_TYPE_"), body.parameters.get());
+    labelled(&mut lines, "request", &cut(&clean(&request), columns.saturating_mul(2)), columns);
+    let Some(organization) = &model.organization else { return };
+    match body.made(organization, &model.policies.looked) {
+        Err(why) => labelled(&mut lines, "result", &format!("not judged: {why}"), columns),
+        Ok(made) => {
+            let approval: Vec<_> = rules.approval(&user.to_string(), None).into_iter().collect();
+            let simulation = made.simulate(&rules.house, &user.to_string(), &approval, model.now);
+            outcome(&mut lines, &simulation, rules, columns);
+        }
+    }
+    canvas.lines(inner, &lines, 0);
+}
+
+fn outcome(lines: &mut Vec<Line>, simulation: &Simulation, rules: &Rules<'_>, columns: usize) {
+    let verdict = match simulation.verdict {
+        PolicyOutcome::Allow => "ALLOWED",
+        PolicyOutcome::RequiresConsensus => "NEEDS APPROVAL",
+        _ => "DENIED",
+    };
+    let from = lines.len();
+    labelled(lines, "result", &format!("{verdict}: {}", simulation.because), columns);
+    if let Some(line) = lines.get_mut(from) {
+        line.style = Theme::strong();
+    }
+    let named = |id: &String| quorate_policy::Names::name(rules, id).unwrap_or_else(|| id.clone());
+    let open: Vec<String> = simulation.open_to.iter().map(named).collect();
+    labelled(lines, "open to", &open.join(", "), columns);
+    let mut said: Vec<&Said> = simulation.policies.iter().collect();
+    said.sort_by_key(|said| rank(said.explanation.outcome));
+    for said in said {
+        let outcome = pad(word(said.explanation.outcome), OUTCOME_COLUMNS);
+        let name = pad(&quoted(&said.policy_name), NAME_COLUMNS);
+        let room = columns.saturating_sub(OUTCOME_COLUMNS + NAME_COLUMNS + 2);
+        lines.push(Line::plain(format!("{outcome} {name} {}", cut(&clean(&said.reason), room))));
+    }
+}
+
+/// What decides stands first.
+fn rank(outcome: PolicyOutcome) -> u8 {
+    match outcome {
+        PolicyOutcome::DenyExplicit => 0,
+        PolicyOutcome::Allow => 1,
+        PolicyOutcome::RequiresConsensus => 2,
+        PolicyOutcome::Error => 3,
+        PolicyOutcome::TimeInactive => 4,
+        PolicyOutcome::DenyImplicit => 5,
+    }
+}
+
+fn word(outcome: PolicyOutcome) -> &'static str {
+    match outcome {
+        PolicyOutcome::DenyExplicit => "denies",
+        PolicyOutcome::Allow => "allows",
+        PolicyOutcome::RequiresConsensus => "needs votes",
+        PolicyOutcome::Error => "[!] fails",
+        PolicyOutcome::TimeInactive => "not now",
+        PolicyOutcome::DenyImplicit => "no match",
+    }
+}
