@@ -13,6 +13,7 @@
 pub mod caller;
 pub mod choices;
 pub mod daemon;
+pub mod dialogue;
 pub mod feed;
 pub mod forger;
 pub mod http;

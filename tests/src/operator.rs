@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::daemon::{self, Daemon};
@@ -60,6 +60,21 @@ impl Operator {
     pub fn root(daemon: &Daemon, index: usize) -> Self {
         let user = daemon.credentials().root_users[index].user_name.clone();
         Self { home: home(), credentials: daemon.credentials_file(), user }
+    }
+
+    /// Acts in an organization as the user that `person` names: with `userId`, `userName`, `publicKey` and
+    /// `privateKey`.
+    pub fn of(daemon: &Daemon, organization: &str, person: &Value) -> Self {
+        let home = home();
+        let credentials = json!({
+            "socket": daemon.credentials().socket,
+            "organizationId": organization,
+            "rootUsers": [person],
+        });
+        let path = home.path().join("credentials.json");
+        write_secret(&path, credentials.to_string().as_bytes());
+        let user = person["userName"].as_str().expect("a name").to_owned();
+        Self { home, credentials: path, user }
     }
 
     /// The same person, who is told of another socket.

@@ -29,17 +29,17 @@ async fn propose(daemon: &Daemon, address: &str, text: &str) -> Value {
     daemon.root(0).waiting(SIGN, &requests::sign(address, text)).await
 }
 
-fn digits(activity: &Value) -> String {
+pub(crate) fn digits(activity: &Value) -> String {
     activity["fingerprint"].as_str().expect("a fingerprint").trim_start_matches("sha256:").to_owned()
 }
 
 /// The fingerprint as the screen shows it: groups of four digits.
-fn shows_fingerprint(text: &str, digits: &str) -> bool {
+pub(crate) fn shows_fingerprint(text: &str, digits: &str) -> bool {
     let shown: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     shown.contains(digits)
 }
 
-async fn type_like_a_person(screen: &mut Screen, keys: &str) {
+pub(crate) async fn type_like_a_person(screen: &mut Screen, keys: &str) {
     for key in keys.chars() {
         tokio::time::sleep(PACE).await;
         screen.press(&key.to_string());
@@ -47,7 +47,7 @@ async fn type_like_a_person(screen: &mut Screen, keys: &str) {
 }
 
 /// Opens the console on its inbox, and the review of what waits there.
-async fn review(screen: &mut Screen, text: &str) {
+pub(crate) async fn review(screen: &mut Screen, text: &str) {
     screen.shows(text).await;
     screen.press("\r");
     screen.shows("1 What happens").await;

@@ -115,7 +115,8 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     };
     let rules = rules(model, organization);
     if area.width < 110 {
-        let (upper, lower) = above(area, area.height / 3);
+        // On the smallest terminals the list keeps at least two rows.
+        let (upper, lower) = above(area, (area.height / 3).max(4));
         list(model, canvas, upper);
         if model.policies.trying {
             trial::draw(model, &rules, canvas, lower);
