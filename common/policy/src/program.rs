@@ -9,8 +9,10 @@ use crate::check;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
 use crate::flaw::{Flaw, FlawReason};
+use crate::lint::conjuncts;
 use crate::parse;
 use crate::plan::Node;
+use crate::spell::spell;
 use crate::value::Facts;
 use crate::{EXPRESSION_LIMIT_BYTES, STEP_LIMIT};
 
@@ -84,6 +86,11 @@ impl Program {
     /// What the expression is for.
     pub fn kind(&self) -> ExpressionKind {
         self.inner.kind
+    }
+
+    /// The parts that must all hold, each as text.
+    pub fn parts(&self) -> Vec<String> {
+        conjuncts(self.plan()).into_iter().map(|part| spell(part, &[])).collect()
     }
 
     /// The text as it was given.

@@ -195,10 +195,14 @@ impl House {
 
     /// Root users, and users whom the consensus of a policy that waits would count, unless they approved already.
     fn open_to(&self, electorate: &Electorate<'_>, policies: &[Said]) -> Vec<String> {
+        // A denial is overridden by the root quorum and nobody else.
+        let denied = policies.iter().any(|said| said.explanation.outcome == PolicyOutcome::DenyExplicit);
         let waits = |policy: &&NamedPolicy| {
-            policies.iter().any(|said| {
-                said.policy_id == policy.id && said.explanation.outcome == PolicyOutcome::RequiresConsensus
-            })
+            !denied
+                && policies.iter().any(|said| {
+                    said.policy_id == policy.id
+                        && said.explanation.outcome == PolicyOutcome::RequiresConsensus
+                })
         };
         let waiting = self.policies.iter().filter(waits);
         let programs: Vec<&Program> =

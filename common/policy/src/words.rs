@@ -199,7 +199,8 @@ impl Teller<'_> {
     fn named(&self, value: &Value) -> String {
         match value {
             Value::Text { text, .. } => match self.names.name(text) {
-                Some(name) => name,
+                // Between quotes, so that no name reads as a part of the sentence.
+                Some(name) => format!("\"{}\"", name.replace('"', "'")),
                 None => literal(value),
             },
             other => literal(other),

@@ -48,6 +48,10 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             organizations::show(&mut model.organizations, *detail);
             effects
         }
+        Answer::Recent(rows, looked) => {
+            review::replay(model, &rows, &looked);
+            Vec::new()
+        }
         Answer::Signer(name, signer) => {
             policies::take(&mut model.policies, name, signer.map(|signer| *signer));
             Vec::new()
@@ -203,7 +207,7 @@ fn list(model: &mut Model, organization: OrganizationDetail, rows: &[ActivityRow
 }
 
 fn opened(model: &mut Model, record: &ReviewRecord) -> Vec<Effect> {
-    let effects = see(model, &record.organization);
+    let mut effects = see(model, &record.organization);
     let siblings: Vec<ActivityRow> = model.approvals.rows.iter().map(approvals::row).collect();
     let Some(open) = &model.review else { return effects };
     let wanted = open.review.activity.id.to_string();
@@ -213,6 +217,7 @@ fn opened(model: &mut Model, record: &ReviewRecord) -> Vec<Effect> {
     let was_open = super::is_open(open.review.activity.status);
     if let Some(open) = &mut model.review {
         if take_in {
+            effects.extend(review::wants_replay(&fresh));
             open.replace(fresh);
         } else {
             open.changed = review::difference(&open.review, &fresh);

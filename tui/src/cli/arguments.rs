@@ -203,6 +203,13 @@ pub(crate) enum PolicyCommand {
         #[arg(long, value_name = "POLICY")]
         policy: Option<String>,
     },
+    /// Says of an activity that changes policies what differs, and which of the last 1,000 activities would come out
+    /// otherwise
+    Diff {
+        /// Activity id, fingerprint or 64 hex digits
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
     /// Says what would happen to requests if a user made them; nothing is sent
     Simulate {
         /// User who would ask, by name or id; a request may name another one as its "requester"

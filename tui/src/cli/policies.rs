@@ -1,5 +1,6 @@
 //! `quorate policy ls|get|check|explain|simulate|lint`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,10 +16,12 @@ use super::Answer;
 use super::arguments::PolicyCommand;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
+use crate::kinds::Scene;
+use crate::link::{look_up, recent};
 use crate::place;
-use crate::policies::{self, Body, Looked, Rules};
+use crate::policies::{self, Body, Looked, Replay, Rules, outcome_word};
 use crate::session::Session;
-use crate::text::{clean, quoted};
+use crate::text::{clean, date_time, quoted};
 
 /// Largest input that is read.
 const INPUT_LIMIT: u64 = 256 * 1024 * 1024;
@@ -42,6 +45,7 @@ pub(super) async fn run(
             let text = input(file)?;
             simulate(&session()?, requester.as_deref(), &text).await
         }
+        PolicyCommand::Diff { reference } => diff(&session()?, reference).await,
         PolicyCommand::Explain { reference, policy } => {
             explain(&session()?, reference, policy.as_deref()).await
         }
@@ -206,31 +210,11 @@ fn lint(house: &House, wanted: Option<&str>) -> Result<Answer, Failure> {
     Ok(if warns { answer.exits(Exit::Failed) } else { answer })
 }
 
-/// Looks up names that a request mentions; what is not there is told when the request is judged.
-async fn look_up(
-    session: &Session,
-    id: OrganizationId,
-    body: &Body,
-    looked: &mut Looked,
-) -> Result<(), Failure> {
-    for name in body.names() {
-        if looked.contains_key(&name) {
-            continue;
-        }
-        match session.client.signer(id, &name).await {
-            Ok(signer) => drop(looked.insert(name, signer)),
-            Err(crate::link::LinkFlaw::Refused(_)) => {}
-            Err(flaw) => return Err(flaw.into()),
-        }
-    }
-    Ok(())
-}
-
 async fn simulate(session: &Session, requester: Option<&str>, text: &str) -> Result<Answer, Failure> {
     let house = House::read(session).await?;
     let (rules, now) = (house.rules(), now_millis());
     let default = requester.map(|wanted| house.user(wanted)).transpose()?;
-    let mut looked = Looked::new();
+    let (mut looked, mut missing) = (Looked::new(), BTreeSet::new());
     let mut data = Vec::new();
     let mut words = String::new();
     for (number, body) in serde_json::Deserializer::from_str(text).into_iter::<Body>().enumerate() {
@@ -241,7 +225,7 @@ async fn simulate(session: &Session, requester: Option<&str>, text: &str) -> Res
             Some(wanted) => house.user(wanted)?,
             None => default.clone().ok_or_else(|| flaw("name who asks with --as USER".to_owned()))?,
         };
-        look_up(session, house.id, &body, &mut looked).await?;
+        look_up(&session.client, house.id, &body, &mut looked, &mut missing).await?;
         let made = body.made(&house.organization, &looked);
         let approval: Vec<_> = rules.approval(&asks, None).into_iter().collect();
         match made {
@@ -273,7 +257,7 @@ async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Re
     let flaw = |error: serde_json::Error| Failure::new(Exit::Failed, error.to_string());
     let body: Body = serde_json::from_str(&proposal.message).map_err(flaw)?;
     let mut looked = Looked::new();
-    look_up(session, house.id, &body, &mut looked).await?;
+    look_up(&session.client, house.id, &body, &mut looked, &mut BTreeSet::new()).await?;
     let made =
         body.made(&house.organization, &looked).map_err(|why| Failure::new(Exit::Failed, clean(&why)))?;
     let approvals = review.votes.iter().filter(|vote| vote.counts());
@@ -283,6 +267,52 @@ async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Re
     simulation.policies.retain(|said| only.as_ref().is_none_or(|id| *id == said.policy_id));
     let text = outlook(&simulation, &rules);
     Ok(Answer::one(json!(simulation), text))
+}
+
+async fn diff(session: &Session, reference: &str) -> Result<Answer, Failure> {
+    let review = session.review(reference).await?;
+    let house = House::read(session).await?;
+    let proposal = review.proposal.as_ref();
+    let changed = proposal
+        .and_then(|signed| policies::changed(&house.organization, &signed.activity_type, &signed.parameters));
+    let none = || Failure::new(Exit::Usage, "the activity changes no policy that this console can tell");
+    let changed = changed.ok_or_else(none)?;
+    let (rows, looked) = recent(&session.client, house.id).await?;
+    let replay = policies::replay(&house.organization, changed, house.strict, &rows, &looked, now_millis());
+    let mut text = format!("{}\n", review.sentence);
+    for fact in &review.facts {
+        let _ = writeln!(text, "{}: {}", fact.name, fact.value);
+    }
+    for line in replayed(&replay, &house.organization) {
+        let _ = writeln!(text, "{line}");
+    }
+    let facts: Vec<Value> =
+        review.facts.iter().map(|fact| json!({"name": fact.name, "value": fact.value})).collect();
+    Ok(Answer::one(json!({"facts": facts, "replay": replay}), text))
+}
+
+/// What would come out otherwise, for people.
+pub(crate) fn replayed(replay: &Replay, organization: &OrganizationDetail) -> Vec<String> {
+    let Replay { judged, not_judged, differing } = replay;
+    let untold =
+        if *not_judged == 0 { String::new() } else { format!(" ({not_judged} could not be judged)") };
+    let mut lines = vec![format!(
+        "of the last {judged} activities{untold}, {} would come out otherwise",
+        differing.len()
+    )];
+    for one in differing {
+        let scene = Scene { organization, asker: None };
+        lines.push(format!(
+            "{}  {} by {}: {} now, {} then ({})",
+            date_time(one.asked_millis),
+            clean(one.activity_type.trim_start_matches("ACTIVITY_TYPE_")),
+            scene.user_short(&one.requester.to_string()),
+            outcome_word(one.now),
+            outcome_word(one.after),
+            one.activity_id,
+        ));
+    }
+    lines
 }
 
 /// What would happen, for people.

@@ -40,6 +40,10 @@ impl Kind for CreatePolicies {
                 stated(rule.consensus, "none: anybody alone"),
                 "",
             );
+            if rule.time.is_some() {
+                story.change(&format!("time of {name}"), "-", stated(rule.time, ""), "");
+            }
+            rule.tell(&format!("{name} in words"), &mut story, scene);
             rule.flags(&mut story);
         }
         story.sentence = sentences.join(" ");

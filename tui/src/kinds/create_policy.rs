@@ -46,6 +46,10 @@ impl Kind for CreatePolicy {
         let stated = |text: Option<&str>, none: &str| text.map_or_else(|| none.to_owned(), clean);
         story.change("condition", "-", stated(rule.condition, "none: any activity"), "");
         story.change("consensus", "-", stated(rule.consensus, "none: anybody alone"), "");
+        if rule.time.is_some() {
+            story.change("time", "-", stated(rule.time, ""), "");
+        }
+        rule.tell("in words", &mut story, scene);
         let before = scene.organization.policies.len();
         story.change("policies", before.to_string(), before.saturating_add(1).to_string(), "");
         rule.flags(&mut story);

@@ -1,10 +1,12 @@
 //! What is told of the rules that policies are.
 
+use quorate_common::wire::Policy;
 use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::selectors::{self, Operator, Selector, Translation};
 use serde_json::Value;
 
 use super::{Level, Reader, Scene, Story, Undecodable};
+use crate::policies;
 use crate::text::{clean, quoted};
 
 /// A rule in words.
@@ -25,13 +27,23 @@ pub(super) fn expression(text: Option<&str>) -> Option<&str> {
 }
 
 impl<'a> Rule<'a> {
+    /// As the daemon tells it.
+    pub(super) fn known(policy: &'a Policy) -> Self {
+        Self {
+            effect: &policy.effect,
+            condition: expression(Some(&policy.condition)),
+            consensus: expression(Some(&policy.consensus)),
+            time: expression(policy.time.as_deref()),
+        }
+    }
+
     /// Of the parameters of a new policy.
     pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
         Ok(Self {
             effect: parameters.text("effect")?,
             condition: expression(parameters.maybe_text("condition")?),
             consensus: expression(parameters.maybe_text("consensus")?),
-            time: parameters.maybe_text("time")?,
+            time: expression(parameters.maybe_text("time")?),
         })
     }
 
@@ -45,6 +57,10 @@ impl<'a> Rule<'a> {
             || "ANYBODY, alone".to_owned(),
             |text| format!("approvers for whom {} holds", quoted(text)),
         );
+        let when = match self.time {
+            Some(text) => format!("{when}, while {} holds", quoted(text)),
+            None => when,
+        };
         match self.effect {
             "EFFECT_ALLOW" => format!("ALLOW {when}, by {who}"),
             "EFFECT_DENY" => {
@@ -53,6 +69,23 @@ impl<'a> Rule<'a> {
                 format!("DENY {when}, {who}. A deny wins over every allow")
             }
             other => format!("with the effect {}: {when}, by {who}", clean(other)),
+        }
+    }
+
+    /// The rule as this console reads it; nothing if it cannot.
+    pub(super) fn program(&self) -> Option<PolicyProgram> {
+        let effect = match self.effect {
+            "EFFECT_ALLOW" => Effect::Allow,
+            "EFFECT_DENY" => Effect::Deny,
+            _ => return None,
+        };
+        PolicyProgram::parse(effect, self.condition, self.consensus, self.time).ok()
+    }
+
+    /// Tells the rule in words, with the names of the organization.
+    pub(super) fn tell(&self, label: &str, story: &mut Story, scene: &Scene<'_>) {
+        if let Some(program) = self.program() {
+            story.fact(label, clean(&policies::sentence(&program, &policies::Named(scene.organization))));
         }
     }
 
@@ -105,6 +138,9 @@ pub(super) fn gone(ids: &[&str], scene: &Scene<'_>) -> Story {
     let before = scene.organization.policies.len();
     story.change("policies", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
     for id in ids {
+        if let Some(policy) = scene.policy(id) {
+            Rule::known(policy).tell("in words", &mut story, scene);
+        }
         match scene.policy(id).map(|policy| policy.effect.as_str()) {
             Some("EFFECT_DENY") => story.flag(
                 Level::High,

@@ -340,6 +340,11 @@ fn create_policy() {
             ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "activity.action == 'SIGN'", " ")),
             ("CREATE_POLICY_V3", policy("EFFECT_ALLOW", "nonsense ==", "approvers.count() >= 2")),
             ("CREATE_POLICY_V3", policy("EFFECT_DENY", "", "")),
+            (
+                "CREATE_POLICY_V3",
+                json!({"policyName": "p", "effect": "EFFECT_DENY", "notes": "",
+                    "time": "!CronSpan('0 9 * * 1-5', '8h', 'UTC')"}),
+            ),
             ("CREATE_POLICY_V3", policy("EFFECT_OTHER", "", "")),
             (
                 "CREATE_POLICY",
@@ -404,6 +409,12 @@ fn changed_policies() {
                 json!({"policyId": export, "policyEffect": "EFFECT_ALLOW", "policyCondition": "nonsense =="}),
             ),
             ("UPDATE_POLICY_V2", json!({"policyId": unknown, "policyCondition": "true"})),
+            ("UPDATE_POLICY_V2", json!({"policyId": payouts, "time": ""})),
+            (
+                "UPDATE_POLICY_V2",
+                json!({"policyId": payouts, "time": "CronSpan('0 9 * * 1-5', '8h', 'UTC')",
+                    "policyCondition": "activity.action == 'SIGN' && wallet.label == 'hot'"}),
+            ),
         ],
     );
     check(

@@ -2,9 +2,11 @@
 
 mod client;
 mod events;
+mod recent;
 mod submit;
 mod worker;
 
 pub(crate) use client::{Client, LinkFlaw};
+pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::submit;
 pub(crate) use worker::{Answer, Order, start};

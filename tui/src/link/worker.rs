@@ -14,8 +14,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::client::escaped;
 use super::events::{Feed, Sign};
-use super::{Client, LinkFlaw, submit};
+use super::{Client, LinkFlaw, recent, submit};
 use crate::ballot::Ballot;
+use crate::policies::Looked;
 
 /// How often the daemon is asked for a sign of life while the feed is silent.
 const PULSE_SECONDS: u64 = 3;
@@ -42,6 +43,8 @@ pub(crate) enum Order {
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
     /// What a name of a request stands for.
     Signer(OrganizationId, String),
+    /// The activities of late and what they name.
+    Recent(OrganizationId),
     /// A vote.
     Cast(OrganizationId, Box<(Ballot, Stamp)>),
     /// Reconnect now.
@@ -75,6 +78,8 @@ pub(crate) enum Answer {
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
     /// For [`Order::Signer`]; holds the name, and nothing where it stands for nothing.
     Signer(String, Option<Box<Signer>>),
+    /// For [`Order::Recent`].
+    Recent(Vec<ActivityRow>, Looked),
     /// For [`Order::Cast`]: the target as it is afterwards.
     Cast(Result<Box<Activity>, LinkFlaw>),
     /// An order failed; what was asked, in words.
@@ -144,6 +149,10 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
             Err(LinkFlaw::Refused(_)) => Answer::Signer(name, None),
             Err(flaw) => Answer::Failed("what a name stands for", flaw),
         },
+        Order::Recent(id) => answered(
+            "the activities of late",
+            recent(client, id).await.map(|(rows, looked)| Answer::Recent(rows, looked)),
+        ),
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
         Order::Retry => Answer::Alive,
     }

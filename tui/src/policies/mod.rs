@@ -2,6 +2,7 @@
 //! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
 
 mod kinds;
+mod replay;
 mod request;
 
 use quorate_common::console::OrganizationDetail;
@@ -11,8 +12,9 @@ use quorate_policy::decide::{
 };
 use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::simulate::{House, NamedPolicy};
-use quorate_policy::{Names, contributors, in_words};
+use quorate_policy::{Names, Program, contributors, in_words};
 
+pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed};
 pub(crate) use request::{Body, Looked};
 
 /// `CREDENTIAL_TYPE_*` of a passkey, as policies read it.
@@ -161,8 +163,26 @@ impl Names for Rules<'_> {
     }
 }
 
+/// The names of an organization.
+pub(crate) struct Named<'a>(pub(crate) &'a OrganizationDetail);
+
+impl Names for Named<'_> {
+    fn name(&self, id: &str) -> Option<String> {
+        name(self.0, id)
+    }
+}
+
+/// What is gone from an expression, and what is new in it: the parts that must all hold, each behind `-` or `+`.
+pub(crate) fn difference(before: Option<&Program>, after: Option<&Program>) -> Vec<String> {
+    let parts = |program: Option<&Program>| program.map(Program::parts).unwrap_or_default();
+    let (before, after) = (parts(before), parts(after));
+    let gone = before.iter().filter(|part| !after.contains(part)).map(|part| format!("- {part}"));
+    let new = after.iter().filter(|part| !before.contains(part)).map(|part| format!("+ {part}"));
+    gone.chain(new).collect()
+}
+
 /// What an id stands for in an organization.
-pub(crate) fn name(organization: &OrganizationDetail, id: &str) -> Option<String> {
+fn name(organization: &OrganizationDetail, id: &str) -> Option<String> {
     let is = |known: &dyn ToString| known.to_string() == id;
     let users = organization.users.iter().filter(|one| is(&one.user_id)).map(|one| &one.user_name);
     let tags = organization.tags.iter().filter(|one| is(&one.tag_id)).map(|one| &one.tag_name);

@@ -36,6 +36,8 @@ pub(crate) fn json(review: &Review) -> Value {
             "needed": review.tally.needed,
             "openTo": names(&review.tally.open_to),
             "rule": review.tally.rule,
+            "reason": review.tally.reason,
+            "policyEvaluations": review.tally.policy_evaluations,
             "lapsesAtMillis": review.tally.lapses_at,
             "cast": review.votes.iter().map(|vote| json!({
                 "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,

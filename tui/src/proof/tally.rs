@@ -1,7 +1,8 @@
 //! Counts verified votes again, without the daemon's arithmetic.
 
-use quorate_common::console::WaitingRule;
+use quorate_common::console::{WaitingReason, WaitingRule};
 use quorate_common::ids::UserId;
+use quorate_common::wire::PolicyOutcome;
 
 use super::{Evidence, VoteProof};
 use crate::kinds::Danger;
@@ -19,6 +20,9 @@ pub(crate) struct Tally {
     pub(crate) open_to: Vec<UserId>,
     /// The rule, by the daemon's word; absent when it does not wait.
     pub(crate) rule: Option<WaitingRule>,
+    /// Why that rule, and what each policy says now; all by the daemon's word.
+    pub(crate) reason: Option<WaitingReason>,
+    pub(crate) policy_evaluations: Vec<PolicyOutcome>,
     /// When the oldest counted approval lapses, computed here.
     pub(crate) lapses_at: Option<u64>,
     /// Users that the daemon counts and this console does not.
@@ -64,6 +68,8 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
         needed: quorum.threshold,
         stated_needed: waiting.map(|waiting| waiting.needed),
         rule: waiting.map(|waiting| waiting.rule),
+        reason: waiting.map(|waiting| waiting.reason),
+        policy_evaluations: waiting.map(|waiting| waiting.policy_evaluations.clone()).unwrap_or_default(),
         counted,
         root,
         danger: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quorate_common::console::WaitingRule;
+use quorate_common::console::{ActivityRow, WaitingRule};
 use ratatui::layout::Rect;
 
 use super::overlay::Overlay;
@@ -10,9 +10,11 @@ use super::{decide, moved};
 use crate::app::{Effect, Model, areas};
 use crate::ballot::Choice;
 use crate::canvas::{Canvas, Line, above};
+use crate::cli::replayed;
 use crate::keymap::Action;
 use crate::kinds::Level;
 use crate::link::Order;
+use crate::policies::{self, Looked, changed};
 use crate::proof::{Challenge, Review, status_word};
 use crate::text::{clean, clock, duration};
 use crate::theme::Theme;
@@ -20,6 +22,9 @@ use crate::theme::Theme;
 mod sections;
 
 use sections::{SECTIONS, lines};
+
+/// Lines about activities that would come out otherwise.
+const REPLAYED: usize = 20;
 
 /// An open review.
 pub(crate) struct State {
@@ -35,6 +40,8 @@ pub(crate) struct State {
     pub(crate) seen: BTreeSet<usize>,
     /// What changed since the copy was taken.
     pub(crate) changed: Option<String>,
+    /// Which activities of late would come out otherwise, if it changes policies; lines.
+    replay: Vec<String>,
     /// That it was decided meanwhile.
     pub(crate) closed: Option<String>,
     /// Whether the next record replaces the copy.
@@ -52,6 +59,7 @@ impl State {
             looked: None,
             seen: BTreeSet::new(),
             changed: None,
+            replay: Vec::new(),
             closed: None,
             wants_fresh: true,
         }
@@ -88,6 +96,37 @@ impl State {
             return Some(format!("LOCKED until sections {} have been on screen", missing.join(" ")));
         }
         None
+    }
+}
+
+/// Asks for what a change of policies is judged by.
+pub(crate) fn wants_replay(review: &Review) -> Option<Effect> {
+    let proposal = review.proposal.as_ref()?;
+    changed(&review.organization, &proposal.activity_type, &proposal.parameters)?;
+    Some(Effect::Order(Order::Recent(review.activity.organization_id)))
+}
+
+/// Judges the activities of late again, with the policies as the activity would leave them.
+pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &Looked) {
+    let strict = model.daemon.as_ref().is_some_and(|daemon| daemon.strict_deny_errors);
+    let now = model.now;
+    let Some(open) = &mut model.review else { return };
+    let Some(proposal) = &open.review.proposal else { return };
+    let organization = &open.review.organization;
+    let policies = changed(organization, &proposal.activity_type, &proposal.parameters);
+    let Some(policies) = policies else { return };
+    let replay = policies::replay(organization, policies, strict, rows, looked, now);
+    let mut lines = replayed(&replay, organization);
+    if let Some(more) = lines.len().checked_sub(REPLAYED).filter(|more| *more > 0) {
+        lines.truncate(REPLAYED);
+        lines.push(format!("and {more} more: quorate policy diff tells them all"));
+    }
+    if lines != open.replay {
+        // There is more to look at than before.
+        open.replay = lines;
+        open.seen.clear();
+        open.rows_seen.clear();
+        open.looked = None;
     }
 }
 
@@ -161,7 +200,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Action::Proof => model.overlays.push(Overlay::proof(&open.review)),
         Action::Compare => model.overlays.push(Overlay::compare(&open.review)),
         wanted => {
-            let count = lines(&open.review, columns, model.now, Theme::new(false)).len();
+            let count = lines(&open.review, &open.replay, columns, model.now, Theme::new(false)).len();
             let page = usize::from(viewport.height).saturating_sub(2);
             let last = count.saturating_sub(usize::from(viewport.height));
             open.scroll = moved(open.scroll, count, page, wanted).min(last);
@@ -186,7 +225,7 @@ pub(crate) fn look(model: &mut Model) {
         open.columns = columns;
         open.rows_seen.clear();
     }
-    let lines = lines(&open.review, columns, now, Theme::new(false));
+    let lines = lines(&open.review, &open.replay, columns, now, Theme::new(false));
     open.scroll = open.scroll.min(lines.len().saturating_sub(height));
     open.looked = Some((open.scroll, height));
     // The last row only counts what is below when not everything fits.
@@ -220,7 +259,7 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let state = open.closed.clone().unwrap_or_else(|| lapse(review, model.now));
     let state = if status.width < 60 { String::new() } else { format!("{state} ") };
     canvas.split(status, 0, &head, &state, Theme::selected());
-    let all: Vec<Line> = lines(review, usize::from(viewport.width), model.now, canvas.theme)
+    let all: Vec<Line> = lines(review, &open.replay, usize::from(viewport.width), model.now, canvas.theme)
         .into_iter()
         .map(|(_, line)| line)
         .collect();

@@ -187,8 +187,12 @@ pub fn voters(case: &Case<'_>, evaluations: &[Evaluation]) -> Vec<UserId> {
         [] if case.entry.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(case)),
         asked => asked.to_vec(),
     };
-    let waits =
-        |id| asked.iter().any(|said| said.policy == id && said.outcome == PolicyOutcome::RequiresConsensus);
+    // A denial is overridden by the root quorum and nobody else.
+    let denied = asked.iter().any(|said| said.outcome == PolicyOutcome::DenyExplicit);
+    let waits = |id| {
+        !denied
+            && asked.iter().any(|said| said.policy == id && said.outcome == PolicyOutcome::RequiresConsensus)
+    };
     let waiting = organization.policies().filter(|parsed| waits(parsed.policy.id));
     let programs: Vec<_> = waiting.filter_map(|parsed| consensus_of(&parsed.program)).collect();
     let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();

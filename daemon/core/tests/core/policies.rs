@@ -276,4 +276,11 @@ fn the_console_hears_why_an_activity_waits() {
     add(&mut house, "no wallets", "DENY", &json!({"condition": signing}));
     let waiting = why(&house, &by_policy);
     assert_eq!((waiting.rule, waiting.reason), (WaitingRule::RootQuorum, WaitingReason::PolicyDenies));
+    // Whoever cannot override the denial cannot end the request either.
+    assert_eq!(waiting.open_to, house.roots.clone().map(|root| root.user));
+    let spare = house.spare.clone();
+    let record = operator::review(&house.memory, house.id, &by_policy, NOW).expect("it is there");
+    let reject = json!({"fingerprint": record.row.activity.fingerprint});
+    let fault = house.submit(&spare, house.id, "ACTIVITY_TYPE_REJECT_ACTIVITY", &reject, NOW);
+    assert_eq!(fault.expect_err("it is not theirs to decide").code, Code::PermissionDenied);
 }

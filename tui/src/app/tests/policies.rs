@@ -124,3 +124,34 @@ fn a_name_that_stands_for_nothing_is_told() {
     desk.link(Answer::Signer(ADDRESS.to_owned(), None));
     assert!(desk.shown().contains("not judged: nothing signs under 0x9858"), "{}", desk.shown());
 }
+
+#[test]
+fn a_review_says_which_activities_would_come_out_otherwise() {
+    let stage = Stage::new(3, 2);
+    let organization = organization(&stage);
+    let gone = json!({"policyId": PolicyId::from_bytes([1; 16])});
+    let mut record = stage.propose(0, "ACTIVITY_TYPE_DELETE_POLICY", "deletePolicyIntent", &gone);
+    record.organization = organization.clone();
+    let parameters = json!({"signWith": ADDRESS, "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+        "hashFunction": "HASH_FUNCTION_SHA256"});
+    let past =
+        stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters).row;
+    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 60));
+    desk.press(Key::Enter);
+    let read = desk.link(Answer::Record(Box::new(record.clone())));
+    assert!(read.contains(&Effect::Order(Order::Recent(Stage::id()))), "{read:?}");
+    let looked = [(ADDRESS.to_owned(), signer())].into();
+    desk.link(Answer::Recent(vec![past.clone()], looked));
+    let shown = desk.shown();
+    // A root user asked: it waits for the quorum in any case.
+    assert!(shown.contains("of the last 1 activities, 0 would come out otherwise"), "{shown}");
+    let mut others = organization;
+    others.head.root_quorum.user_ids.retain(|user| *user != Stage::user(1));
+    record.organization = others;
+    desk.press(Key::Char('r'));
+    desk.link(Answer::Record(Box::new(record)));
+    desk.link(Answer::Recent(vec![past], [(ADDRESS.to_owned(), signer())].into()));
+    let shown = desk.shown();
+    assert!(shown.contains("1 would come out otherwise"), "{shown}");
+    assert!(shown.contains("SIGN_RAW_PAYLOAD_V2 by jo: waits for votes now, denied then"), "{shown}");
+}

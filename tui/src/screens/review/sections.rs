@@ -19,10 +19,16 @@ pub(super) const SECTIONS: [&str; 5] = [
 ];
 
 /// All rows with the section each belongs to.
-pub(super) fn lines(review: &Review, columns: usize, now: u64, theme: Theme) -> Vec<(usize, Line)> {
+pub(super) fn lines(
+    review: &Review,
+    replay: &[String],
+    columns: usize,
+    now: u64,
+    theme: Theme,
+) -> Vec<(usize, Line)> {
     let sections = [
         what(review, columns),
-        change(review, columns),
+        change(review, columns).into_iter().chain(replayed(replay, columns)).collect(),
         who(review, columns, now),
         flags(review, columns),
         proof(review, columns),
@@ -39,6 +45,15 @@ pub(super) fn lines(review: &Review, columns: usize, now: u64, theme: Theme) -> 
         }
     }
     out
+}
+
+/// Which activities of late would come out otherwise.
+fn replayed(replay: &[String], columns: usize) -> Vec<String> {
+    let rows = |(number, line): (usize, &String)| {
+        let indent = if number == 0 { "" } else { "  " };
+        wrap(&format!("{indent}{line}"), columns)
+    };
+    replay.iter().enumerate().flat_map(rows).collect()
 }
 
 fn rule(title: &str, remark: &str, columns: usize) -> String {

@@ -1,0 +1,162 @@
+//! What a change of policies would have changed: the activities of late, judged before and after it.
+
+use quorate_common::activity::Selection;
+use quorate_common::console::{ActivityRow, OrganizationDetail};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, PolicyId, UserId};
+use quorate_common::wire::{Policy, Timestamp};
+use quorate_policy::decide::PolicyOutcome;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Body, Looked, Rules};
+
+/// How many activities are judged again.
+pub(crate) const RECENT: usize = 1_000;
+
+/// An activity that would come out otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Differing {
+    /// Id.
+    pub(crate) activity_id: ActivityId,
+    /// `ACTIVITY_TYPE_*`.
+    #[serde(rename = "type")]
+    pub(crate) activity_type: String,
+    /// Who asked.
+    pub(crate) requester: UserId,
+    /// When, in milliseconds since 1970.
+    pub(crate) asked_millis: u64,
+    /// What the organization says with the policies of now.
+    pub(crate) now: PolicyOutcome,
+    /// What it would say.
+    pub(crate) after: PolicyOutcome,
+}
+
+/// What came of judging again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Replay {
+    /// How many activities were judged.
+    pub(crate) judged: usize,
+    /// How many could not be: what they name is gone, or policies are not asked about them.
+    pub(crate) not_judged: usize,
+    /// Those that would come out otherwise, newest first.
+    pub(crate) differing: Vec<Differing>,
+}
+
+/// The policies of an organization once an activity of this type and parameters is carried out. Nothing if it changes
+/// no policy, or none that this console can tell.
+pub(crate) fn changed(
+    organization: &OrganizationDetail,
+    activity_type: &str,
+    parameters: &Value,
+) -> Option<Vec<Policy>> {
+    let mut policies = organization.policies.clone();
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    match activity_type {
+        "ACTIVITY_TYPE_CREATE_POLICY_V3" => policies.push(created(parameters)),
+        "ACTIVITY_TYPE_CREATE_POLICIES" => {
+            policies.extend(parameters.get("policies")?.as_array()?.iter().map(created));
+        }
+        "ACTIVITY_TYPE_UPDATE_POLICY" | "ACTIVITY_TYPE_UPDATE_POLICY_V2" => {
+            let id = text(parameters, "policyId")?;
+            let policy = policies.iter_mut().find(|policy| policy.policy_id.to_string() == id)?;
+            policy.effect = text(parameters, "policyEffect").unwrap_or_else(|| policy.effect.clone());
+            policy.condition =
+                text(parameters, "policyCondition").unwrap_or_else(|| policy.condition.clone());
+            policy.consensus =
+                text(parameters, "policyConsensus").unwrap_or_else(|| policy.consensus.clone());
+            policy.policy_name = text(parameters, "policyName").unwrap_or_else(|| policy.policy_name.clone());
+            let time = text(parameters, "time").or_else(|| policy.time.clone());
+            policy.time = time.filter(|time| !time.is_empty());
+        }
+        "ACTIVITY_TYPE_DELETE_POLICY" => {
+            let id = text(parameters, "policyId")?;
+            policies.retain(|policy| policy.policy_id.to_string() != id);
+        }
+        "ACTIVITY_TYPE_DELETE_POLICIES" => {
+            let ids = parameters.get("policyIds")?.as_array()?;
+            policies.retain(|policy| !ids.contains(&Value::String(policy.policy_id.to_string())));
+        }
+        _ => return None,
+    }
+    Some(policies)
+}
+
+fn created(parameters: &Value) -> Policy {
+    let text = |name: &str| parameters.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Policy {
+        policy_id: PolicyId::from_bytes([0; 16]),
+        policy_name: text("policyName"),
+        effect: text("effect"),
+        created_at: Timestamp::of_millis(0),
+        updated_at: Timestamp::of_millis(0),
+        notes: text("notes"),
+        consensus: text("consensus"),
+        condition: text("condition"),
+        time: Some(text("time")).filter(|time| !time.is_empty()),
+    }
+}
+
+/// The request of an activity as it was signed, and who signed it.
+pub(crate) fn signed(row: &ActivityRow) -> Option<(Body, UserId)> {
+    let activity = &row.activity;
+    let is_proposal = |message: &str| Fingerprint::of(message.as_bytes()) == activity.fingerprint;
+    let vote = activity.votes.iter().find(|vote| is_proposal(&vote.message))?;
+    Some((serde_json::from_str(&vote.message).ok()?, vote.user_id))
+}
+
+/// Judges activities with the policies of now and with others, each at its own time, with the approvals that it got.
+pub(crate) fn replay(
+    organization: &OrganizationDetail,
+    policies: Vec<Policy>,
+    strict_deny_errors: bool,
+    rows: &[ActivityRow],
+    looked: &Looked,
+    now: u64,
+) -> Replay {
+    let changed = OrganizationDetail { policies, ..organization.clone() };
+    let before = Rules::of(organization, strict_deny_errors, now);
+    let after = Rules::of(&changed, strict_deny_errors, now);
+    let mut replay = Replay::default();
+    for row in rows {
+        let made = signed(row).and_then(|(body, asker)| Some((body.made(organization, looked).ok()?, asker)));
+        let Some((made, asker)) = made else {
+            replay.not_judged = replay.not_judged.saturating_add(1);
+            continue;
+        };
+        let approvals = row.activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
+        let approvals: Vec<_> = approvals
+            .filter_map(|vote| before.approval(&vote.user_id.to_string(), Some(&vote.public_key)))
+            .collect();
+        let at = row.activity.created_at.millis();
+        let judge =
+            |rules: &Rules<'_>| made.simulate(&rules.house, &asker.to_string(), &approvals, at).verdict;
+        let (now, after) = (judge(&before), judge(&after));
+        replay.judged = replay.judged.saturating_add(1);
+        if now != after {
+            replay.differing.push(Differing {
+                activity_id: row.activity.id,
+                activity_type: row.activity.activity_type.clone(),
+                requester: asker,
+                asked_millis: at,
+                now,
+                after,
+            });
+        }
+    }
+    replay
+}
+
+/// An outcome as people say it.
+pub(crate) const fn outcome_word(outcome: PolicyOutcome) -> &'static str {
+    match outcome {
+        PolicyOutcome::Allow => "allowed",
+        PolicyOutcome::RequiresConsensus => "waits for votes",
+        PolicyOutcome::DenyExplicit
+        | PolicyOutcome::DenyImplicit
+        | PolicyOutcome::Error
+        | PolicyOutcome::TimeInactive => "denied",
+    }
+}
