@@ -70,6 +70,9 @@ sleep 5
 "$release/loadgen" resident --process "$(cat "$work/data/idle.pid")" --out "$results/idle.json"
 kill "$(cat "$work/data/idle.pid")"
 
+say "decisions"
+"$release/loadgen" decide --out "$results/decisions.json"
+
 say "side by side"
 alone=(--users 1 --threshold 1 --no-demo)
 daemon sign "${alone[@]}"

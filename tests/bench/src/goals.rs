@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{self, Row};
+use crate::decisions::Decisions;
 
 /// Connections at which costs are compared.
 const BUSY: usize = 64;
@@ -46,6 +47,8 @@ pub mod files {
     pub const CROWD: &str = "crowd.json";
     /// Rows of the comparison of pages.
     pub const PAGES: &str = "pages.json";
+    /// [`crate::decisions::Decisions`].
+    pub const DECISIONS: &str = "decisions.json";
     /// [`super::Syncs`].
     pub const SYNCS: &str = "syncs.json";
     /// [`super::Idle`].
@@ -119,6 +122,7 @@ fn lines(folder: &Path) -> Vec<Line> {
     let crowd: Vec<Row> = read(folder, files::CROWD).unwrap_or_default();
     let pages: Vec<Row> = read(folder, files::PAGES).unwrap_or_default();
     let syncs: Option<Syncs> = read(folder, files::SYNCS);
+    let decisions: Option<Decisions> = read(folder, files::DECISIONS);
     let idle: Option<Idle> = read(folder, files::IDLE);
     let frames = |file| read::<Frames>(folder, file).map(|frames| frames.median_ms);
     let cost = |rows: &[Row], scenario| compare::median(rows, scenario, BUSY, |row| row.server_ms);
@@ -179,6 +183,9 @@ fn lines(folder: &Path) -> Vec<Line> {
             1.25,
             ratio(&pages, names::ACCOUNTS[1], names::ACCOUNTS[0]),
         ),
+        line("a decision by 10 policies of 5 terms: µs of CPU", 10.0, decisions.as_ref().map(|cost| cost.ten_us)),
+        line("the same by 100 policies", 60.0, decisions.as_ref().map(|cost| cost.hundred_us)),
+        line("the worst decision by hostile policies: ms", 2.0, decisions.as_ref().map(|cost| cost.worst_ms)),
         line("the daemon of a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),
     ]
 }

@@ -1,7 +1,8 @@
 //! Yardsticks for the daemon's speed: a load generator, a bare server that marks the limit, and the goals.
 //!
 //! Everything runs against servers on the loopback interface, and every loop is bounded in time and in count.
-//! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`.
+//! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`. Only
+//! decisions are measured by themselves.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,6 +23,7 @@
 
 pub mod client;
 pub mod compare;
+pub mod decisions;
 pub mod first_frame;
 pub mod goals;
 pub mod load;

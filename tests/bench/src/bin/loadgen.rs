@@ -14,7 +14,7 @@ use quorate_bench::load::Run;
 use quorate_bench::provision::{self, Crowd, Wanted};
 use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
-use quorate_bench::{first_frame, process};
+use quorate_bench::{decisions, first_frame, process};
 
 /// Requests prepared at once when filling.
 const PORTION: usize = 20_000;
@@ -101,6 +101,12 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
+    /// Measure what decisions by policies cost, in this process
+    Decide {
+        /// Where to write the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Measure the time to the first complete frame of a terminal program
     FirstFrame {
         /// How often to start it
@@ -138,6 +144,11 @@ fn main() -> ExitCode {
             let resident_mib = process::of(&[process]).resident_mib();
             println!("process {process}: {resident_mib:.1} MiB resident");
             goals::write(&out, &Idle { resident_mib });
+        }
+        Command::Decide { out } => {
+            let decisions = decisions::measure();
+            println!("{decisions:?}");
+            goals::write(&out, &decisions);
         }
         Command::FirstFrame { runs, out, program } => {
             let median_ms = first_frame::median_ms(&program, runs);
