@@ -11,6 +11,8 @@
 //! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
 //! | `GET /console/v1/organizations/ID/wallets/ID/accounts?after=ID&limit=N` | [`AccountPage`] |
 //! | `GET /console/v1/organizations/ID/signer?name=TEXT` | [`Signer`]; TEXT is an address, a public key or an id |
+//! | `GET /console/v1/organizations/ID/policies/findings` | `{"findings": […]}`: what is suspicious, as `quorate policy lint --json` tells it |
+//! | `GET /console/v1/organizations/ID/activities/REF/explanation` | what each policy says of it, as `quorate policy explain --json` tells it |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |

@@ -7,6 +7,7 @@ use http::Method;
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::wire::Timestamp;
+use quorate_core::advice;
 use quorate_core::operator::{self, ActivityQuery};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Intent, Refusal};
@@ -62,6 +63,8 @@ impl Console {
             ["organizations", id] => self.organization(id),
             ["organizations", id, "signer"] => self.signer(id, &query),
             ["organizations", id, "activities"] => self.activities(id, &query),
+            ["organizations", id, "policies", "findings"] => self.findings(id),
+            ["organizations", id, "activities", reference, "explanation"] => self.explained(id, reference),
             ["organizations", id, "activities", reference] => self.review(id, reference),
             ["organizations", id, "wallets", wallet, "accounts"] => self.accounts(id, wallet, &query),
             _ => return Answer::not_found(),
@@ -120,6 +123,15 @@ impl Console {
             limit: query.limit()?,
         };
         json(&operator::activities(self.world(), parsed(id)?, &asked, now())?)
+    }
+
+    fn findings(&self, id: &str) -> Result<Bytes, Refusal> {
+        let findings = advice::findings(self.world(), parsed(id)?, now())?;
+        json(&serde_json::json!({"findings": findings}))
+    }
+
+    fn explained(&self, id: &str, reference: &str) -> Result<Bytes, Refusal> {
+        json(&advice::explained(self.world(), parsed(id)?, reference, now())?)
     }
 
     fn signer(&self, id: &str, query: &Query) -> Result<Bytes, Refusal> {

@@ -12,27 +12,29 @@ use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecor
 pub struct Approval {
     /// Who.
     pub user: UserId,
-    /// With which key, as registered.
-    pub public_key: String,
-    /// When.
+    /// With which keys, as registered, in the order of the votes. A policy may ask for more than one.
+    pub public_keys: Vec<String>,
+    /// When the last vote was cast.
     pub created: Millis,
 }
 
 /// The approvals of an activity that count now: younger than the window, by users who still exist, with keys
-/// that are still theirs, one for each user (the latest).
+/// that are still theirs, one for each user.
 pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
     let mut live: Vec<Approval> = Vec::new();
-    for vote in activity.votes.iter().rev() {
-        let known = live.iter().any(|approval| approval.user == vote.user);
-        if vote.selection == Selection::Approved && !known && counts(vote, organization, now) {
-            live.push(Approval {
-                user: vote.user,
-                public_key: vote.public_key.clone(),
-                created: vote.created,
-            });
+    let approvals = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
+    for vote in approvals.filter(|vote| counts(vote, organization, now)) {
+        let key = vote.public_key.clone();
+        match live.iter_mut().find(|approval| approval.user == vote.user) {
+            Some(known) => {
+                known.created = known.created.max(vote.created);
+                if !known.public_keys.contains(&key) {
+                    known.public_keys.push(key);
+                }
+            }
+            None => live.push(Approval { user: vote.user, public_keys: vec![key], created: vote.created }),
         }
     }
-    live.reverse();
     live
 }
 
@@ -53,7 +55,7 @@ pub fn electorate<'a>(
     let approvers = approvals
         .iter()
         .filter_map(|approval| {
-            Some(approver(organization.user(approval.user)?, Some(&approval.public_key), now))
+            Some(approver(organization.user(approval.user)?, Some(&approval.public_keys), now))
         })
         .collect();
     Electorate::new(requester, approvers, move || {
@@ -62,9 +64,10 @@ pub fn electorate<'a>(
     })
 }
 
-/// A user as the policy language sees them: with one key of theirs, or with all that have not come to their end.
-pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver {
-    let chosen = |key: &&ApiKey| public_key.map_or(!key.is_expired(now), |wanted| key.public_key == wanted);
+/// A user as the policy language sees them: with some keys of theirs, or with all that have not come to their end.
+pub fn approver(user: &User, public_keys: Option<&[String]>, now: Millis) -> Approver {
+    let chosen =
+        |key: &&ApiKey| public_keys.map_or(!key.is_expired(now), |wanted| wanted.contains(&key.public_key));
     let keys = user.api_keys.iter().filter(chosen).map(|key| Credential {
         id: key.id.to_string(),
         user_id: user.id.to_string(),
@@ -74,7 +77,7 @@ pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver 
     });
     let passkeys = user.passkeys();
     let passkeys =
-        passkeys.filter(|(_, passkey)| public_key.is_none_or(|wanted| passkey.public_key == wanted));
+        passkeys.filter(|(_, passkey)| public_keys.is_none_or(|wanted| wanted.contains(&passkey.public_key)));
     let passkeys = passkeys.map(|(authenticator, passkey)| Credential {
         id: authenticator.id.to_string(),
         user_id: user.id.to_string(),

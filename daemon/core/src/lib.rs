@@ -3,6 +3,7 @@
 //! Pure and synchronous. Time, randomness and records come in as arguments; changes, notices and answers go out
 //! as data. Nothing here knows of HTTP, sockets, threads or the store's make.
 
+pub mod advice;
 pub mod answer;
 pub mod authn;
 pub mod catalog;

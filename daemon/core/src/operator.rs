@@ -159,14 +159,24 @@ pub fn review(
     now: Millis,
 ) -> Result<ReviewRecord, Refusal> {
     let snapshot = the_organization(world, organization)?;
+    let record = found(world, organization, reference, now)?;
+    let row = row(world, &record, &snapshot, now)?;
+    Ok(ReviewRecord { row, organization: detail(&snapshot) })
+}
+
+/// The activity of an organization by its id or fingerprint.
+pub(crate) fn found(
+    world: &dyn World,
+    organization: OrganizationId,
+    reference: &str,
+    now: Millis,
+) -> Result<ActivityRecord, Refusal> {
     let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
         (Ok(id), _) => records::activity(world.records(), organization, id)?,
         (_, Ok(fingerprint)) => records::activity_by_fingerprint(world.records(), &fingerprint, now)?,
         _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
     };
-    let record = found.filter(|record| record.organization == organization).ok_or(Missing::Activity)?;
-    let row = row(world, &record, &snapshot, now)?;
-    Ok(ReviewRecord { row, organization: detail(&snapshot) })
+    found.filter(|record| record.organization == organization).ok_or(Refusal::Missing(Missing::Activity))
 }
 
 fn the_organization(world: &dyn World, id: OrganizationId) -> Result<std::sync::Arc<Organization>, Refusal> {

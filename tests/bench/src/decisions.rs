@@ -9,10 +9,10 @@ use quorate_core::consensus::Approval;
 use quorate_core::founding;
 use quorate_core::kinds;
 use quorate_core::limits::Limits;
+use quorate_core::model::Organization;
 use quorate_core::model::change::{self, Change};
 use quorate_core::model::layout::IndexKey;
 use quorate_core::model::policy::{Effect, Policy};
-use quorate_core::model::Organization;
 use quorate_core::params::{NewApiKey, NewUser};
 use quorate_core::policy::{Case, DenyErrors, Facts, decide};
 use quorate_core::world::Moment;
@@ -56,7 +56,7 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
     let facts = Facts { own_credentials_of: None, subjects: vec![subject()] };
     let asker = organization.users().next().expect("a user");
     let public_key = asker.api_keys[0].public_key.clone();
-    let approvals = [Approval { user: asker.id, public_key, created: NOW }];
+    let approvals = [Approval { user: asker.id, public_keys: vec![public_key], created: NOW }];
     // Nobody of the root quorum, so that policies are asked.
     let case = Case {
         organization,
@@ -81,7 +81,12 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
 fn subject() -> Subject {
     let wallet = "51d0aaaa-0000-4000-8000-000000000007".to_owned();
     Subject {
-        wallet: Some(Wallet { id: wallet.clone(), label: "treasury".to_owned(), imported: false, exported: false }),
+        wallet: Some(Wallet {
+            id: wallet.clone(),
+            label: "treasury".to_owned(),
+            imported: false,
+            exported: false,
+        }),
         account: Some(WalletAccount {
             address: "0x9858EfFD232B4033E47d90003D41EC34EcaEda94".to_owned(),
             wallet_id: wallet,

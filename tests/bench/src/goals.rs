@@ -183,7 +183,11 @@ fn lines(folder: &Path) -> Vec<Line> {
             1.25,
             ratio(&pages, names::ACCOUNTS[1], names::ACCOUNTS[0]),
         ),
-        line("a decision by 10 policies of 5 terms: µs of CPU", 10.0, decisions.as_ref().map(|cost| cost.ten_us)),
+        line(
+            "a decision by 10 policies of 5 terms: µs of CPU",
+            10.0,
+            decisions.as_ref().map(|cost| cost.ten_us),
+        ),
         line("the same by 100 policies", 60.0, decisions.as_ref().map(|cost| cost.hundred_us)),
         line("the worst decision by hostile policies: ms", 2.0, decisions.as_ref().map(|cost| cost.worst_ms)),
         line("the daemon of a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),

@@ -1,8 +1,10 @@
 //! What policies grant, withhold and ask votes for.
 
+use hyper::Method;
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::keys::Key;
+use quorate_tests::operator::Operator;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
 use serde_json::{Value, json};
 
@@ -115,4 +117,43 @@ async fn expressions_are_checked_when_made() {
     let mut effect = policy("effect", "ALLOW", "true", "true");
     effect["effect"] = json!("EFFECT_MAYBE");
     root.submit(CREATE_POLICY, &effect).await.refusal(400, 3, "*");
+}
+
+#[tokio::test]
+async fn console_and_daemon_advise_alike() {
+    let (daemon, outsider, id, address) = outsider().await;
+    let root = daemon.root(0);
+    let second = format!("approvers.any(user, user.id == '{id}') && approvers.count() >= 2");
+    root.completed(CREATE_POLICY, &policy("both", "ALLOW", "activity.action == 'SIGN'", &second)).await;
+    let trap = "activity.action == 'SIGN' && wallet.id != '51d0aaaa-0000-4000-8000-000000000007'";
+    root.completed(CREATE_POLICY, &policy("trap", "DENY", trap, "approvers.count() >= 3")).await;
+    let pending = outsider.waiting(SIGN, &requests::sign(&address, "by both")).await;
+    let operator = Operator::root(&daemon, 0);
+    let here = format!("/console/v1/organizations/{}", root.organization());
+    let socket = Caller::new(daemon.socket(), root.organization(), daemon.root_key(0));
+    let read = async |path: String| socket.call(Method::GET, &path, &[], b"").await.success();
+
+    let found = operator.run(&["policy", "lint"]).await.with(1).lines();
+    let codes: Vec<&Value> = found.iter().map(|finding| &finding["code"]).collect();
+    assert_eq!(codes, ["absent-member", "unknown-id"], "{found:#?}");
+    assert_eq!(read(format!("{here}/policies/findings")).await["findings"], json!(found));
+
+    let reference = pending["id"].as_str().expect("an id");
+    let explained = operator.run(&["policy", "explain", reference]).await.with(0).json();
+    assert_eq!(explained["verdict"], "OUTCOME_REQUIRES_CONSENSUS");
+    let mut roots = [daemon.root_id(0), daemon.root_id(1)];
+    roots.sort_unstable();
+    assert_eq!(explained["openTo"], json!(roots), "whoever may follow");
+    assert_eq!(read(format!("{here}/activities/{reference}/explanation")).await, explained);
+
+    let flaw =
+        operator.run(&["policy", "check", "--condition", "activity.kind ==\n 'x"]).await.with(1).json();
+    assert_eq!((&flaw["line"], &flaw["column"]), (&json!(2), &json!(2)), "{flaw}");
+    let both = json!({"threshold": 2, "userIds": [daemon.root_id(0), daemon.root_id(1)]});
+    root.completed(UPDATE_ROOT_QUORUM, &both).await;
+    let gone = root.ask("list_policies", json!({})).await["policies"][0]["policyId"].clone();
+    let change = root.waiting("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": gone})).await;
+    let change =
+        operator.run(&["policy", "diff", change["id"].as_str().expect("an id")]).await.with(0).json();
+    assert!(change["replay"]["judged"].as_u64().is_some_and(|judged| judged >= 5), "{change}");
 }

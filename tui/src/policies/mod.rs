@@ -44,8 +44,12 @@ impl<'a> Rules<'a> {
             }
         }
         let quorum = &organization.head.root_quorum;
+        // In the order in which the daemon goes through them.
+        let mut users: Vec<Approver> =
+            organization.users.iter().filter_map(|user| candidate(user, now)).collect();
+        users.sort_by(|one, other| one.user_id.cmp(&other.user_id));
         let house = House {
-            users: organization.users.iter().filter_map(|user| candidate(user, now)).collect(),
+            users,
             roots: quorum.user_ids.iter().map(ToString::to_string).collect(),
             threshold: usize::try_from(quorum.threshold).unwrap_or(usize::MAX),
             policies,

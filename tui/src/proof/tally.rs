@@ -53,7 +53,12 @@ impl Tally {
 pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
     let quorum = &evidence.record.organization.head.root_quorum;
     let live: Vec<&VoteProof> = votes.iter().filter(|vote| vote.counts()).collect();
-    let counted: Vec<UserId> = live.iter().map(|vote| vote.user).collect();
+    let mut counted: Vec<UserId> = Vec::new();
+    for vote in &live {
+        if !counted.contains(&vote.user) {
+            counted.push(vote.user);
+        }
+    }
     let root = counted.iter().copied().filter(|user| quorum.user_ids.contains(user)).collect();
     let waiting = evidence.record.row.waiting.as_ref();
     let open_to = waiting.map(|waiting| waiting.open_to.clone()).unwrap_or_default();

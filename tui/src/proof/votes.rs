@@ -47,12 +47,15 @@ impl VoteProof {
     }
 }
 
-/// Examines all votes in their order. A second approval of one user is not counted.
+/// Examines all votes in their order. A second approval of one user by the same key is not counted; one by another key
+/// may be what a policy asks for, and the tally counts the user once all the same.
 pub(super) fn examine(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Vec<VoteProof> {
     let mut proofs: Vec<VoteProof> = Vec::new();
     for vote in &evidence.record.row.activity.votes {
         let mut proof = examine_one(evidence, proposal, vote);
-        let again = proofs.iter().any(|earlier| earlier.user == proof.user && earlier.counts());
+        let again = proofs.iter().any(|earlier| {
+            earlier.user == proof.user && earlier.public_key == proof.public_key && earlier.counts()
+        });
         if proof.counts() && again {
             proof.flaw = Some("this user has voted already; counted once".to_owned());
         }

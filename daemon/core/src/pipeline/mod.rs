@@ -202,7 +202,7 @@ fn in_time(stamped: Millis, now: Millis) -> Result<(), Refusal> {
 }
 
 /// Parses the proposal of a stored activity again.
-fn proposal_of(record: &ActivityRecord) -> Result<(&'static Entry, Box<dyn Ready>), Corrupt> {
+pub(crate) fn proposal_of(record: &ActivityRecord) -> Result<(&'static Entry, Box<dyn Ready>), Corrupt> {
     let flaw = Corrupt::Record("activity");
     let entry = kinds::by_number(record.number).ok_or(flaw.clone())?;
     let body = record.proposal().ok_or(flaw.clone())?;
@@ -220,6 +220,16 @@ pub struct Voters {
     pub approvals: Vec<Approval>,
     /// What it comes to as it stands.
     pub decided: policy::Decided,
+}
+
+impl Voters {
+    /// Whether one more approval of the caller would say nothing new. Where a policy decides, which may ask by what
+    /// credentials people approved, another one of theirs is new.
+    fn has_approved(&self, caller: &Caller) -> bool {
+        let by_policy = matches!(self.decided.decision, policy::Decision::Wait(policy::Rule::Policy));
+        let same = |key: &String| !by_policy || *key == caller.stamp.public_key;
+        self.approvals.iter().any(|own| own.user == caller.user && own.public_keys.iter().any(same))
+    }
 }
 
 /// Who may still vote on a stored activity, by the rules and people of now.
@@ -259,10 +269,10 @@ pub fn can_flags(
     if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
         return Ok(CanFlags::default());
     }
-    let Voters { open_to, approvals, .. } = voters(world, record, organization, now)?;
-    let eligible = open_to.contains(&caller.user);
-    let voted = approvals.iter().any(|approval| approval.user == caller.user);
-    Ok(CanFlags { approve: eligible && !voted, reject: eligible || record.proposer == caller.user })
+    let voters = voters(world, record, organization, now)?;
+    let eligible = voters.open_to.contains(&caller.user);
+    let adds = !voters.has_approved(caller);
+    Ok(CanFlags { approve: eligible && adds, reject: eligible || record.proposer == caller.user })
 }
 
 impl Submission<'_> {

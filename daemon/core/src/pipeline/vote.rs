@@ -30,13 +30,12 @@ impl Submission<'_> {
         if target.status.is_terminal() {
             return self.show(&target);
         }
-        let Voters { open_to: eligible, approvals, .. } =
-            voters(self.world, &target, &self.target, self.now)?;
+        let voters = voters(self.world, &target, &self.target, self.now)?;
         let mine = target.proposer == self.caller.user;
-        if !eligible.contains(&self.caller.user) && !mine {
+        if !voters.open_to.contains(&self.caller.user) && !mine {
             return Err(Denied::NotYours.into());
         }
-        let approved = approvals.iter().any(|approval| approval.user == self.caller.user);
+        let approved = voters.has_approved(&self.caller);
         if ballot.selection == Selection::Approved && approved {
             return self.show(&target);
         }

@@ -137,11 +137,10 @@ fn rulings(case: &Case<'_>) -> Vec<Ruling> {
         return vec![Ruling::default()];
     }
     let electorate = electorate(case);
-    let parameters: BTreeMap<String, &RawValue> = serde_json::from_str(case.intent.get()).unwrap_or_default();
     let request = Request {
         activity_type: case.entry.activity_type,
         acts: case.entry.acts.map(|(action, resource)| (action.name(), resource.name())),
-        parameters: parameters.values().next().copied().unwrap_or(case.intent),
+        parameters: parameters(case.intent).unwrap_or(case.intent),
         now: instant(case.now),
     };
     let none = [Subject::default()];
@@ -154,7 +153,14 @@ fn rulings(case: &Case<'_>) -> Vec<Ruling> {
     subjects.iter().map(said).collect()
 }
 
-fn instant(now: Millis) -> Option<Timestamp> {
+/// The parameters within an `intent`, which is an object of one member.
+pub(crate) fn parameters(intent: &RawValue) -> Option<&RawValue> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(intent.get()).ok()?;
+    members.into_values().next()
+}
+
+/// A time as the policy language has it.
+pub(crate) fn instant(now: Millis) -> Option<Timestamp> {
     let seconds = i64::try_from(now / 1000).ok()?;
     Timestamp::new(seconds, u32::try_from(now % 1000).ok()?.checked_mul(1_000_000)?)
 }

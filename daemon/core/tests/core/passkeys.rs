@@ -6,7 +6,7 @@ use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use serde_json::{Value, json};
 
-use crate::changes::asked;
+use crate::changes::{asked, each};
 use crate::house::{House, NOW, Person, Shown};
 use crate::passkey::{ORIGIN, Passkey};
 use crate::samples;
@@ -144,6 +144,50 @@ fn passkeys_vote() {
     };
     assert!(quorate_common::stamp::fits(&stamp, text("message").as_bytes()));
     assert!(!quorate_common::stamp::fits(&stamp, b"another message"));
+}
+
+#[test]
+fn whoever_asked_with_a_key_may_add_the_passkey_that_a_policy_asks_for() {
+    let mut house = House::found(2);
+    let user = house.user.clone();
+    let passkey = json!({"userId": user.user, "authenticators": [samples::authenticator("touch")]});
+    let home = house.id;
+    house.submit(&user, home, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &passkey, NOW).expect("their own");
+    let fingers = json!({"policyName": "fingers", "effect": "EFFECT_ALLOW", "notes": "",
+        "condition": "activity.kind == 'CREATE_WALLET'",
+        "consensus": "credentials.any(c, c.type == 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR') \
+                      && credentials.any(c, c.type == 'CREDENTIAL_TYPE_API_KEY_P256')"});
+    house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &fingers);
+    let wallet = json!({"walletName": "touched", "accounts": []});
+    let body = house.body(house.id, "ACTIVITY_TYPE_CREATE_WALLET", &wallet, NOW);
+    let waits = house.send(&user, "create_wallet", &body, NOW).expect("it waits for a passkey");
+    assert_eq!(waits["activity"]["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    assert_eq!(waits["activity"]["canApprove"], false, "with the same key once more");
+    let target = json!({"fingerprint": Fingerprint::of(&body)});
+    let again = house.submit(&user, house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, NOW);
+    assert_eq!(each(&again.expect("it is shown")["activity"]["votes"], "id").len(), 1, "it says nothing new");
+    let touch = Person { shows: Shown::Passkey("touch"), ..user };
+    let answer = house.submit(&touch, house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, NOW);
+    let activity = answer.expect("it is new")["activity"].clone();
+    assert_eq!(activity["status"], "ACTIVITY_STATUS_COMPLETED");
+    assert_eq!(each(&activity["votes"], "userId").len(), 2);
+}
+
+#[test]
+fn one_person_is_never_two_of_a_root_quorum() {
+    let mut house = House::found(2);
+    let root = house.roots[0].clone();
+    let passkey = json!({"userId": root.user, "authenticators": [samples::authenticator("root")]});
+    house.agreed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &passkey);
+    let wallet = json!({"walletName": "alone", "accounts": []});
+    let body = house.body(house.id, "ACTIVITY_TYPE_CREATE_WALLET", &wallet, NOW);
+    house.send(&root, "create_wallet", &body, NOW).expect("it waits");
+    let touch = Person { shows: Shown::Passkey("root"), ..root };
+    let target = json!({"fingerprint": Fingerprint::of(&body)});
+    let answer = house.submit(&touch, house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, NOW);
+    let activity = answer.expect("it is shown")["activity"].clone();
+    assert_eq!(activity["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    assert_eq!(each(&activity["votes"], "id").len(), 1);
 }
 
 #[test]

@@ -51,3 +51,22 @@ fn a_yes_by_a_passkey_counts() {
     let elsewhere = voted(&own, &own, |message| message.replace("APPROVE", "REJECT"));
     assert_eq!((mark(&elsewhere, "K7"), elsewhere.tally.has()), (Mark::Care, 1), "it is over other bytes");
 }
+
+#[test]
+fn one_person_with_two_keys_is_one_person() {
+    let (stage, mut record) = lowering();
+    let own = Passkey::of("own");
+    // The asker says yes once more, by a passkey of theirs.
+    let asker = record.row.activity.votes[0].user_id;
+    let who = (0..3).find(|index| Stage::user(*index) == asker).unwrap();
+    stage.approve(&mut record, who);
+    let vote = &mut record.row.activity.votes[1];
+    vote.public_key = own.public_key();
+    vote.scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
+    vote.signature = own.header(vote.message.as_bytes());
+    let voter = record.organization.users.iter_mut().find(|user| user.user_id == asker).unwrap();
+    voter.authenticators.push(authenticator(&own));
+    let review = stage.review(&record, 0);
+    assert!(review.votes.iter().all(crate::proof::VoteProof::counts), "both are sound");
+    assert_eq!((review.tally.has(), review.tally.counted.len(), review.tally.root.len()), (1, 1, 1));
+}
