@@ -96,12 +96,71 @@ pub struct Simulation {
     pub open_to: Vec<String>,
 }
 
+/// Why nothing is permitted, whatever policies would say.
+const EXHAUSTED: &str = "the policies ask for more work than a decision may cause";
+
+impl<'a> Asked<'a> {
+    /// What it is about, at least one.
+    fn each(&self) -> impl Iterator<Item = &'a Subject> {
+        static NONE: Subject = Subject {
+            wallet: None,
+            wallets: Vec::new(),
+            account: None,
+            private_key: None,
+            content: Vec::new(),
+        };
+        let none = self.subjects.is_empty().then_some(&NONE);
+        self.subjects.iter().chain(none)
+    }
+}
+
 impl House {
+    /// What the organization would say to a request, without reasons.
+    pub fn verdict(&self, asked: &Asked<'_>) -> PolicyOutcome {
+        if asked.gate == Gate::RootUser && !self.is_root(asked.requester) {
+            return PolicyOutcome::DenyImplicit;
+        }
+        let standing = self.standing(asked);
+        if standing.root_quorum_is_met || standing.root_quorum_only {
+            return Ruling::default().verdict(standing);
+        }
+        let electorate = self.electorate(asked);
+        let rulings = asked.each().map(|subject| self.ruling(asked, subject, &electorate));
+        strictest(rulings.map(|ruling| ruling.verdict(standing)))
+    }
+
+    fn is_root(&self, id: &str) -> bool {
+        self.roots.iter().any(|root| root == id)
+    }
+
+    fn approving(&self, asked: &Asked<'_>) -> usize {
+        asked.approvals.iter().filter(|approval| self.is_root(&approval.user_id)).count()
+    }
+
+    fn standing(&self, asked: &Asked<'_>) -> Standing {
+        Standing {
+            root_quorum_is_met: self.approving(asked) >= self.threshold,
+            root_quorum_only: asked.gate == Gate::RootQuorum,
+            requester_is_root: self.is_root(asked.requester),
+            is_self_service: asked.gate == Gate::OwnCredential
+                && asked.own_credentials_of == Some(asked.requester),
+        }
+    }
+
+    fn electorate<'a>(&'a self, asked: &Asked<'_>) -> Electorate<'a> {
+        let requester =
+            Requester { user_id: asked.requester.to_owned(), is_root: self.is_root(asked.requester) };
+        Electorate::new(requester, asked.approvals.to_vec(), || self.users.clone())
+    }
+
+    fn ruling(&self, asked: &Asked<'_>, subject: &Subject, electorate: &Electorate<'_>) -> Ruling {
+        let facts = RequestFacts::new(asked.request, subject);
+        consult(self.policies.iter().map(|policy| &policy.program), &facts, electorate, self.deny_errors)
+    }
+
     /// What would happen to a request.
     pub fn simulate(&self, asked: &Asked<'_>) -> Simulation {
-        let is_root = |id: &str| self.roots.iter().any(|root| root == id);
-        let requester = Requester { user_id: asked.requester.to_owned(), is_root: is_root(asked.requester) };
-        if asked.gate == Gate::RootUser && !requester.is_root {
+        if asked.gate == Gate::RootUser && !self.is_root(asked.requester) {
             return Simulation {
                 verdict: PolicyOutcome::DenyImplicit,
                 because: "only a root user may ask for this".to_owned(),
@@ -109,15 +168,8 @@ impl House {
                 open_to: Vec::new(),
             };
         }
-        let approving = asked.approvals.iter().filter(|approval| is_root(&approval.user_id)).count();
-        let standing = Standing {
-            root_quorum_is_met: approving >= self.threshold,
-            root_quorum_only: asked.gate == Gate::RootQuorum,
-            requester_is_root: requester.is_root,
-            is_self_service: asked.gate == Gate::OwnCredential
-                && asked.own_credentials_of == Some(asked.requester),
-        };
-        let electorate = Electorate::new(requester, asked.approvals.to_vec(), || self.users.clone());
+        let (standing, approving) = (self.standing(asked), self.approving(asked));
+        let electorate = self.electorate(asked);
         let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
         let (rulings, policies) =
             if unasked { (vec![Ruling::default()], Vec::new()) } else { self.consulted(asked, &electorate) };
@@ -132,19 +184,21 @@ impl House {
 
     /// What policies say, as rulings and one by one.
     fn consulted(&self, asked: &Asked<'_>, electorate: &Electorate<'_>) -> (Vec<Ruling>, Vec<Said>) {
-        let none = [Subject::default()];
-        let subjects = if asked.subjects.is_empty() { none.as_slice() } else { asked.subjects };
-        let mut rulings = Vec::with_capacity(subjects.len());
+        let mut rulings = Vec::new();
         let mut said = Vec::new();
-        for subject in subjects {
+        for subject in asked.each() {
             let facts = RequestFacts::new(asked.request, subject);
-            let programs = self.policies.iter().map(|policy| &policy.program);
-            let ruling = consult(programs, &facts, electorate, self.deny_errors);
+            let ruling = self.ruling(asked, subject, electorate);
             for (policy, outcome) in self.policies.iter().zip(&ruling.outcomes) {
-                let explanation = explain(&policy.program, &facts, electorate);
-                let reason = explanation.reason();
-                // The ruling is what counts: it knows how much work all policies may cause, and what is strict.
-                let explanation = Explanation { outcome: *outcome, ..explanation };
+                let (explanation, reason) = if ruling.is_exhausted {
+                    // To tell the reasons would take as long again.
+                    (Explanation { outcome: *outcome, parts: Vec::new() }, EXHAUSTED.to_owned())
+                } else {
+                    let explanation = explain(&policy.program, &facts, electorate);
+                    let reason = explanation.reason();
+                    // The ruling is what counts: it knows what is strict.
+                    (Explanation { outcome: *outcome, ..explanation }, reason)
+                };
                 let (policy_id, policy_name) = (policy.id.clone(), policy.name.clone());
                 said.push(Said { policy_id, policy_name, explanation, reason });
             }
@@ -186,9 +240,7 @@ impl House {
                 format!("waits for the consensus of {}", named(PolicyOutcome::RequiresConsensus))
             }
             PolicyOutcome::RequiresConsensus => format!("no policy allows it; so far {quorum}"),
-            _ if rulings.iter().any(|ruling| ruling.is_exhausted) => {
-                "the policies ask for more work than a decision may cause".to_owned()
-            }
+            _ if rulings.iter().any(|ruling| ruling.is_exhausted) => EXHAUSTED.to_owned(),
             _ => "no policy allows it".to_owned(),
         }
     }

@@ -131,8 +131,7 @@ pub(crate) fn replay(
             .filter_map(|vote| before.approval(&vote.user_id.to_string(), Some(&vote.public_key)))
             .collect();
         let at = row.activity.created_at.millis();
-        let judge =
-            |rules: &Rules<'_>| made.simulate(&rules.house, &asker.to_string(), &approvals, at).verdict;
+        let judge = |rules: &Rules<'_>| made.verdict(&rules.house, &asker.to_string(), &approvals, at);
         let (now, after) = (judge(&before), judge(&after));
         replay.judged = replay.judged.saturating_add(1);
         if now != after {

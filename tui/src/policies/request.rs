@@ -6,7 +6,7 @@ use quorate_common::catalog::Gate as CatalogGate;
 use quorate_common::console::{OrganizationDetail, Signer};
 use quorate_common::wire;
 use quorate_policy::Timestamp;
-use quorate_policy::decide::Approver;
+use quorate_policy::decide::{Approver, PolicyOutcome};
 use quorate_policy::request::{self, Named, Request, Subject, kind_of, offer_of};
 use quorate_policy::simulate::{Asked, Gate, House, Simulation};
 use serde::Deserialize;
@@ -98,6 +98,17 @@ impl Body {
 }
 
 impl Made {
+    /// What the organization would say to it, asked by this user with these approvals at this time.
+    pub(crate) fn verdict(
+        &self,
+        house: &House,
+        requester: &str,
+        approvals: &[Approver],
+        now: u64,
+    ) -> PolicyOutcome {
+        house.verdict(&self.asked(requester, approvals, now))
+    }
+
     /// What would happen to it, asked by this user with these approvals at this time.
     pub(crate) fn simulate(
         &self,
@@ -106,6 +117,10 @@ impl Made {
         approvals: &[Approver],
         now: u64,
     ) -> Simulation {
+        house.simulate(&self.asked(requester, approvals, now))
+    }
+
+    fn asked<'a>(&'a self, requester: &'a str, approvals: &'a [Approver], now: u64) -> Asked<'a> {
         let acts = self.acts.as_ref().map(|(action, resource)| (action.as_str(), resource.as_str()));
         let request = Request {
             activity_type: &self.activity_type,
@@ -113,14 +128,14 @@ impl Made {
             parameters: &self.parameters,
             now: instant(now),
         };
-        house.simulate(&Asked {
+        Asked {
             request,
             subjects: &self.subjects,
             gate: self.gate,
             own_credentials_of: self.own_credentials_of.as_deref(),
             requester,
             approvals,
-        })
+        }
     }
 }
 

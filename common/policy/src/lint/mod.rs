@@ -96,7 +96,7 @@ impl Report<'_, '_> {
         let parts = conjuncts(program.plan());
         let came: Vec<_> =
             scenarios.iter().map(|scenario| (scenario, truth::all(&parts, scenario))).collect();
-        if !came.iter().any(|(_, possible)| possible.truth) {
+        if truth::contradict(&parts) || !came.iter().any(|(_, possible)| possible.truth) {
             let why = if came.iter().all(|(_, possible)| possible.is_failure()) {
                 "no activity has all that it asks for, so it always fails"
             } else {

@@ -60,36 +60,52 @@ fn holds_with<'e>(
     Evaluation::new(roots, budget).truth(program.plan()) == Ok(true)
 }
 
-/// Where a policy asks for several people and another one lets fewer decide on the same requests.
-pub(super) fn overlaps(house: &House, scenarios: &[Scenario], findings: &mut Vec<Finding>) {
-    let allows = house.policies.iter().filter(|policy| policy.program.effect == Effect::Allow);
-    let counted: Vec<(&NamedPolicy, usize)> = allows.map(|policy| (policy, fewest(policy, house))).collect();
-    for (policy, people) in &counted {
-        for (other, fewer) in counted.iter().filter(|(_, fewer)| fewer < people) {
-            if !meet(policy, other, scenarios) {
-                continue;
-            }
-            let text = format!(
-                "where both apply, {fewer} of those that \"{}\" names may decide, and this asks for {}",
-                other.name,
-                if *people > 2 { "more than 2".to_owned() } else { people.to_string() }
-            );
-            findings.push(Finding {
-                level: Level::Note,
-                code: "fewer-people",
-                policy_id: policy.id.clone(),
-                policy_name: policy.name.clone(),
-                expression: ExpressionKind::Consensus,
-                text,
-            });
-        }
+/// A policy that allows, and what is known of it.
+struct Grant<'p> {
+    policy: &'p NamedPolicy,
+    /// With how few approvals it is met.
+    people: usize,
+    /// The parts of its condition.
+    parts: Vec<&'p Node>,
+    /// For each sort of request whether its condition can hold.
+    holds: Vec<bool>,
+}
+
+impl<'p> Grant<'p> {
+    fn of(policy: &'p NamedPolicy, house: &House, scenarios: &[Scenario]) -> Self {
+        let condition = policy.program.condition.as_ref();
+        let parts = condition.map(|program| conjuncts(program.plan())).unwrap_or_default();
+        let holds = scenarios.iter().map(|scenario| truth::all(&parts, scenario).truth).collect();
+        Self { policy, people: fewest(policy, house), parts, holds }
+    }
+
+    /// Whether some request can meet both conditions.
+    fn meets(&self, other: &Self) -> bool {
+        let both = self.holds.iter().zip(&other.holds).any(|(one, other)| *one && *other);
+        let parts: Vec<&Node> = self.parts.iter().chain(&other.parts).copied().collect();
+        both && !truth::contradict(&parts)
     }
 }
 
-/// Whether some request can meet both conditions.
-fn meet(one: &NamedPolicy, other: &NamedPolicy, scenarios: &[Scenario]) -> bool {
-    let conditions = [&one.program.condition, &other.program.condition];
-    let parts: Vec<&Node> =
-        conditions.into_iter().flatten().flat_map(|program| conjuncts(program.plan())).collect();
-    scenarios.iter().any(|scenario| truth::all(&parts, scenario).truth)
+/// Where a policy asks for several people and another one lets fewer decide on the same requests.
+pub(super) fn overlaps(house: &House, scenarios: &[Scenario], findings: &mut Vec<Finding>) {
+    let allows = house.policies.iter().filter(|policy| policy.program.effect == Effect::Allow);
+    let grants: Vec<Grant<'_>> = allows.map(|policy| Grant::of(policy, house, scenarios)).collect();
+    for grant in &grants {
+        let fewer = |other: &&Grant<'_>| other.people < grant.people && grant.meets(other);
+        let Some(other) = grants.iter().filter(fewer).min_by_key(|other| other.people) else { continue };
+        let asked = if grant.people > 2 { "more than 2".to_owned() } else { grant.people.to_string() };
+        let text = format!(
+            "where both apply, {} of those that \"{}\" names may decide, and this asks for {asked}",
+            other.people, other.policy.name,
+        );
+        findings.push(Finding {
+            level: Level::Note,
+            code: "fewer-people",
+            policy_id: grant.policy.id.clone(),
+            policy_name: grant.policy.name.clone(),
+            expression: ExpressionKind::Consensus,
+            text,
+        });
+    }
 }

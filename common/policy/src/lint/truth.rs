@@ -41,15 +41,16 @@ impl Possible {
     }
 }
 
-/// What the parts of a condition can come to together, which is true.
+/// What parts that must all hold can come to. That they ask different things of one value is asked for once, see
+/// [`contradict`].
 pub(super) fn all(parts: &[&Node], scenario: &Scenario) -> Possible {
     let each: Vec<Possible> = parts.iter().map(|part| possible(part, scenario)).collect();
     if each.iter().any(|one| one.is_failure()) {
         return Possible::FAILS;
     }
     Possible {
-        truth: each.iter().all(|one| one.truth) && !contradict(parts),
-        falsity: each.iter().any(|one| one.falsity) || contradict(parts),
+        truth: each.iter().all(|one| one.truth),
+        falsity: each.iter().any(|one| one.falsity),
         failure: each.iter().any(|one| one.failure),
     }
 }
@@ -158,7 +159,7 @@ struct Bounds {
 }
 
 /// Whether parts that must hold together ask different things of the same value.
-fn contradict(parts: &[&Node]) -> bool {
+pub(super) fn contradict(parts: &[&Node]) -> bool {
     let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
     for part in parts {
         bound(part, &mut bounds);

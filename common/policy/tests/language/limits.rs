@@ -3,6 +3,8 @@
 use quorate_policy::decide::{
     self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester,
 };
+use quorate_policy::request::Request;
+use quorate_policy::simulate::{Asked, Gate, House, NamedPolicy};
 use quorate_policy::{
     EXPRESSION_LIMIT_BYTES, EvaluationReason, ExpressionKind, FlawReason, LIST_LIMIT, NESTING_LIMIT, Program,
     STEP_LIMIT, Value, contributes,
@@ -201,4 +203,49 @@ fn a_contribution_is_found_within_the_step_limit() {
     let electorate = Electorate::new(requester, vec![user(0)], Vec::new);
     assert!(!contributes(&program, &electorate, "u0"));
     assert!(!contributes(&program, &electorate, "nobody"));
+}
+
+#[test]
+fn a_decision_ends_at_its_step_limit() {
+    let thousand = vec!["1"; LIST_LIMIT].join(",");
+    let endless = format!("[{thousand}].all(x, [{thousand}].all(y, x == y))");
+    let policy = |name: &str, effect: Effect, condition: &str| NamedPolicy {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        program: PolicyProgram::parse(effect, Some(condition), None, None).unwrap(),
+    };
+    let many: Vec<_> = (0..200).map(|number| policy(&number.to_string(), Effect::Allow, &endless)).collect();
+    let parameters = serde_json::value::to_raw_value(&serde_json::json!({})).unwrap();
+    let asks = |policies: Vec<NamedPolicy>, gate: Gate| {
+        let house = House { roots: vec!["root".to_owned()], threshold: 1, policies, ..House::default() };
+        let request = Request {
+            activity_type: "ACTIVITY_TYPE_CREATE_API_KEYS_V2",
+            acts: Some(("CREATE", "CREDENTIAL")),
+            parameters: &parameters,
+            now: None,
+        };
+        let own = Some("u1");
+        let asked =
+            Asked { request, subjects: &[], gate, own_credentials_of: own, requester: "u1", approvals: &[] };
+        let simulation = house.simulate(&asked);
+        assert_eq!(house.verdict(&asked), simulation.verdict, "with and without reasons");
+        simulation
+    };
+    let allow = || policy("allow", Effect::Allow, "true");
+    assert_eq!(asks(vec![allow()], Gate::Policy).verdict, PolicyOutcome::Allow);
+    assert_eq!(asks(Vec::new(), Gate::OwnCredential).verdict, PolicyOutcome::Allow, "their own");
+    let before = [vec![allow()], many.clone()].concat();
+    let after = [many.clone(), vec![allow()]].concat();
+    for (policies, gate) in
+        [(before, Gate::Policy), (after, Gate::Policy), (many.clone(), Gate::OwnCredential)]
+    {
+        let simulation = asks(policies, gate);
+        assert_eq!(simulation.verdict, PolicyOutcome::DenyImplicit);
+        assert_eq!(simulation.because, "the policies ask for more work than a decision may cause");
+        let outcomes = simulation.policies.iter().map(|said| said.explanation.outcome);
+        assert!(outcomes.into_iter().all(|outcome| outcome == PolicyOutcome::Error));
+    }
+    // What a denial said before the work was used up stays.
+    let denied = [vec![policy("deny", Effect::Deny, "true")], many].concat();
+    assert_eq!(asks(denied, Gate::Policy).verdict, PolicyOutcome::DenyExplicit);
 }
