@@ -17,6 +17,8 @@ use crate::value::Facts;
 
 /// Longest value that a reason shows, in characters.
 const SHOWN_CHARACTERS: usize = 120;
+/// Longest reason, in characters.
+const REASON_CHARACTERS: usize = 1_000;
 /// Parts of an alternative that a reason goes through.
 const SHOWN_PARTS: usize = 4;
 
@@ -82,7 +84,8 @@ fn reason(program: &Program, result: &Result<bool, EvaluationError>, roots: Root
     }
     let mut budget = Budget::new(DECISION_STEP_LIMIT);
     let mut evaluation = Evaluation::new(roots, &mut budget);
-    Search { evaluation: &mut evaluation, variables: Vec::new() }.why(program.plan(), false)
+    let why = Search { evaluation: &mut evaluation, variables: Vec::new() }.why(program.plan(), false);
+    cut(&why, REASON_CHARACTERS)
 }
 
 /// Where an expression failed: the failing part as it is written, up to the end of its line.
@@ -201,13 +204,13 @@ impl<'a> Search<'_, 'a, '_> {
     }
 
     fn spelled(&self, node: &Node) -> String {
-        cut(&spell(node, &self.variables))
+        cut(&spell(node, &self.variables), SHOWN_CHARACTERS)
     }
 
     /// What a part came to, as a literal.
     fn shown(&mut self, node: &'a Node) -> Option<String> {
         let operand = self.evaluation.operand(node).ok()?;
-        Some(cut(&shown(&operand)))
+        Some(cut(&shown(&operand), SHOWN_CHARACTERS))
     }
 }
 
@@ -231,9 +234,9 @@ fn listed(list: &Elements<'_>) -> String {
     format!("[{}]", told.join(", "))
 }
 
-/// Foreign text, no longer than reasons show it.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
+/// Foreign text, no longer than so many characters and three dots.
+fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

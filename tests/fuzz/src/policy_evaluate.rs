@@ -1,7 +1,9 @@
 //! Any policy over any request and any voters. A part that is no legal expression is left out; reading is another target.
 
 use quorate_policy::decide::{self, Effect, Evaluation, PolicyOutcome, PolicyProgram, Standing};
-use quorate_policy::{EvaluationError, EvaluationReason, ExpressionKind, Facts, Program, contributes};
+use quorate_policy::{
+    EvaluationError, EvaluationReason, ExpressionKind, Facts, Program, contributes, explain,
+};
 
 use crate::flaw;
 use crate::request::{Case, Votes};
@@ -21,6 +23,7 @@ pub(crate) fn run(data: &[u8]) {
     check_errors(&policy, &evaluation);
     check_outcome(&policy, &evaluation);
     check_votes(&policy, &evaluation, &votes);
+    check_explanation(&policy, &evaluation, &facts, &votes);
     check_strict(&policy, &evaluation, &facts, &votes);
     for program in [&policy.condition, &policy.time].into_iter().flatten() {
         check_negation(program, &facts);
@@ -81,6 +84,19 @@ fn check_votes(policy: &PolicyProgram, evaluation: &Evaluation, votes: &Votes) {
         assert_eq!((&evaluation.condition, &evaluation.consensus), (&Ok(true), &Ok(false)));
         let requester = electorate.requester();
         assert!(requester.is_root || contributes(consensus, &electorate, &requester.user_id));
+    }
+}
+
+/// The explanation says what the evaluation says, in a few lines.
+fn check_explanation(policy: &PolicyProgram, evaluation: &Evaluation, facts: &dyn Facts, votes: &Votes) {
+    const LONGEST: usize = 8_000;
+    let explanation = explain(policy, facts, &votes.electorate());
+    assert_eq!(explanation.outcome, evaluation.outcome);
+    let results = [&evaluation.condition, &evaluation.consensus, &evaluation.time];
+    for (part, result) in explanation.parts.iter().zip(results) {
+        assert_eq!(part.holds, result.as_ref().ok().copied());
+        assert_eq!(part.reason.is_none(), *result == Ok(true), "whatever does not hold has a reason");
+        assert!(part.reason.as_ref().is_none_or(|reason| reason.len() < LONGEST));
     }
 }
 

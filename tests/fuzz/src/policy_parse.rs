@@ -1,6 +1,6 @@
 //! Any text as an expression of each kind. Evaluates nothing but what needs no facts.
 
-use quorate_policy::{ExpressionKind, Flaw, FlawReason, Program, Value};
+use quorate_policy::{EvaluationReason, ExpressionKind, Flaw, FlawReason, Program, Value, in_words};
 
 use crate::flaw;
 
@@ -21,6 +21,7 @@ pub(crate) fn run(data: &[u8]) {
 
 fn check_program(program: &Program, text: &str, kind: ExpressionKind) {
     assert_eq!((program.kind(), program.source()), (kind, text), "a program keeps what it was made of");
+    check_told(program, kind);
     let nothing = Value::List(Vec::new());
     let found = program.evaluate(&nothing);
     if let Err(error) = &found {
@@ -33,5 +34,16 @@ fn check_program(program: &Program, text: &str, kind: ExpressionKind) {
     if let Ok(bracketed) = bracketed {
         let again = bracketed.evaluate(&nothing).map_err(|error| error.reason);
         assert_eq!(again, found.map_err(|error| error.reason), "brackets change nothing");
+    }
+}
+
+/// Whatever is legal can be told in words, and spelled again: what is spelled, if it is whole, comes to the same.
+fn check_told(program: &Program, kind: ExpressionKind) {
+    assert!(!in_words(program, &()).is_empty());
+    let Ok(spelled) = Program::parse(kind, &program.parts().join(" && ")) else { return };
+    let nothing = Value::List(Vec::new());
+    let come = [program, &spelled].map(|one| one.evaluate(&nothing).map_err(|error| error.reason));
+    if come.iter().all(|one| *one != Err(EvaluationReason::Steps)) {
+        assert_eq!(come.first(), come.last(), "{:?}", spelled.source());
     }
 }
