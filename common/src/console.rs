@@ -17,6 +17,8 @@
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Status};
@@ -242,6 +244,19 @@ pub struct ReviewRecord {
     pub row: ActivityRow,
     /// The organization that the activity acts on, as it is now. Its `version` names the state.
     pub organization: OrganizationDetail,
+    /// What the rule that it waits for is applied with; absent if it does not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounds: Option<Grounds>,
+}
+
+/// What rules are applied with, beside the organization and the activity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grounds {
+    /// What the names in the request stand for. Those that stand for nothing are left out.
+    pub signers: BTreeMap<String, Signer>,
+    /// Whether a denying policy that fails denies.
+    pub strict_deny_errors: bool,
 }
 
 /// Something changed.

@@ -3,18 +3,19 @@
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::console::{
-    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingReason, WaitingRule,
+    ActivityRow, Grounds, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingReason,
+    WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PrivateKeyId, SessionProfileId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
     SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
-    ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, PrivateKey, Quorum,
-    SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WebhookEndpoint,
-    WebhookSubscription,
+    ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, Policy, PolicyOutcome,
+    PrivateKey, Quorum, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet,
+    WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -261,8 +262,11 @@ impl Stage {
             updated_at: Timestamp::of_millis(moment),
             failure: None,
         };
-        let mut record =
-            ReviewRecord { row: ActivityRow { activity, waiting: None }, organization: self.organization() };
+        let mut record = ReviewRecord {
+            row: ActivityRow { activity, waiting: None },
+            organization: self.organization(),
+            grounds: Some(Grounds::default()),
+        };
         self.recount(&mut record);
         record
     }
@@ -287,9 +291,13 @@ impl Stage {
     pub(crate) fn recount(&self, record: &mut ReviewRecord) {
         let counted: Vec<UserId> = record.row.activity.votes.iter().map(|vote| vote.user_id).collect();
         let open_to = (0..self.people).map(Self::user).filter(|user| !counted.contains(user)).collect();
+        let reason = match record.row.activity.activity_type.as_str() {
+            "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM" => WaitingReason::RootQuorumOnly,
+            _ => WaitingReason::NoPolicyAllows,
+        };
         record.row.waiting = Some(Waiting {
             rule: WaitingRule::RootQuorum,
-            reason: WaitingReason::NoPolicyAllows,
+            reason,
             policy_evaluations: Vec::new(),
             needed: self.threshold,
             counted,
@@ -360,6 +368,32 @@ pub(crate) fn tagging() -> (Stage, ReviewRecord) {
         "createUserTagIntent",
         &json!({"userTagName": "auditors", "userIds": []}),
     );
+    (stage, record)
+}
+
+/// A wallet that one user wants and a policy permits once two agree.
+pub(crate) fn consulting() -> (Stage, ReviewRecord) {
+    let stage = Stage::new(5, 3);
+    let parameters = json!({"walletName": "spare", "accounts": []});
+    let mut record = stage.propose(1, "ACTIVITY_TYPE_CREATE_WALLET", "createWalletIntent", &parameters);
+    let policy_id = PolicyId::from_bytes([0x86; 16]);
+    let day = Timestamp::of_millis(NOW - 30 * 86_400_000);
+    record.organization.policies = vec![Policy {
+        policy_id,
+        policy_name: "wallets by two".to_owned(),
+        effect: "EFFECT_ALLOW".to_owned(),
+        created_at: day.clone(),
+        updated_at: day,
+        notes: String::new(),
+        consensus: "approvers.count() >= 2".to_owned(),
+        condition: "activity.resource == 'WALLET'".to_owned(),
+        time: None,
+    }];
+    let waiting = record.row.waiting.as_mut().unwrap();
+    waiting.rule = WaitingRule::Policy;
+    waiting.reason = WaitingReason::PolicyConsensus;
+    waiting.policy_evaluations =
+        vec![PolicyOutcome { policy_id, outcome: "OUTCOME_REQUIRES_CONSENSUS".to_owned() }];
     (stage, record)
 }
 

@@ -50,6 +50,8 @@ pub struct Requester {
 pub struct Electorate<'a> {
     requester: Requester,
     approvers: Vec<Voter>,
+    /// The credentials of the approvals in the order of the votes: place of the approver, and place among theirs.
+    signed: Vec<(usize, usize)>,
     candidates: LazyCell<Vec<Voter>, Box<dyn FnOnce() -> Vec<Voter> + 'a>>,
 }
 
@@ -64,8 +66,9 @@ impl<'a> Electorate<'a> {
         approvers: Vec<Approver>,
         candidates: impl FnOnce() -> Vec<Approver> + 'a,
     ) -> Self {
-        let lazily: Box<dyn FnOnce() -> Vec<Voter> + 'a> = Box::new(move || distinct(candidates()));
-        Self { requester, approvers: distinct(approvers), candidates: LazyCell::new(lazily) }
+        let lazily: Box<dyn FnOnce() -> Vec<Voter> + 'a> = Box::new(move || distinct(candidates()).0);
+        let (approvers, signed) = distinct(approvers);
+        Self { requester, approvers, signed, candidates: LazyCell::new(lazily) }
     }
 
     /// Who submitted the request.
@@ -92,16 +95,16 @@ struct Voter {
     credentials: Vec<(String, Value)>,
 }
 
-impl From<Approver> for Voter {
-    fn from(approver: Approver) -> Self {
+impl Voter {
+    /// Without any credential yet.
+    fn new(user_id: String, tags: Vec<String>, email: String, alias: String) -> Self {
         let record = Value::record([
-            ("id", Value::text(approver.user_id.clone())),
-            ("tags", Value::texts(approver.tags)),
-            ("email", Value::text(approver.email)),
-            ("alias", Value::text(approver.alias)),
+            ("id", Value::text(user_id.clone())),
+            ("tags", Value::texts(tags)),
+            ("email", Value::text(email)),
+            ("alias", Value::text(alias)),
         ]);
-        let credentials = approver.credentials.into_iter().map(credential_record).collect();
-        Self { user_id: approver.user_id, record, credentials }
+        Self { user_id, record, credentials: Vec::new() }
     }
 }
 
@@ -116,23 +119,27 @@ fn credential_record(credential: Credential) -> (String, Value) {
     (credential.id, record)
 }
 
-/// One voter per user, in the order of first appearance, with each credential once.
-fn distinct(approvers: Vec<Approver>) -> Vec<Voter> {
+/// One voter per user, in the order of first appearance, with each credential once; and where the credentials are, in
+/// the order of their first appearance.
+fn distinct(approvers: Vec<Approver>) -> (Vec<Voter>, Vec<(usize, usize)>) {
     let mut voters: Vec<Voter> = Vec::with_capacity(approvers.len());
+    let mut order = Vec::with_capacity(approvers.len());
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    for approver in approvers {
-        let voter = Voter::from(approver);
-        let place = *places.entry(voter.user_id.clone()).or_insert(voters.len());
-        match voters.get_mut(place) {
-            None => voters.push(voter),
-            Some(known) => known.credentials.extend(voter.credentials),
+    let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
+    for Approver { user_id, tags, email, alias, credentials } in approvers {
+        let place = *places.entry(user_id.clone()).or_insert(voters.len());
+        if place == voters.len() {
+            voters.push(Voter::new(user_id, tags, email, alias));
+        }
+        let Some(voter) = voters.get_mut(place) else { continue };
+        for credential in credentials {
+            if seen.insert((place, credential.id.clone())) {
+                order.push((place, voter.credentials.len()));
+                voter.credentials.push(credential_record(credential));
+            }
         }
     }
-    for voter in &mut voters {
-        let mut seen = BTreeSet::new();
-        voter.credentials.retain(|(id, _)| seen.insert(id.clone()));
-    }
-    voters
+    (voters, order)
 }
 
 /// Root that lists the users of the votes.
@@ -170,7 +177,9 @@ impl Electorate<'_> {
     /// What a consensus sees when these ballots are added to the approvals.
     pub(crate) fn voters<'e>(&'e self, added: &[&Ballot<'e>]) -> Voters<'e> {
         let approved = self.approvers.iter().map(|voter| &voter.record);
-        let signed = self.approvers.iter().flat_map(|voter| &voter.credentials).map(|(_, record)| record);
+        let signed = self.signed.iter().filter_map(|(place, credential)| {
+            self.approvers.get(*place)?.credentials.get(*credential).map(|(_, record)| record)
+        });
         Voters {
             approvers: gathered(approved.chain(added.iter().filter_map(|ballot| ballot.user))),
             credentials: gathered(

@@ -99,6 +99,32 @@ pub fn offer_of(kind: &str) -> Option<&'static Offer> {
     OFFERS.iter().find(|offer| offer.kind == kind)
 }
 
+/// What the parameters of a type name. The first version of raw signing names a private key by its id.
+pub fn named_of(activity_type: &str) -> Named {
+    match activity_type {
+        "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD" => Named::PrivateKey("privateKeyId"),
+        _ => offer_of(kind_of(activity_type)).map_or(Named::Nothing, |offer| offer.named),
+    }
+}
+
+/// What must be looked up before a request can be judged: addresses, public keys and ids of whatever signs. Wallets and
+/// private keys that are named by their ids are not among them.
+pub fn names_of(activity_type: &str, parameters: &RawValue) -> Vec<String> {
+    let (Named::Signer(member) | Named::Address(member) | Named::Accounts(member)) = named_of(activity_type)
+    else {
+        return Vec::new();
+    };
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(parameters.get()).unwrap_or_default();
+    let given = members.get(member).and_then(|json| serde_json::from_str(json.get()).ok());
+    match given {
+        Some(Json::String(name)) => vec![name],
+        Some(Json::Array(names)) => {
+            names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Members that are the empty text where they are left out.
 const EMPTY_IF_ABSENT: &[&str] = &["session_profile_id"];
 

@@ -1,5 +1,7 @@
 //! What would happen to a request: all policies, the root quorum and self-service together, with reasons.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::contribution::contributors;
@@ -133,8 +135,11 @@ impl House {
         self.roots.iter().any(|root| root == id)
     }
 
+    /// How many of the root quorum have approved, each counted once whatever the keys.
     fn approving(&self, asked: &Asked<'_>) -> usize {
-        asked.approvals.iter().filter(|approval| self.is_root(&approval.user_id)).count()
+        let users = asked.approvals.iter().map(|approval| approval.user_id.as_str());
+        let users: BTreeSet<&str> = users.filter(|user| self.is_root(user)).collect();
+        users.len()
     }
 
     fn standing(&self, asked: &Asked<'_>) -> Standing {
@@ -264,5 +269,43 @@ impl House {
         let counted = contributors(&programs, electorate, &ids);
         let helps = |(id, counts): (String, bool)| (counts || self.roots.contains(&id)).then_some(id);
         ids.into_iter().zip(counted).filter_map(helps).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    fn approval(user_id: &str) -> Approver {
+        let (tags, email, alias) = (Vec::new(), String::new(), String::new());
+        Approver { user_id: user_id.to_owned(), tags, email, alias, credentials: Vec::new() }
+    }
+
+    #[test]
+    fn a_root_user_counts_once_whatever_the_keys() {
+        let roots = ["r1", "r2"].map(str::to_owned).to_vec();
+        let house = House { roots, threshold: 2, ..House::default() };
+        let verdict = |users: &[&str]| {
+            let approvals: Vec<Approver> = users.iter().map(|user| approval(user)).collect();
+            let request = Request {
+                activity_type: "ACTIVITY_TYPE_CREATE_WALLET",
+                acts: Some(("CREATE", "WALLET")),
+                parameters: RawValue::NULL,
+                now: None,
+            };
+            house.verdict(&Asked {
+                request,
+                subjects: &[],
+                gate: Gate::Policy,
+                own_credentials_of: None,
+                requester: "r1",
+                approvals: &approvals,
+            })
+        };
+        assert_eq!(verdict(&["r1", "r1"]), PolicyOutcome::RequiresConsensus);
+        assert_eq!(verdict(&["r1", "u1"]), PolicyOutcome::RequiresConsensus);
+        assert_eq!(verdict(&["r1", "r1", "r2"]), PolicyOutcome::Allow);
     }
 }

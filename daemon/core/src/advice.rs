@@ -55,7 +55,7 @@ pub fn explained(
     let facts = ready.rules(&view).unwrap_or_default();
     let approvals: Vec<_> = live_approvals(&record, &organization, now)
         .iter()
-        .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_keys), now)))
+        .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_key), now)))
         .collect();
     let parameters = policy::parameters(ready.intent());
     let own_credentials_of = facts.own_credentials_of.map(|user| user.to_string());

@@ -7,35 +7,45 @@ use quorate_policy::decide::{Approver, Credential, Electorate, Requester};
 use crate::model::user::AUTHENTICATOR;
 use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
 
-/// An approval that counts.
+/// An approval that counts. A policy may ask for more than one key of a user, so that a user may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     /// Who.
     pub user: UserId,
-    /// With which keys, as registered, in the order of the votes. A policy may ask for more than one.
-    pub public_keys: Vec<String>,
-    /// When the last vote was cast.
+    /// With which key, as registered.
+    pub public_key: String,
+    /// When it was cast.
     pub created: Millis,
 }
 
-/// The approvals of an activity that count now: younger than the window, by users who still exist, with keys
-/// that are still theirs, one for each user.
+/// The approvals of an activity that count now, in the order of the votes: younger than the window, by users who
+/// still exist, with keys that are still theirs, one for each key.
 pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
     let mut live: Vec<Approval> = Vec::new();
     let approvals = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
     for vote in approvals.filter(|vote| counts(vote, organization, now)) {
-        let key = vote.public_key.clone();
-        match live.iter_mut().find(|approval| approval.user == vote.user) {
-            Some(known) => {
-                known.created = known.created.max(vote.created);
-                if !known.public_keys.contains(&key) {
-                    known.public_keys.push(key);
-                }
-            }
-            None => live.push(Approval { user: vote.user, public_keys: vec![key], created: vote.created }),
+        let is_same = |one: &&mut Approval| one.user == vote.user && one.public_key == vote.public_key;
+        match live.iter_mut().find(is_same) {
+            Some(known) => known.created = known.created.max(vote.created),
+            None => live.push(Approval {
+                user: vote.user,
+                public_key: vote.public_key.clone(),
+                created: vote.created,
+            }),
         }
     }
     live
+}
+
+/// The users of some approvals, each once, in the order of their first.
+pub fn users(approvals: &[Approval]) -> Vec<UserId> {
+    let mut users = Vec::with_capacity(approvals.len());
+    for approval in approvals {
+        if !users.contains(&approval.user) {
+            users.push(approval.user);
+        }
+    }
+    users
 }
 
 fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
@@ -55,7 +65,7 @@ pub fn electorate<'a>(
     let approvers = approvals
         .iter()
         .filter_map(|approval| {
-            Some(approver(organization.user(approval.user)?, Some(&approval.public_keys), now))
+            Some(approver(organization.user(approval.user)?, Some(&approval.public_key), now))
         })
         .collect();
     Electorate::new(requester, approvers, move || {
@@ -64,10 +74,9 @@ pub fn electorate<'a>(
     })
 }
 
-/// A user as the policy language sees them: with some keys of theirs, or with all that have not come to their end.
-pub fn approver(user: &User, public_keys: Option<&[String]>, now: Millis) -> Approver {
-    let chosen =
-        |key: &&ApiKey| public_keys.map_or(!key.is_expired(now), |wanted| wanted.contains(&key.public_key));
+/// A user as the policy language sees them: with one key of theirs, or with all that have not come to their end.
+pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver {
+    let chosen = |key: &&ApiKey| public_key.map_or(!key.is_expired(now), |wanted| key.public_key == wanted);
     let keys = user.api_keys.iter().filter(chosen).map(|key| Credential {
         id: key.id.to_string(),
         user_id: user.id.to_string(),
@@ -77,7 +86,7 @@ pub fn approver(user: &User, public_keys: Option<&[String]>, now: Millis) -> App
     });
     let passkeys = user.passkeys();
     let passkeys =
-        passkeys.filter(|(_, passkey)| public_keys.is_none_or(|wanted| wanted.contains(&passkey.public_key)));
+        passkeys.filter(|(_, passkey)| public_key.is_none_or(|wanted| passkey.public_key == wanted));
     let passkeys = passkeys.map(|(authenticator, passkey)| Credential {
         id: authenticator.id.to_string(),
         user_id: user.id.to_string(),

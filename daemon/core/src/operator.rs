@@ -1,15 +1,19 @@
 //! What the console may read: every organization, without a caller. Only reads; votes need stamps.
 
+use std::collections::BTreeMap;
+
 use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, OrganizationDetail, OrganizationHead, OrganizationPage,
+    AccountPage, ActivityPage, ActivityRow, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage,
     PAGE_LIMIT, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire;
+use quorate_policy::request::names_of;
 
 use crate::answer;
+use crate::consensus;
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
@@ -18,7 +22,7 @@ use crate::model::{
     SessionProfile, WalletAccount,
 };
 use crate::pipeline::{self, Voters};
-use crate::policy::{Decision, Rule};
+use crate::policy::{self, Decision, DenyErrors, Rule};
 use crate::records;
 use crate::refusal::{Denied, Intent, Missing, Refusal};
 use crate::signing;
@@ -161,7 +165,24 @@ pub fn review(
     let snapshot = the_organization(world, organization)?;
     let record = found(world, organization, reference, now)?;
     let row = row(world, &record, &snapshot, now)?;
-    Ok(ReviewRecord { row, organization: detail(&snapshot) })
+    let grounds = row.waiting.is_some().then(|| grounds(world, &record, now)).transpose()?;
+    Ok(ReviewRecord { row, organization: detail(&snapshot), grounds })
+}
+
+/// What the rule is applied with that a stored activity waits for.
+fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Grounds, Refusal> {
+    let (entry, ready) = pipeline::proposal_of(record)?;
+    let parameters = policy::parameters(ready.intent());
+    let names = parameters.map(|parameters| names_of(entry.activity_type, parameters)).unwrap_or_default();
+    let mut signers = BTreeMap::new();
+    for name in names {
+        match signer(world, record.organization, &name, now) {
+            Ok(found) => drop(signers.insert(name, found)),
+            Err(Refusal::Corrupt(flaw)) => return Err(flaw.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(Grounds { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
 }
 
 /// The activity of an organization by its id or fingerprint.
@@ -246,7 +267,7 @@ fn row(
         return Ok(ActivityRow { activity, waiting: None });
     }
     let Voters { open_to, approvals, decided } = pipeline::voters(world, record, organization, now)?;
-    let counted: Vec<_> = approvals.iter().map(|approval| approval.user).collect();
+    let counted = consensus::users(&approvals);
     let oldest = approvals.iter().map(|approval| approval.created).min();
     let reason = match decided.decision {
         Decision::Permit(_) => WaitingReason::NextVote,

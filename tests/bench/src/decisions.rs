@@ -56,7 +56,7 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
     let facts = Facts { own_credentials_of: None, subjects: vec![subject()] };
     let asker = organization.users().next().expect("a user");
     let public_key = asker.api_keys[0].public_key.clone();
-    let approvals = [Approval { user: asker.id, public_keys: vec![public_key], created: NOW }];
+    let approvals = [Approval { user: asker.id, public_key, created: NOW }];
     // Nobody of the root quorum, so that policies are asked.
     let case = Case {
         organization,

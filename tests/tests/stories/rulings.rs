@@ -82,10 +82,15 @@ pub(crate) async fn listed(operator: &Operator, id: &Value) -> Value {
     found.unwrap_or_else(|| panic!("activity {id} is not listed"))
 }
 
-/// Why an activity waits, by the command line.
+/// Why an activity waits, by the daemon's word; a review reckons the same by itself.
 pub(crate) async fn waiting(operator: &Operator, id: &Value) -> Value {
     let row = listed(operator, id).await;
     assert_eq!(row["activity"]["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED", "{row:#}");
+    let review = operator.run(&["review", text(id)]).await.with(0).json();
+    let mut checks = review["checks"].as_array().expect("checks").iter();
+    let rule = checks.find(|check| check["id"] == "K8").expect("the rule is checked");
+    assert_eq!(rule["mark"], "[v]", "{rule}");
+    assert!(text(&rule["text"]).starts_with("tally and rule recomputed here: "), "{rule}");
     row["waiting"].clone()
 }
 

@@ -187,7 +187,7 @@ fn list(model: &mut Model, organization: OrganizationDetail, rows: &[ActivityRow
     let reviews = rows
         .iter()
         .map(|row| {
-            let record = ReviewRecord { row: row.clone(), organization: organization.clone() };
+            let record = ReviewRecord { row: row.clone(), organization: organization.clone(), grounds: None };
             model.examine(&record, rows, None)
         })
         .collect();

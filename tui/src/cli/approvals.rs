@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
     let viewer = session.viewer_in(&organization);
     let mut reviews: Vec<(bool, Review)> = Vec::new();
     for row in &rows {
-        let record = ReviewRecord { row: row.clone(), organization: organization.clone() };
+        let record = ReviewRecord { row: row.clone(), organization: organization.clone(), grounds: None };
         let evidence = Evidence {
             record: &record,
             siblings: &rows,

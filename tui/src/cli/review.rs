@@ -1,11 +1,13 @@
 //! `quorate review REF`.
 
+use quorate_common::ids::PolicyId;
+
 use super::Answer;
 use crate::failure::{Exit, Failure};
 use crate::kinds::Scene;
 use crate::proof::{Review, json, status_word};
 use crate::session::Session;
-use crate::text::{clock, date_time, duration, grouped};
+use crate::text::{clock, date_time, duration, grouped, quoted};
 
 pub(super) async fn run(session: &Session, reference: &str) -> Result<Answer, Failure> {
     let review = session.review(reference).await?;
@@ -72,7 +74,7 @@ pub(crate) fn needs(review: &Review) -> String {
             review.organization.head.root_quorum.user_ids.len()
         ),
         Some(quorate_common::console::WaitingRule::Policy) => {
-            format!("a policy, or {} root users", tally.needed)
+            format!("{}, or {} of the root quorum", policies(review), tally.needed)
         }
     };
     let lapse = tally.lapses_at.map_or_else(String::new, |at| {
@@ -80,4 +82,15 @@ pub(crate) fn needs(review: &Review) -> String {
     });
     let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
     format!("{rule}; has {}; still open to: {open}{lapse}", tally.has())
+}
+
+/// The policies whose consensus is missing, by their names.
+fn policies(review: &Review) -> String {
+    let waits = |id: PolicyId| {
+        let mut said = review.tally.policy_evaluations.iter();
+        said.any(|said| said.policy_id == id && said.outcome == "OUTCOME_REQUIRES_CONSENSUS")
+    };
+    let waiting = review.organization.policies.iter().filter(|policy| waits(policy.policy_id));
+    let names: Vec<String> = waiting.map(|policy| quoted(&policy.policy_name)).collect();
+    if names.is_empty() { "a policy".to_owned() } else { format!("policy {}", names.join(" or ")) }
 }

@@ -7,7 +7,7 @@ use quorate_common::console::{OrganizationDetail, Signer};
 use quorate_common::wire;
 use quorate_policy::Timestamp;
 use quorate_policy::decide::{Approver, PolicyOutcome};
-use quorate_policy::request::{self, Named, Request, Subject, kind_of, offer_of};
+use quorate_policy::request::{self, Named, Request, Subject, named_of, names_of};
 use quorate_policy::simulate::{Asked, Gate, House, Simulation};
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,13 +44,7 @@ pub(crate) struct Made {
 impl Body {
     /// Names that have to be looked up before the request can be judged.
     pub(crate) fn names(&self) -> Vec<String> {
-        let members = self.members();
-        match self.named() {
-            Named::Signer(member) | Named::Address(member) | Named::Accounts(member) => {
-                texts(members.get(member))
-            }
-            Named::Nothing | Named::Wallet(_) | Named::Wallets(_) | Named::PrivateKey(_) => Vec::new(),
-        }
+        names_of(&self.activity_type, &self.parameters)
     }
 
     /// The request of a user. The error says why policies are not asked about it.
@@ -78,18 +72,8 @@ impl Body {
             parameters: self.parameters.clone(),
             gate,
             own_credentials_of: own.and_then(Value::as_str).map(str::to_owned),
-            subjects: subjects(self.named(), &members, organization, looked)?,
+            subjects: subjects(named_of(&self.activity_type), &members, organization, looked)?,
         })
-    }
-
-    fn named(&self) -> Named {
-        match kind_of(&self.activity_type) {
-            // Its first version names a private key by its id.
-            "SIGN_RAW_PAYLOAD" if self.activity_type == "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD" => {
-                Named::PrivateKey("privateKeyId")
-            }
-            kind => offer_of(kind).map_or(Named::Nothing, |offer| offer.named),
-        }
     }
 
     fn members(&self) -> BTreeMap<String, Value> {
@@ -98,6 +82,11 @@ impl Body {
 }
 
 impl Made {
+    /// Whether nobody but the root quorum decides on it.
+    pub(crate) fn is_for_root_quorum_only(&self) -> bool {
+        self.gate == Gate::RootQuorum
+    }
+
     /// What the organization would say to it, asked by this user with these approvals at this time.
     pub(crate) fn verdict(
         &self,

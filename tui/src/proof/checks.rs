@@ -1,9 +1,10 @@
 //! The checks K1 to K11. Each says what it looked at; one that fails says both sides.
 
 use quorate_common::activity::Status;
-use quorate_common::console::WaitingRule;
+use quorate_common::console::{WaitingReason, WaitingRule};
 
 use super::compare::{differences, size};
+use super::rule::Reckoning;
 use super::{Check, Evidence, Mark, Proposal, Tally, VoteProof};
 use crate::kinds::{Decoded, Scene, hidden};
 use crate::text::{ago, clean, date_time, duration};
@@ -18,6 +19,7 @@ pub(super) fn run(
     decoded: &Decoded,
     votes: &[VoteProof],
     tally: &Tally,
+    rule: Option<&Result<Reckoning, String>>,
 ) -> Vec<Check> {
     let mut checks = vec![fingerprint(evidence, proposal)];
     if let Some(proposal) = proposal {
@@ -28,7 +30,7 @@ pub(super) fn run(
         checks.push(roster(evidence, proposal));
     }
     checks.push(chain(votes));
-    checks.push(recount(evidence, tally));
+    checks.push(recount(evidence, tally, rule));
     if let Some(proposal) = proposal {
         checks.push(times(evidence, proposal, tally));
     }
@@ -233,10 +235,10 @@ fn chain(votes: &[VoteProof]) -> Check {
     check("K7", Mark::Verified, format!("votes: {signed} of {} signatures, distinct users", votes.len()))
 }
 
-fn recount(evidence: &Evidence<'_>, tally: &Tally) -> Check {
+fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckoning, String>>) -> Check {
+    let told = |mark, text: String| check("K8", mark, text);
     if evidence.record.row.activity.status != Status::ConsensusNeeded {
-        return check(
-            "K8",
+        return told(
             Mark::Stated,
             format!(
                 "it does not wait any more; verified approvals of root users: {} of {}",
@@ -250,35 +252,43 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally) -> Check {
         let scene = Scene { organization, asker: None };
         let names: Vec<String> =
             tally.overclaimed.iter().map(|user| scene.user_named(&user.to_string())).collect();
-        return check(
-            "K8",
+        return told(
             Mark::Failed,
             format!("the daemon counts votes that do not verify here: {}", names.join(", ")),
         );
     }
-    match tally.rule {
-        None => check("K8", Mark::Care, "the daemon does not say what it waits for"),
-        Some(WaitingRule::RootQuorum) if tally.stated_needed.is_some_and(|needed| needed < tally.needed) => {
-            let stated = tally.stated_needed.unwrap_or_default();
-            check(
-                "K8",
-                Mark::Failed,
-                format!("the daemon asks for {stated} approvals, the quorum for {}", tally.needed),
-            )
+    let Some(stated) = evidence.record.row.waiting.as_ref() else {
+        return told(Mark::Care, "the daemon does not say what it waits for".to_owned());
+    };
+    let by_quorum = stated.rule == WaitingRule::RootQuorum;
+    if by_quorum == (stated.reason == WaitingReason::PolicyConsensus) {
+        let text = "the rule that the daemon names and its reason do not fit together".to_owned();
+        return told(Mark::Failed, text);
+    }
+    if by_quorum && stated.needed < tally.needed {
+        let text =
+            format!("the daemon asks for {} approvals, the quorum for {}", stated.needed, tally.needed);
+        return told(Mark::Failed, text);
+    }
+    let (has, needed) = (tally.root.len(), tally.needed);
+    let counted = match tally.counted.len() {
+        _ if by_quorum => format!("{has} of {needed}"),
+        1 => "1 verified approval".to_owned(),
+        approvals => format!("{approvals} verified approvals"),
+    };
+    match rule {
+        None if by_quorum => told(Mark::Verified, format!("tally recomputed here: {counted}")),
+        None => told(Mark::Stated, format!("{counted}; that a policy asks for more is the daemon's word")),
+        Some(Err(why)) => {
+            told(Mark::Care, format!("{counted}; the rule cannot be evaluated here: {}", clean(why)))
         }
-        Some(WaitingRule::RootQuorum) => check(
-            "K8",
-            Mark::Verified,
-            format!("tally recomputed here: {} of {}", tally.root.len(), tally.needed),
-        ),
-        Some(WaitingRule::Policy) => check(
-            "K8",
-            Mark::Stated,
-            format!(
-                "{} verified approvals; that a policy asks for more is the daemon's word",
-                tally.counted.len()
-            ),
-        ),
+        Some(Ok(reckoning)) => match reckoning.difference(stated) {
+            None => {
+                let because = clean(&reckoning.because());
+                told(Mark::Verified, format!("tally and rule recomputed here: {counted}, {because}"))
+            }
+            Some((mark, text)) => told(mark, format!("{counted}; {}", clean(&text))),
+        },
     }
 }
 

@@ -15,6 +15,7 @@ mod checks;
 mod compare;
 mod flags;
 mod report;
+mod rule;
 mod tally;
 mod votes;
 
@@ -178,7 +179,8 @@ impl Review {
         let decoded = decoded(activity, proposal.as_ref(), &scene);
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);
-        let checks = checks::run(evidence, proposal.as_ref(), &decoded, &votes, &tally);
+        let rule = proposal.as_ref().and_then(|proposal| rule::evaluate(evidence, proposal, &votes));
+        let checks = checks::run(evidence, proposal.as_ref(), &decoded, &votes, &tally, rule.as_ref());
         let flags = flags::collect(evidence, proposal.as_ref(), &decoded, &votes);
         let risk = flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
         let mut fields = decoded.fields;

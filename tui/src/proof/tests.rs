@@ -4,12 +4,12 @@
 mod passkeys;
 
 use quorate_common::activity::{Selection, Status};
-use quorate_common::console::ReviewRecord;
+use quorate_common::console::{ReviewRecord, WaitingReason, WaitingRule};
 use quorate_common::wire::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{NOW, Stage, hiding, lowering, tagging};
+use crate::testing::{NOW, Stage, consulting, hiding, lowering, tagging};
 
 fn mark(review: &Review, id: &str) -> Mark {
     review.checks.iter().find(|check| check.id == id).unwrap_or_else(|| unreachable!("{id} is missing")).mark
@@ -272,9 +272,65 @@ fn the_daemon_may_not_claim_more() {
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().needed = 1);
     check("K8", Mark::Verified, |record| record.row.waiting.as_mut().unwrap().counted.clear());
     check("K8", Mark::Care, |record| record.row.waiting = None);
-    check("K8", Mark::Stated, |record| {
-        record.row.waiting.as_mut().unwrap().rule = quorate_common::console::WaitingRule::Policy;
+    check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().rule = WaitingRule::Policy);
+}
+
+#[test]
+fn the_rule_is_evaluated_here() {
+    let k8 = |expected: Mark, told: &str, change: &dyn Fn(&mut ReviewRecord)| {
+        let (stage, mut record) = consulting();
+        change(&mut record);
+        let review = stage.review(&record, 0);
+        let found = review.checks.iter().find(|check| check.id == "K8").unwrap();
+        assert_eq!(found.mark, expected, "{told}: {}", found.text);
+        assert!(found.text.contains(told), "{}", found.text);
+    };
+    let waits = |record: &mut ReviewRecord, rule: WaitingRule, reason: WaitingReason| {
+        let waiting = record.row.waiting.as_mut().unwrap();
+        (waiting.rule, waiting.reason) = (rule, reason);
+    };
+    k8(Mark::Verified, "1 verified approval, waits for the consensus of wallets by two", &|_| {});
+    let (stage, record) = consulting();
+    let needs = crate::cli::needs(&stage.review(&record, 0));
+    assert!(needs.starts_with("policy \"wallets by two\", or 3 of the root quorum; has 1; "), "{needs}");
+    // Fewer people than are asked for here.
+    k8(Mark::Failed, "nothing is missing any more", &|record| {
+        waits(record, WaitingRule::RootQuorum, WaitingReason::NextVote);
     });
+    k8(Mark::Failed, "no policy allows it; so far 1 of 3", &|record| {
+        record.organization.policies[0].condition = "activity.resource == 'USER'".to_owned();
+    });
+    // More people, or the same by another way.
+    k8(Mark::Care, "waits for the consensus of wallets by two", &|record| {
+        waits(record, WaitingRule::RootQuorum, WaitingReason::NoPolicyAllows);
+    });
+    k8(Mark::Care, "something else of policy \"wallets by two\"", &|record| {
+        record.row.waiting.as_mut().unwrap().policy_evaluations[0].outcome = "OUTCOME_ERROR".to_owned();
+    });
+    k8(Mark::Care, "takes votes of 1 user who", &|record| {
+        record.row.waiting.as_mut().unwrap().open_to.push(UserId::from_bytes([0xee; 16]));
+    });
+    // The two clocks may differ.
+    k8(Mark::Care, "no policy allows it", &|record| {
+        let policy = &mut record.organization.policies[0];
+        policy.condition = "activity.resource == 'USER'".to_owned();
+        policy.time = Some("time.now < Timestamp('2027-01-01T00:00:00Z')".to_owned());
+    });
+    k8(Mark::Care, "cannot be evaluated here: policy \"wallets by two\": ", &|record| {
+        record.organization.policies[0].condition = "activity.moon == 1".to_owned();
+    });
+    k8(Mark::Stated, "is the daemon's word", &|record| record.grounds = None);
+}
+
+#[test]
+fn the_rule_is_not_evaluated_without_what_it_is_about() {
+    let stage = Stage::new(3, 2);
+    let parameters = json!({"signWith": "0x00", "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+        "hashFunction": "HASH_FUNCTION_SHA256"});
+    let record = stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
+    let review = stage.review(&record, 0);
+    let found = review.checks.iter().find(|check| check.id == "K8").unwrap();
+    assert_eq!((found.mark, found.text.contains("nothing signs under 0x00")), (Mark::Care, true));
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     if wanted == Action::Open {
         let chosen = rows.get(selected).map(|row| (*row).clone());
         let (Some(row), Some(organization)) = (chosen, model.organization.clone()) else { return Vec::new() };
-        let review = model.examine(&ReviewRecord { row, organization }, &[], None);
+        let review = model.examine(&ReviewRecord { row, organization, grounds: None }, &[], None);
         model.review = Some(review::State::new(review));
         return review::reread(model);
     }

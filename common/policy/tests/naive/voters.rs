@@ -17,12 +17,13 @@ pub(crate) fn people(dice: &mut Dice) -> People {
     let count = dice.pick(&[1, 2, 3, 3, 4, 4, 5, 6]);
     let users: Vec<User> = USERS[..count].iter().map(|id| user(id, dice)).collect();
     let first = dice.below(count);
-    let mut approvals = Vec::new();
+    let (mut approvals, mut later) = (Vec::new(), Vec::new());
     for step in 0..count {
         if step == 0 || dice.chance(15) {
-            vote(&users[(first + step) % count], &mut approvals, dice);
+            vote(&users[(first + step) % count], &mut approvals, &mut later, dice);
         }
     }
+    approvals.append(&mut later);
     let requester = if dice.chance(90) { users[first].id } else { dice.pick(&USERS) };
     let mut candidates: Vec<User> = users.into_iter().filter(|user| !user.cards.is_empty()).collect();
     candidates.retain(|_| dice.chance(90));
@@ -48,8 +49,9 @@ fn card(id: String, dice: &mut Dice) -> Card {
     }
 }
 
-/// One vote, sometimes with a credential that is not valid any more, sometimes followed by a second one of the same user.
-fn vote(user: &User, approvals: &mut Vec<User>, dice: &mut Dice) {
+/// One vote, sometimes with a credential that is not valid any more; sometimes there is a second one of the same user, at
+/// once or later.
+fn vote(user: &User, approvals: &mut Vec<User>, later: &mut Vec<User>, dice: &mut Dice) {
     let mut cards = user.cards.clone();
     if cards.is_empty() || dice.chance(10) {
         cards.push(card(format!("{}-old", user.id), dice));
@@ -58,7 +60,8 @@ fn vote(user: &User, approvals: &mut Vec<User>, dice: &mut Dice) {
     approvals.push(User { cards: vec![cards[first].clone()], ..user.clone() });
     if dice.chance(15) {
         let second = dice.below(cards.len());
-        approvals.push(User { cards: vec![cards[second].clone()], ..user.clone() });
+        let place = if dice.chance(50) { approvals } else { later };
+        place.push(User { cards: vec![cards[second].clone()], ..user.clone() });
     }
 }
 

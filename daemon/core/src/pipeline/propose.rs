@@ -92,7 +92,7 @@ impl<'a> Submission<'a> {
     pub(super) fn approval(&self) -> Approval {
         Approval {
             user: self.caller.user,
-            public_keys: vec![self.caller.stamp.public_key.clone()],
+            public_key: self.caller.stamp.public_key.clone(),
             created: self.now,
         }
     }

@@ -105,7 +105,8 @@ pub fn decide(case: &Case<'_>) -> Decided {
 /// What the organization knows about a case apart from its policies.
 fn standing(case: &Case<'_>) -> Standing {
     let organization = case.organization;
-    let roots = case.approvals.iter().filter(|approval| organization.is_root(approval.user)).count();
+    let roots =
+        consensus::users(case.approvals).into_iter().filter(|user| organization.is_root(*user)).count();
     let threshold = usize::try_from(organization.head.quorum.threshold).unwrap_or(usize::MAX);
     let own = case.facts.own_credentials_of == Some(case.proposer);
     Standing {
