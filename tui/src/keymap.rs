@@ -80,6 +80,10 @@ pub(crate) enum Action {
     Approve,
     /// Begins to reject.
     Reject,
+    /// Whatever would happen to a request.
+    Try,
+    /// Why.
+    Explain,
     /// Further down in a review, a screenful.
     NextSection,
     /// The signed bytes.
@@ -132,6 +136,7 @@ pub(crate) struct Command {
 const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities, Place::Policies];
 const PANES: &[Place] = &[Place::Organizations, Place::Policies];
 const REVIEW: &[Place] = &[Place::Review];
+const POLICIES: &[Place] = &[Place::Policies];
 const EVERYWHERE: &[Place] = &[];
 
 const fn command(
@@ -147,7 +152,7 @@ const fn command(
 }
 
 /// All commands, in the order of the key bar.
-pub(crate) static COMMANDS: [Command; 28] = [
+pub(crate) static COMMANDS: [Command; 31] = [
     command(
         Action::Open,
         &[Key::Enter],
@@ -165,6 +170,33 @@ pub(crate) static COMMANDS: [Command; 28] = [
         "show an organization, or the accounts of a wallet",
         "quorate org get ID",
         &[Place::Organizations],
+    ),
+    command(
+        Action::Open,
+        &[Key::Enter],
+        "Enter",
+        "activities",
+        "list the activities that a policy is about",
+        "quorate policy get POLICY",
+        POLICIES,
+    ),
+    command(
+        Action::Try,
+        &[Key::Char('t')],
+        "t",
+        "try",
+        "try a request: what would happen",
+        "quorate policy simulate FILE",
+        POLICIES,
+    ),
+    command(
+        Action::Explain,
+        &[Key::Char('x')],
+        "x",
+        "explain",
+        "what each policy says of the request that is tried",
+        "quorate policy explain REF",
+        POLICIES,
     ),
     command(
         Action::Approve,

@@ -52,6 +52,10 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             review::replay(model, &rows, &looked);
             Vec::new()
         }
+        Answer::PolicyHistory(rows, looked, changes) => {
+            policies::take_history(model, &rows, &looked, changes);
+            Vec::new()
+        }
         Answer::Signer(name, signer) => {
             policies::take(&mut model.policies, name, signer.map(|signer| *signer));
             Vec::new()
@@ -111,6 +115,9 @@ pub(super) fn everything(model: &mut Model) -> Vec<Effect> {
     if let Some(id) = model.organization_id {
         if matches!(model.screen, Screen::Activities | Screen::Policies) {
             effects.push(Effect::Order(Order::Activities(id, None)));
+        }
+        if model.screen == Screen::Policies {
+            effects.extend(policies::read_history(model));
         }
         effects.push(Effect::Order(Order::Organizations(Some(id), None)));
         let shown = model.organizations.detail.as_ref().map_or(id, |detail| detail.head.organization_id);

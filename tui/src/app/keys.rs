@@ -74,7 +74,9 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
         Action::Policies => {
             go(model, Screen::Policies);
-            return read_activities(model);
+            let mut effects = read_activities(model);
+            effects.extend(policies::read_history(model));
+            return effects;
         }
         Action::Last => go(model, model.last_screen),
         Action::Filter => {

@@ -15,7 +15,7 @@ pub(crate) use approvals::waits_for_viewer;
 pub(crate) use arguments::{Arguments, Command};
 pub(crate) use decide::outlook;
 pub(crate) use dev::{Daemon, DevArguments};
-pub(crate) use policies::replayed;
+pub(crate) use policies::{foretold, replayed};
 pub(crate) use review::{needs, text as review_text};
 pub(crate) use status::mode_word;
 

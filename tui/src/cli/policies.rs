@@ -231,7 +231,7 @@ async fn simulate(session: &Session, requester: Option<&str>, text: &str) -> Res
         match made {
             Ok(made) => {
                 let simulation = made.simulate(&rules.house, &asks, &approval, now);
-                words.push_str(&outlook(&simulation, &rules));
+                words.push_str(&foretold(&simulation, &rules));
                 data.push(json!(simulation));
             }
             Err(why) => {
@@ -265,7 +265,7 @@ async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Re
         approvals.filter_map(|vote| rules.approval(&vote.user.to_string(), Some(&vote.public_key))).collect();
     let mut simulation = made.simulate(&rules.house, &proposal.asker.to_string(), &approvals, now);
     simulation.policies.retain(|said| only.as_ref().is_none_or(|id| *id == said.policy_id));
-    let text = outlook(&simulation, &rules);
+    let text = foretold(&simulation, &rules);
     Ok(Answer::one(json!(simulation), text))
 }
 
@@ -316,7 +316,7 @@ pub(crate) fn replayed(replay: &Replay, organization: &OrganizationDetail) -> Ve
 }
 
 /// What would happen, for people.
-fn outlook(simulation: &Simulation, rules: &Rules<'_>) -> String {
+pub(crate) fn foretold(simulation: &Simulation, rules: &Rules<'_>) -> String {
     let verdict = match simulation.verdict {
         PolicyOutcome::Allow => "ALLOWED",
         PolicyOutcome::RequiresConsensus => "NEEDS APPROVAL",

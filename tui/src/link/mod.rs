@@ -7,6 +7,6 @@ mod submit;
 mod worker;
 
 pub(crate) use client::{Client, LinkFlaw};
-pub(crate) use recent::{look_up, recent};
+pub(crate) use recent::{look_up, policy_changes, recent};
 pub(crate) use submit::submit;
 pub(crate) use worker::{Answer, Order, start};

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::client::escaped;
 use super::events::{Feed, Sign};
-use super::{Client, LinkFlaw, recent, submit};
+use super::{Client, LinkFlaw, policy_changes, recent, submit};
 use crate::ballot::Ballot;
 use crate::policies::Looked;
 
@@ -45,6 +45,8 @@ pub(crate) enum Order {
     Signer(OrganizationId, String),
     /// The activities of late and what they name.
     Recent(OrganizationId),
+    /// The same, with the activities that made and changed policies.
+    PolicyHistory(OrganizationId),
     /// A vote.
     Cast(OrganizationId, Box<(Ballot, Stamp)>),
     /// Reconnect now.
@@ -80,6 +82,8 @@ pub(crate) enum Answer {
     Signer(String, Option<Box<Signer>>),
     /// For [`Order::Recent`].
     Recent(Vec<ActivityRow>, Looked),
+    /// For [`Order::PolicyHistory`]: the activities of late, what they name, and the changes of policies.
+    PolicyHistory(Vec<ActivityRow>, Looked, Vec<ActivityRow>),
     /// For [`Order::Cast`]: the target as it is afterwards.
     Cast(Result<Box<Activity>, LinkFlaw>),
     /// An order failed; what was asked, in words.
@@ -153,6 +157,7 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
             "the activities of late",
             recent(client, id).await.map(|(rows, looked)| Answer::Recent(rows, looked)),
         ),
+        Order::PolicyHistory(id) => answered("the history of policies", policy_history(client, id).await),
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
         Order::Retry => Answer::Alive,
     }
@@ -166,6 +171,11 @@ async fn approvals(client: &Client, id: OrganizationId) -> Result<Answer, LinkFl
     let organization = client.organization(id).await?;
     let (rows, more) = client.waiting(id).await?;
     Ok(Answer::Approvals(Box::new(organization), rows, more))
+}
+
+async fn policy_history(client: &Client, id: OrganizationId) -> Result<Answer, LinkFlaw> {
+    let (rows, looked) = recent(client, id).await?;
+    Ok(Answer::PolicyHistory(rows, looked, policy_changes(client, id).await?))
 }
 
 async fn cast(

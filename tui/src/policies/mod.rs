@@ -1,6 +1,7 @@
 //! Policies as this console reads them by itself: the organization as the language sees it, requests as facts, and
 //! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
 
+mod history;
 mod kinds;
 mod replay;
 mod request;
@@ -14,6 +15,7 @@ use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::simulate::{House, NamedPolicy};
 use quorate_policy::{Names, Program, contributors, in_words};
 
+pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed};
 pub(crate) use request::{Body, Looked};
 
@@ -94,6 +96,15 @@ pub(crate) fn types() -> Vec<ActivityType> {
         Some(ActivityType { name: kind.activity_type.clone(), action, resource })
     });
     asked.collect()
+}
+
+/// The types of activities that make and change policies.
+pub(crate) fn changing() -> Vec<String> {
+    let makes = |name: &str| {
+        let starts = ["ACTIVITY_TYPE_CREATE_POLIC", "ACTIVITY_TYPE_UPDATE_POLIC"];
+        starts.iter().any(|start| name.starts_with(start))
+    };
+    kinds::all().map(|kind| kind.activity_type.clone()).filter(|name| makes(name)).collect()
 }
 
 /// Reads the expressions of a policy.

@@ -6,8 +6,8 @@ use quorate_common::catalog::Gate as CatalogGate;
 use quorate_common::console::{OrganizationDetail, Signer};
 use quorate_common::wire;
 use quorate_policy::Timestamp;
-use quorate_policy::decide::{Approver, PolicyOutcome};
-use quorate_policy::request::{self, Named, Request, Subject, named_of, names_of};
+use quorate_policy::decide::{Approver, PolicyOutcome, PolicyProgram};
+use quorate_policy::request::{self, Named, Request, RequestFacts, Subject, named_of, names_of};
 use quorate_policy::simulate::{Asked, Gate, House, Simulation};
 use serde::Deserialize;
 use serde_json::Value;
@@ -109,16 +109,27 @@ impl Made {
         house.simulate(&self.asked(requester, approvals, now))
     }
 
-    fn asked<'a>(&'a self, requester: &'a str, approvals: &'a [Approver], now: u64) -> Asked<'a> {
-        let acts = self.acts.as_ref().map(|(action, resource)| (action.as_str(), resource.as_str()));
-        let request = Request {
+    /// Whether a policy is about it, whoever agrees.
+    pub(crate) fn is_matched(&self, program: &PolicyProgram, now: u64) -> bool {
+        let Some(condition) = &program.condition else { return true };
+        let request = self.request(now);
+        let none = [Subject::default()];
+        let subjects = if self.subjects.is_empty() { none.as_slice() } else { &self.subjects };
+        subjects.iter().any(|subject| condition.evaluate(&RequestFacts::new(request, subject)) == Ok(true))
+    }
+
+    fn request(&self, now: u64) -> Request<'_> {
+        Request {
             activity_type: &self.activity_type,
-            acts,
+            acts: self.acts.as_ref().map(|(action, resource)| (action.as_str(), resource.as_str())),
             parameters: &self.parameters,
             now: instant(now),
-        };
+        }
+    }
+
+    fn asked<'a>(&'a self, requester: &'a str, approvals: &'a [Approver], now: u64) -> Asked<'a> {
         Asked {
-            request,
+            request: self.request(now),
             subjects: &self.subjects,
             gate: self.gate,
             own_credentials_of: self.own_credentials_of.as_deref(),

@@ -1,20 +1,23 @@
 //! Policies: as they are written, in words, what is suspicious about them, and what would happen to a request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_common::console::{OrganizationDetail, Signer};
+use quorate_common::console::{ActivityRow, OrganizationDetail, Signer};
 use quorate_common::ids::{ActivityId, PolicyId, UserId};
 use quorate_common::wire::Policy;
 use quorate_policy::lint::{Finding, Level};
 use ratatui::layout::Rect;
 
+use super::overlay::Overlay;
 use super::{Filter, activities, moved};
 use crate::app::{Effect, Model, Screen};
 use crate::canvas::{Canvas, Line, above, beside, scrolled};
 use crate::keymap::Action;
+use crate::kinds::Scene;
 use crate::link::Order;
-use crate::policies::{self, Looked, Rules};
-use crate::text::{clean, cut, date_time, pad, quoted, wrap};
+use crate::policies::{self, History, Looked, Matched, Rules};
+use crate::proof::status_word;
+use crate::text::{clean, cut, date_time, duration, pad, quoted, wrap};
 use crate::theme::Theme;
 
 mod trial;
@@ -41,6 +44,27 @@ pub(crate) struct State {
     asked: BTreeSet<String>,
     /// What is suspicious, of which version of the organization.
     advice: Option<(u64, Vec<Finding>)>,
+    /// What happened of late.
+    history: Option<History>,
+    /// How often policies matched of late, as far as it was counted.
+    matched: BTreeMap<PolicyId, Matched>,
+}
+
+/// Asks for what happened of late.
+pub(crate) fn read_history(model: &Model) -> Option<Effect> {
+    model.organization_id.map(|id| Effect::Order(Order::PolicyHistory(id)))
+}
+
+/// Takes what happened of late.
+pub(crate) fn take_history(
+    model: &mut Model,
+    rows: &[ActivityRow],
+    looked: &Looked,
+    changes: Vec<ActivityRow>,
+) {
+    let Some(organization) = &model.organization else { return };
+    model.policies.history = Some(History::new(organization, rows, looked, changes));
+    model.policies.matched.clear();
 }
 
 /// Takes what a name stands for.
@@ -56,18 +80,39 @@ pub(crate) fn prepare(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(organization) = &model.organization else { return Vec::new() };
-    let version = organization.head.version;
-    if model.policies.advice.as_ref().is_none_or(|(known, _)| *known != version) {
+    let (id, version) = (organization.head.organization_id, organization.head.version);
+    let mut effects = Vec::new();
+    let known = model.policies.advice.as_ref().map(|(known, _)| *known);
+    if known != Some(version) {
         let findings = rules(model, organization).findings();
         model.policies.advice = Some((version, findings));
         // A name may stand for something else now.
         (model.policies.looked, model.policies.asked) = (Looked::new(), BTreeSet::new());
+        model.policies.matched.clear();
+        // At first it was asked for with the screen.
+        effects.extend(known.and_then(|_| read_history(model)));
     }
-    let id = organization.head.organization_id;
+    count(model);
     let names = trial::body(model).map(|body| body.names()).unwrap_or_default();
     let fresh: Vec<String> =
         names.into_iter().filter(|name| model.policies.asked.insert(name.clone())).collect();
-    fresh.into_iter().map(|name| Effect::Order(Order::Signer(id, name))).collect()
+    effects.extend(fresh.into_iter().map(|name| Effect::Order(Order::Signer(id, name))));
+    effects
+}
+
+/// Counts how often the policies on screen matched. The others are counted when they come there.
+fn count(model: &mut Model) {
+    let Some(history) = &model.policies.history else { return };
+    let shown = shown(model);
+    let from = position(model, &shown).saturating_sub(usize::from(model.size.1));
+    let near = shown.iter().skip(from).take(usize::from(model.size.1).saturating_mul(2));
+    let fresh = near.filter(|policy| !model.policies.matched.contains_key(&policy.policy_id));
+    let counted = fresh.filter_map(|policy| {
+        let program = policies::program(policy).ok()?;
+        Some((policy.policy_id, Matched::count(&history.matched(&program))))
+    });
+    let counted: Vec<_> = counted.collect();
+    model.policies.matched.extend(counted);
 }
 
 fn rules<'m>(model: &Model, organization: &'m OrganizationDetail) -> Rules<'m> {
@@ -80,7 +125,10 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let page = usize::from(model.size.1.saturating_sub(8)) / 2;
     match wanted {
         Action::NextPane => model.policies.trying = !model.policies.trying,
+        Action::Try => model.policies.trying = true,
+        Action::Explain => model.overlays.extend(trial::explanation(model)),
         wanted if model.policies.trying => return trial::perform(model, wanted),
+        Action::Open => model.overlays.extend(happened(model)),
         wanted => {
             let shown = shown(model);
             let at = moved(position(model, &shown), shown.len(), page, wanted);
@@ -104,6 +152,30 @@ fn shown(model: &Model) -> Vec<&Policy> {
 
 fn position(model: &Model, shown: &[&Policy]) -> usize {
     shown.iter().position(|policy| Some(policy.policy_id) == model.policies.selected).unwrap_or(0)
+}
+
+/// Which activities the selected policy is about, and who gave it its form.
+fn happened(model: &Model) -> Option<Overlay> {
+    let shown = shown(model);
+    let policy = shown.get(position(model, &shown))?;
+    let (history, organization) = (model.policies.history.as_ref()?, model.organization.as_ref()?);
+    let scene = Scene { organization, asker: None };
+    let program = policies::program(policy).ok()?;
+    let mut paragraphs = Vec::new();
+    if let Some(change) = history.changed(&policy.policy_id.to_string()) {
+        paragraphs.push(format!("took its present form by activity {}", change.activity_id));
+        paragraphs.push(String::new());
+    }
+    let matched = history.matched(&program);
+    paragraphs.push(format!("about {} of the last {} activities [s]:", matched.len(), history.looked_at));
+    paragraphs.extend(matched.into_iter().map(|past| {
+        let when = date_time(past.asked_millis);
+        let kind = clean(past.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
+        let who = scene.user_short(&past.requester.to_string());
+        format!("{when}  {} {kind} by {who}  {}", pad(status_word(past.status), 9), past.activity_id)
+    }));
+    let title = format!("Activities that {} is about", quoted(&policy.policy_name));
+    Some(Overlay::Text { title, paragraphs, scroll: 0 })
 }
 
 /// Draws the screen.
@@ -152,10 +224,15 @@ fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         let selected = index == at;
         let style = if selected && !model.policies.trying { Theme::selected() } else { Theme::plain() };
         let effect = pad(&clean(policy.effect.trim_start_matches("EFFECT_")), 5);
-        let room = usize::from(inner.width).saturating_sub(10);
+        let last = model.policies.matched.get(&policy.policy_id).map(|matched| match matched.last {
+            Some(last) => duration(model.now.saturating_sub(last)),
+            None => "never".to_owned(),
+        });
+        let room = usize::from(inner.width).saturating_sub(18);
         let name = pad(&clean(&policy.policy_name), room);
         let mark = if warns { "!" } else { " " };
-        Line::styled(format!("{} {effect} {name} {mark}", if selected { ">" } else { " " }), style)
+        let marker = if selected { ">" } else { " " };
+        Line::styled(format!("{marker} {effect} {name} {:>7} {mark}", last.unwrap_or_default()), style)
     };
     let mut lines: Vec<Line> = shown.iter().enumerate().map(line).collect();
     if lines.is_empty() {
@@ -185,8 +262,16 @@ fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect)
         Ok(program) => policies::sentence(&program, rules),
         Err(flaw) => format!("[x] this console cannot read it: {flaw}"),
     };
-    let changed =
-        format!("{}, made {}", date_time(policy.updated_at.millis()), date_time(policy.created_at.millis()));
+    let changed = changed(model, policy);
+    let matched = model.policies.matched.get(&policy.policy_id).zip(model.policies.history.as_ref());
+    let matched = matched.map(|(matched, history)| match matched.all() {
+        0 => format!("none of the last {} activities", history.looked_at),
+        all => format!(
+            "{all} of the last {} activities: {}; Enter lists them",
+            history.looked_at,
+            matched.told()
+        ),
+    });
     let notes = if policy.notes.is_empty() { String::new() } else { quoted(&policy.notes) };
     let who = rules.who(policy).join(", ");
     for (label, text) in [
@@ -195,6 +280,7 @@ fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect)
         ("consensus", or(&policy.consensus, "none: whoever asks, alone")),
         ("time", policy.time.as_deref().unwrap_or_default()),
         ("who", &who),
+        ("matched", &matched.unwrap_or_default()),
         ("notes", &notes),
         ("changed", &changed),
     ] {
@@ -207,6 +293,20 @@ fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect)
         lines.extend(wrap(&clean(&text), columns).into_iter().map(|text| Line::styled(text, style)));
     }
     canvas.lines(inner, &lines, 0);
+}
+
+/// When it took its form, who agreed to that, and when it was made.
+fn changed(model: &Model, policy: &Policy) -> String {
+    let (updated, made) = (policy.updated_at.millis(), policy.created_at.millis());
+    let known = model.policies.history.as_ref().zip(model.organization.as_ref());
+    let by = known.and_then(|(history, organization)| {
+        let change = history.changed(&policy.policy_id.to_string())?;
+        let scene = Scene { organization, asker: None };
+        let people = change.people.iter().map(|user| scene.user_short(&user.to_string()));
+        Some(format!(" by {} (activity {})", people.collect::<Vec<_>>().join(", "), change.activity_id))
+    });
+    let made = if made == updated { String::new() } else { format!("; made {}", date_time(made)) };
+    format!("{}{}{made}", date_time(updated), by.unwrap_or_default())
 }
 
 fn or<'t>(text: &'t str, none: &'t str) -> &'t str {

@@ -83,12 +83,25 @@ fn desk(size: (u16, u16)) -> Desk {
     desk.link(Answer::Approvals(Box::new(organization(&stage)), vec![record.row.clone()], false));
     let read = desk.press(Key::Char('4'));
     assert!(read.contains(&Effect::Order(Order::Activities(Stage::id(), None))), "{read:?}");
-    let page = ActivityPage { activities: vec![record.row], next: None };
+    assert!(read.contains(&Effect::Order(Order::PolicyHistory(Stage::id()))), "{read:?}");
+    let page = ActivityPage { activities: vec![record.row.clone()], next: None };
     let asked = desk.link(Answer::Activities(None, page));
     assert_eq!(asked, [Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))], "asked for once");
     assert_eq!(desk.wait(10), []);
     desk.link(Answer::Signer(ADDRESS.to_owned(), Some(Box::new(signer()))));
+    let looked = [(ADDRESS.to_owned(), signer())].into();
+    desk.link(Answer::PolicyHistory(vec![record.row], looked, vec![change(&stage)]));
     desk
+}
+
+/// What made the first policy, agreed to by two.
+fn change(stage: &Stage) -> ActivityRow {
+    let parameters = json!({"policyName": "payouts", "effect": "EFFECT_ALLOW"});
+    let mut made = stage.propose(1, "ACTIVITY_TYPE_CREATE_POLICY_V3", "createPolicyIntentV3", &parameters);
+    stage.approve(&mut made, 2);
+    made.row.activity.status = Status::Completed;
+    made.row.activity.result = json!({"createPolicyResult": {"policyId": PolicyId::from_bytes([1; 16])}});
+    made.row
 }
 
 #[test]
@@ -114,6 +127,27 @@ fn what_is_suspicious_is_marked() {
 }
 
 #[test]
+fn what_policies_did_of_late_is_told() {
+    let mut desk = desk((120, 36));
+    let shown = desk.shown();
+    assert!(shown.contains("1 of the last 1 activities: 1 waiting"), "{shown}");
+    assert!(shown.contains("by jo, ana (activity "), "{shown}");
+    assert!(shown.contains("  10m"), "{shown}");
+    desk.press(Key::Enter);
+    let shown = desk.shown();
+    assert!(shown.contains("waiting   SIGN_RAW_PAYLOAD_V2 by jo"), "{shown}");
+    desk.press(Key::Esc);
+    desk.press(Key::Down);
+    let shown = desk.shown();
+    assert!(shown.contains("none of the last 1 activities"), "{shown}");
+    assert!(shown.contains("never !"), "{shown}");
+    desk.press(Key::Char('x'));
+    let shown = desk.shown();
+    assert!(shown.contains("NEEDS APPROVAL: waits for the consensus of payouts"), "{shown}");
+    assert!(shown.contains("REQUIRES_CONSENSUS \"payouts\": consensus does not hold"), "{shown}");
+}
+
+#[test]
 fn a_name_that_stands_for_nothing_is_told() {
     let mut desk = desk((120, 36));
     // Another version of the organization: what names stood for is looked up again.
@@ -121,6 +155,7 @@ fn a_name_that_stands_for_nothing_is_told() {
     changed.head.version += 1;
     let asked = desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
     assert!(asked.contains(&Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))), "{asked:?}");
+    assert!(asked.contains(&Effect::Order(Order::PolicyHistory(Stage::id()))), "{asked:?}");
     desk.link(Answer::Signer(ADDRESS.to_owned(), None));
     assert!(desk.shown().contains("not judged: nothing signs under 0x9858"), "{}", desk.shown());
 }

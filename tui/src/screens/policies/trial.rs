@@ -8,8 +8,10 @@ use ratatui::layout::Rect;
 use super::{labelled, tried};
 use crate::app::{Effect, Model};
 use crate::canvas::{Canvas, Line};
+use crate::cli::foretold;
 use crate::keymap::Action;
 use crate::policies::{Body, Rules};
+use crate::screens::overlay::Overlay;
 use crate::screens::{activities, moved};
 use crate::text::{clean, cut, pad, quoted};
 use crate::theme::Theme;
@@ -53,6 +55,22 @@ pub(super) fn body(model: &Model) -> Option<Body> {
     let is_proposal = |message: &str| Fingerprint::of(message.as_bytes()) == activity.fingerprint;
     let signed = activity.votes.iter().find(|vote| is_proposal(&vote.message))?;
     serde_json::from_str(&signed.message).ok()
+}
+
+/// What each policy says of the request that is tried, part by part.
+pub(super) fn explanation(model: &Model) -> Option<Overlay> {
+    let (organization, body, user) = (model.organization.as_ref()?, body(model)?, requester(model)?);
+    let rules = super::rules(model, organization);
+    let mut paragraphs = vec![clean(&body.activity_type), clean(body.parameters.get()), String::new()];
+    match body.made(organization, &model.policies.looked) {
+        Err(why) => paragraphs.push(format!("not judged: {}", clean(&why))),
+        Ok(made) => {
+            let approval: Vec<_> = rules.approval(&user.to_string(), None).into_iter().collect();
+            let simulation = made.simulate(&rules.house, &user.to_string(), &approval, model.now);
+            paragraphs.extend(foretold(&simulation, &rules).lines().map(str::to_owned));
+        }
+    }
+    Some(Overlay::Text { title: "What each policy says, and why".to_owned(), paragraphs, scroll: 0 })
 }
 
 /// Draws the trial.
