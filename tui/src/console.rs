@@ -10,6 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::app::{Effect, JournalLine, Model, Msg, update, view};
 use crate::ballot::Ballot;
 use crate::clock::now_millis;
+use crate::editor;
 use crate::failure::Failure;
 use crate::journal::{self, Entry};
 use crate::link::{self, Order};
@@ -70,7 +71,15 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
         };
         model.now = model.now.max(now_millis());
         for effect in update(&mut model, msg) {
-            if !perform(effect, &session, &orders, &results_in) {
+            if let Effect::Edit(text) = effect {
+                // Only one of them can have the terminal.
+                drop(screen);
+                let edited = edit(&session, text).await;
+                screen = Screen::take()?;
+                let size = screen.terminal.size()?;
+                let _ = results_in.send(Msg::Resize(size.width, size.height));
+                let _ = results_in.send(Msg::Edited(edited));
+            } else if !perform(effect, &session, &orders, &results_in) {
                 return Ok(());
             }
         }
@@ -85,6 +94,8 @@ fn perform(
     results: &UnboundedSender<Msg>,
 ) -> bool {
     match effect {
+        // The loop does it, as it has the terminal.
+        Effect::Edit(_) => {}
         Effect::Quit => return false,
         Effect::Order(order) => {
             // The worker lives as long as this sender.
@@ -112,6 +123,13 @@ fn perform(
         }
     }
     true
+}
+
+/// Lets the user edit a text. What comes from the daemon meanwhile is heard afterwards.
+async fn edit(session: &Arc<Session>, text: String) -> Result<String, String> {
+    let session = Arc::clone(session);
+    let edited = tokio::task::spawn_blocking(move || editor::edit(&session.folders, &text)).await;
+    edited.unwrap_or_else(|_| Err("the editor could not be waited for".to_owned()))
 }
 
 fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {

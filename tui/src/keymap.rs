@@ -84,6 +84,12 @@ pub(crate) enum Action {
     Try,
     /// Why.
     Explain,
+    /// Writes something new, to propose it.
+    New,
+    /// Writes a change of what is selected, to propose it.
+    Change,
+    /// Proposes to remove what is selected.
+    Remove,
     /// Further down in a review, a screenful.
     NextSection,
     /// The signed bytes.
@@ -107,6 +113,8 @@ pub(crate) enum Place {
     Approvals,
     /// The review of an activity.
     Review,
+    /// The review of something that is only thought of.
+    Draft,
     /// Organizations.
     Organizations,
     /// All activities.
@@ -136,6 +144,8 @@ pub(crate) struct Command {
 const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities, Place::Policies];
 const PANES: &[Place] = &[Place::Organizations, Place::Policies];
 const REVIEW: &[Place] = &[Place::Review];
+const DRAFT: &[Place] = &[Place::Draft];
+const READING: &[Place] = &[Place::Review, Place::Draft];
 const POLICIES: &[Place] = &[Place::Policies];
 const EVERYWHERE: &[Place] = &[];
 
@@ -152,7 +162,7 @@ const fn command(
 }
 
 /// All commands, in the order of the key bar.
-pub(crate) static COMMANDS: [Command; 31] = [
+pub(crate) static COMMANDS: [Command; 35] = [
     command(
         Action::Open,
         &[Key::Enter],
@@ -199,6 +209,33 @@ pub(crate) static COMMANDS: [Command; 31] = [
         POLICIES,
     ),
     command(
+        Action::New,
+        &[Key::Char('n')],
+        "n",
+        "new...",
+        "write a new policy in your editor and propose it; review and challenge follow",
+        "quorate policy new FILE",
+        POLICIES,
+    ),
+    command(
+        Action::Change,
+        &[Key::Char('E')],
+        "E",
+        "change...",
+        "write a change of the policy in your editor and propose it; review and challenge follow",
+        "quorate policy change POLICY FILE",
+        POLICIES,
+    ),
+    command(
+        Action::Remove,
+        &[Key::Char('D')],
+        "D",
+        "remove...",
+        "propose to remove the policy; review and challenge follow",
+        "quorate policy remove POLICY",
+        POLICIES,
+    ),
+    command(
         Action::Approve,
         &[Key::Char('a')],
         "a",
@@ -206,6 +243,15 @@ pub(crate) static COMMANDS: [Command; 31] = [
         "begin to approve; a challenge follows",
         "quorate approve REF --expect-sha256 HASH",
         REVIEW,
+    ),
+    command(
+        Action::Approve,
+        &[Key::Char('a')],
+        "a",
+        "propose...",
+        "begin to propose; a challenge follows",
+        "quorate policy new FILE",
+        DRAFT,
     ),
     command(
         Action::Reject,
@@ -216,7 +262,15 @@ pub(crate) static COMMANDS: [Command; 31] = [
         "quorate reject REF",
         REVIEW,
     ),
-    command(Action::NextSection, &[Key::Char(' ')], "Space", "next", "further down, a screenful", "", REVIEW),
+    command(
+        Action::NextSection,
+        &[Key::Char(' ')],
+        "Space",
+        "next",
+        "further down, a screenful",
+        "",
+        READING,
+    ),
     command(
         Action::Raw,
         &[Key::Char('d')],
@@ -224,7 +278,7 @@ pub(crate) static COMMANDS: [Command; 31] = [
         "raw bytes",
         "the bytes that the asker signed",
         "quorate review REF --json",
-        REVIEW,
+        READING,
     ),
     command(
         Action::Proof,
@@ -233,7 +287,7 @@ pub(crate) static COMMANDS: [Command; 31] = [
         "proof",
         "every check and every signed vote",
         "quorate review REF",
-        REVIEW,
+        READING,
     ),
     command(
         Action::Compare,
@@ -336,9 +390,14 @@ mod tests {
 
     #[test]
     fn no_key_means_two_things_in_one_place() {
-        for place in
-            [Place::Approvals, Place::Review, Place::Organizations, Place::Activities, Place::Policies]
-        {
+        for place in [
+            Place::Approvals,
+            Place::Review,
+            Place::Draft,
+            Place::Organizations,
+            Place::Activities,
+            Place::Policies,
+        ] {
             let keys: Vec<Key> = commands(place).flat_map(|command| command.keys.iter().copied()).collect();
             for (index, key) in keys.iter().enumerate() {
                 assert!(!keys.iter().skip(index + 1).any(|other| other == key), "{key:?} in {place:?}");

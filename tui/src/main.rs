@@ -8,6 +8,7 @@ mod cli;
 mod clock;
 mod config;
 mod console;
+mod editor;
 mod failure;
 #[cfg(test)]
 mod fake;

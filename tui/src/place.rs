@@ -163,6 +163,11 @@ pub(crate) fn append_private(path: &Path, line: &str) -> Result<(), PlaceFlaw> {
     file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
 }
 
+/// Removes a file.
+pub(crate) fn remove(path: &Path) -> Result<(), PlaceFlaw> {
+    fs::remove_file(path).map_err(|error| system(path, error))
+}
+
 /// Names of the files in a folder that end so, without the ending, sorted.
 pub(crate) fn names(folder: &Path, ending: &str) -> Result<Vec<String>, PlaceFlaw> {
     let entries = match fs::read_dir(folder) {

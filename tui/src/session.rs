@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{ActivityRow, DaemonStatus, Mode, OrganizationDetail};
-use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_common::wire::User;
 use serde::Deserialize;
@@ -339,14 +339,14 @@ pub(crate) fn note_down(
     folders: &Folders,
     review: &Review,
     ballot: &Ballot,
-    outcome: &str,
+    (activity_id, outcome): (ActivityId, &str),
     note: Option<&str>,
 ) -> Result<(), Failure> {
     let entry = Entry {
         previous: String::new(),
         at_millis: now_millis(),
         organization_id: review.activity.organization_id,
-        activity_id: review.activity.id,
+        activity_id,
         fingerprint: ballot.fingerprint.to_string(),
         sentence: review.sentence.clone(),
         choice: ballot.choice.word().to_owned(),
@@ -366,7 +366,7 @@ pub(crate) async fn verdict(
     id: OrganizationId,
 ) -> Result<(Activity, Outcome), Failure> {
     let target = match ballot.choice {
-        Choice::Approve => answered,
+        Choice::Approve | Choice::Propose => answered,
         Choice::Reject => client.record(id, &ballot.fingerprint.to_string()).await?.row.activity,
     };
     let outcome = Outcome::of(target.status);
@@ -380,7 +380,7 @@ fn checked_reference(reference: &str) -> Result<String, Failure> {
     if is_hash {
         return Ok(format!("sha256:{}", bare.to_ascii_lowercase()));
     }
-    match reference.parse::<quorate_common::ids::ActivityId>() {
+    match reference.parse::<ActivityId>() {
         Ok(id) => Ok(id.to_string()),
         Err(_) => Err(Failure::new(
             Exit::Usage,

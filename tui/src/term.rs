@@ -33,14 +33,19 @@ pub(crate) struct Screen {
     events: EventStream,
 }
 
+/// Makes a panic give the terminal back before it is told, once for the whole process.
+static PANICS: std::sync::Once = std::sync::Once::new();
+
 impl Screen {
     /// Takes the terminal. A panic gives it back before it is told.
     pub(crate) fn take() -> std::io::Result<Self> {
-        let told = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            give_back();
-            told(info);
-        }));
+        PANICS.call_once(|| {
+            let told = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                give_back();
+                told(info);
+            }));
+        });
         enable_raw_mode()?;
         // Cleared here, since the library would first ask the terminal where the cursor is and wait for it.
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;

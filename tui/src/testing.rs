@@ -19,7 +19,7 @@ use quorate_common::wire::{
 };
 use serde_json::{Value, json};
 
-use crate::ballot::{Ballot, Choice};
+use crate::ballot::Ballot;
 use crate::proof::{Evidence, Review, Viewer};
 use crate::roster::Roster;
 
@@ -274,7 +274,7 @@ impl Stage {
     /// A yes by another user.
     pub(crate) fn approve(&self, record: &mut ReviewRecord, voter: usize) {
         let activity = &mut record.row.activity;
-        let ballot = Ballot::new(Choice::Approve, Self::id(), activity.fingerprint, NOW - 300_000);
+        let ballot = Ballot::vote(true, Self::id(), activity.fingerprint, NOW - 300_000);
         let signed = Self::stamper(voter).stamp(ballot.message.as_bytes()).unwrap();
         activity.votes.push(Self::vote(
             activity.id,

@@ -31,6 +31,7 @@ mod once;
 mod payouts;
 mod policies;
 mod power_cuts;
+mod proposals;
 mod races;
 mod revocation;
 mod rulings;

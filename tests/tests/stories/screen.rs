@@ -30,6 +30,11 @@ pub(crate) struct Screen {
 impl Screen {
     /// Opens the console as this person.
     pub(crate) fn open(operator: Operator) -> Self {
+        Self::with_editor(operator, "false")
+    }
+
+    /// Opens the console as this person, who edits with this command.
+    pub(crate) fn with_editor(operator: Operator, editor: &str) -> Self {
         let size = PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(places::program("quorate"));
@@ -40,6 +45,7 @@ impl Screen {
         }
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
+        command.env("EDITOR", editor);
         command.cwd(operator.home());
         let child = pair.slave.spawn_command(command).expect("quorate can be started");
         let keyboard: Keyboard =

@@ -210,6 +210,7 @@ fn list(model: &mut Model, organization: OrganizationDetail, rows: &[ActivityRow
         organizations::show(&mut model.organizations, organization.clone());
     }
     model.organization = Some(organization);
+    effects.extend(review::rethink(model));
     effects
 }
 

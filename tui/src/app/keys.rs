@@ -56,7 +56,7 @@ fn filter(model: &mut Model) -> Option<&mut crate::screens::Filter> {
         Place::Activities => Some(&mut model.activities.filter),
         Place::Organizations => Some(&mut model.organizations.filter),
         Place::Policies => Some(&mut model.policies.filter),
-        Place::Review => None,
+        Place::Review | Place::Draft => None,
     }
 }
 
@@ -96,7 +96,7 @@ fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Place::Organizations => organizations::perform(model, wanted),
         Place::Activities => activities::perform(model, wanted),
         Place::Policies => policies::perform(model, wanted),
-        Place::Review => review::perform(model, wanted),
+        Place::Review | Place::Draft => review::perform(model, wanted),
     }
 }
 

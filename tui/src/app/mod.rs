@@ -41,6 +41,8 @@ pub(crate) enum Msg {
     Link(Answer),
     /// The key has signed, or not.
     Signed(Result<Stamp, String>),
+    /// The editor has ended: the text that it left, or why there is none.
+    Edited(Result<String, String>),
     /// Something that belongs to files went wrong.
     Trouble(String),
 }
@@ -59,6 +61,8 @@ pub(crate) enum Effect {
         /// The exact bytes.
         message: String,
     },
+    /// This text is to be edited.
+    Edit(String),
     /// The roster changed.
     SaveRoster(Box<Roster>),
     /// A decision was made: review, ballot, outcome in a word, remark.
@@ -201,6 +205,7 @@ impl Model {
     /// Where keys are read for.
     pub(crate) fn place(&self) -> Place {
         match (&self.review, self.screen) {
+            (Some(open), _) if open.review.draft.is_some() => Place::Draft,
             (Some(_), _) => Place::Review,
             (None, Screen::Approvals) => Place::Approvals,
             (None, Screen::Organizations) => Place::Organizations,
@@ -302,6 +307,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Link(answer) => answers::take(model, answer),
         Msg::Signed(result) => decide::signed(model, result),
+        Msg::Edited(result) => policies::edited(model, result),
         Msg::Trouble(text) => {
             model.notice = text;
             Vec::new()

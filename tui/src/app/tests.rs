@@ -12,6 +12,7 @@ use crate::link::Answer;
 use crate::testing::{NOW, Stage, hiding, lowering, tagging};
 use crate::theme::Theme;
 
+mod drafting;
 mod policies;
 
 /// A console in front of made-up answers.
@@ -271,7 +272,7 @@ fn pasted_lines_change_nothing() {
 }
 
 /// Goes through to the signed vote.
-fn until_hold(desk: &mut Desk, answer: &[Key]) -> quorate_common::stamp::Stamp {
+fn until_hold(desk: &mut Desk, answer: &[Key]) -> Stamp {
     desk.press(Key::Char('a'));
     desk.wait(1100);
     let mut effects = Vec::new();

@@ -120,6 +120,17 @@ pub(crate) struct ApproveArguments {
     pub(crate) allow_flag: Vec<String>,
 }
 
+/// How something is proposed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProposeArguments {
+    /// Only the review: what it would do, what would come of it; nothing is sent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Name of a HIGH flag that is accepted; once for each
+    #[arg(long, value_name = "FLAG")]
+    pub(crate) allow_flag: Vec<String>,
+}
+
 /// Commands on activities.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ActivityCommand {
@@ -218,6 +229,39 @@ pub(crate) enum PolicyCommand {
         /// Requests as JSON, one after another: a "type" and "parameters" each; - for standard input
         #[arg(value_name = "FILE", default_value = "-")]
         file: std::path::PathBuf,
+    },
+    /// Prints a policy as text to edit, or the beginning of a new one
+    Draft {
+        /// Id or name
+        #[arg(value_name = "POLICY")]
+        policy: Option<String>,
+    },
+    /// Proposes a new policy
+    New {
+        /// The policy as `quorate policy draft` writes it; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+    /// Proposes that a policy changes
+    Change {
+        /// Id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+        /// What it becomes, as `quorate policy draft POLICY` writes it; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+    /// Proposes that a policy goes
+    Remove {
+        /// Id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+        #[command(flatten)]
+        how: ProposeArguments,
     },
     /// Looks for what is suspicious: exits with 1 if anything is
     Lint {

@@ -28,7 +28,7 @@ pub(super) async fn approve(session: &Session, wanted: &ApproveArguments) -> Res
     if let Some(refusal) = review.approve_refusal() {
         return Err(closed(&review, &refusal));
     }
-    cast(session, &review, Choice::Approve, None).await
+    vote(session, &review, Choice::Approve, None).await
 }
 
 /// Votes no. A failed check does not stand in the way.
@@ -41,7 +41,7 @@ pub(super) async fn reject(
     if let Some(refusal) = review.reject_refusal() {
         return Err(closed(&review, &refusal));
     }
-    cast(session, &review, Choice::Reject, note).await
+    vote(session, &review, Choice::Reject, note).await
 }
 
 fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
@@ -74,19 +74,22 @@ fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
             .collect();
         return Err(differs(format!("a check failed: {}; nothing was sent", failed.join("; "))));
     }
-    let unnamed: Vec<&str> = review
-        .high_flags()
-        .map(|flag| flag.name)
-        .filter(|name| !wanted.allow_flag.iter().any(|allowed| allowed == name))
-        .collect();
-    if !unnamed.is_empty() && review.approve_refusal().is_none() {
-        let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
-        return Err(differs(format!(
-            "HIGH flags are not accepted by name; nothing was sent. After reading them: {}",
-            hint.join(" ")
-        )));
+    if review.approve_refusal().is_none() { unnamed_flags(review, &wanted.allow_flag) } else { Ok(()) }
+}
+
+/// Each HIGH flag must be accepted by its name.
+pub(super) fn unnamed_flags(review: &Review, allowed: &[String]) -> Result<(), Failure> {
+    let flags = review.high_flags().map(|flag| flag.name);
+    let unnamed: Vec<&str> = flags.filter(|name| !allowed.iter().any(|allowed| allowed == name)).collect();
+    if unnamed.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
+    let message = format!(
+        "HIGH flags are not accepted by name; nothing was sent. After reading them: {}",
+        hint.join(" ")
+    );
+    Err(Failure::new(Exit::Verification, message).with(json(review)))
 }
 
 fn closed(review: &Review, refusal: &str) -> Failure {
@@ -99,38 +102,53 @@ fn closed(review: &Review, refusal: &str) -> Failure {
     Failure::new(exit, format!("{refusal}; nothing was sent")).with(json(review))
 }
 
-async fn cast(
+async fn vote(
     session: &Session,
     review: &Review,
     choice: Choice,
     note: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is chosen"))?;
     // A rejection must reach what the daemon shows, even when no bytes prove it.
     let fingerprint =
         review.proposal.as_ref().map_or(review.activity.fingerprint, |proposal| proposal.fingerprint);
     let organization: OrganizationId = review.activity.organization_id;
+    let ballot = Ballot::vote(choice == Choice::Approve, organization, fingerprint, now_millis());
+    cast(session, review, &ballot, note).await
+}
+
+/// Signs a vote or a proposal, sends it, and looks whether it is in the record.
+pub(super) async fn cast(
+    session: &Session,
+    review: &Review,
+    ballot: &Ballot,
+    note: Option<&str>,
+) -> Result<Answer, Failure> {
+    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is chosen"))?;
     let stamper = session.stamper()?;
-    let ballot = Ballot::new(choice, organization, fingerprint, now_millis());
     let stamp = stamper
         .stamp(ballot.message.as_bytes())
         .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
-    let answered = link::submit(&session.client, &ballot, &stamp).await?;
-    let (target, outcome) = verdict(&session.client, &ballot, answered, organization).await?;
-    note_down(&session.folders, review, &ballot, outcome.word(), note)?;
-    if !ballot::is_recorded(&target, &ballot, user, &stamp) {
-        let message = "sent, but the daemon's record does not hold this vote with this signature";
+    let answered = link::submit(&session.client, ballot, &stamp).await?;
+    let organization = review.activity.organization_id;
+    let (target, outcome) = verdict(&session.client, ballot, answered, organization).await?;
+    note_down(&session.folders, review, ballot, (target.id, outcome.word()), note)?;
+    let what = if ballot.choice == Choice::Propose { "proposal" } else { "vote" };
+    if !ballot::is_recorded(&target, ballot, user, &stamp) {
+        let message = format!("sent, but the daemon's record does not hold this {what} with this signature");
         return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
     }
-    let text = format!("Vote recorded. {}\n", outlook(&target, review));
-    Ok(answer(review, choice, outcome, "recorded", text).with_result(&target))
+    let told = if ballot.choice == Choice::Propose { "Proposal" } else { "Vote" };
+    let text = format!("{told} recorded. {}\n", outlook(&target, review));
+    Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
 }
 
 fn answer(review: &Review, choice: Choice, outcome: Outcome, vote: &str, text: String) -> Answer {
     let exit = match (choice, outcome) {
-        (Choice::Reject, Outcome::Rejected) | (Choice::Approve, Outcome::Executed) => Exit::Done,
+        (Choice::Reject, Outcome::Rejected) | (Choice::Approve | Choice::Propose, Outcome::Executed) => {
+            Exit::Done
+        }
         (_, Outcome::Waiting) => Exit::Waiting,
-        (Choice::Approve, Outcome::Rejected) => Exit::Rejected,
+        (Choice::Approve | Choice::Propose, Outcome::Rejected) => Exit::Rejected,
         (_, Outcome::Failed) | (Choice::Reject, Outcome::Executed) => Exit::Failed,
     };
     let data = json!({
@@ -148,6 +166,7 @@ fn answer(review: &Review, choice: Choice, outcome: Outcome, vote: &str, text: S
 impl Answer {
     fn with_result(mut self, target: &Activity) -> Self {
         if let Some(members) = self.data.first_mut().and_then(serde_json::Value::as_object_mut) {
+            members.insert("activityId".to_owned(), json!(target.id));
             members.insert("status".to_owned(), json!(target.status));
             members.insert("result".to_owned(), target.result.clone());
             members.insert("failure".to_owned(), json!(target.failure));

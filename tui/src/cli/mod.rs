@@ -8,6 +8,7 @@ mod dev;
 mod keys;
 mod organizations;
 mod policies;
+mod propose;
 mod review;
 mod status;
 

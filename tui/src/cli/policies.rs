@@ -1,4 +1,4 @@
-//! `quorate policy ls|get|check|explain|simulate|lint`.
+//! `quorate policy ls|get|check|explain|simulate|diff|lint`; what asks for changes is beside it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,19 +7,19 @@ use std::path::Path;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::OrganizationId;
 use quorate_common::wire::Policy;
-use quorate_policy::decide::{Effect, PolicyOutcome, PolicyProgram};
+use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::lint::{Finding, Level};
 use quorate_policy::simulate::Simulation;
 use serde_json::{Value, json};
 
-use super::Answer;
 use super::arguments::PolicyCommand;
+use super::{Answer, propose};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::kinds::Scene;
 use crate::link::{look_up, recent};
 use crate::place;
-use crate::policies::{self, Body, Looked, Replay, Rules, outcome_word};
+use crate::policies::{self, Body, Looked, Replay, Rules, outcome_word, verdict_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, quoted};
 
@@ -45,6 +45,24 @@ pub(super) async fn run(
             let text = input(file)?;
             simulate(&session()?, requester.as_deref(), &text).await
         }
+        PolicyCommand::Draft { policy: None } => propose::draft(None, None),
+        PolicyCommand::Draft { policy } => {
+            propose::draft(Some(&House::read(&session()?).await?), policy.as_deref())
+        }
+        PolicyCommand::New { file, how } => {
+            let (wish, session) = (propose::new(&input(file)?)?, session()?);
+            propose::propose(&session, &House::read(&session).await?, &wish, how).await
+        }
+        PolicyCommand::Change { policy, file, how } => {
+            let (text, session) = (input(file)?, session()?);
+            let house = House::read(&session).await?;
+            propose::propose(&session, &house, &propose::change(&house, policy, &text)?, how).await
+        }
+        PolicyCommand::Remove { policy, how } => {
+            let session = session()?;
+            let house = House::read(&session).await?;
+            propose::propose(&session, &house, &propose::remove(&house, policy)?, how).await
+        }
         PolicyCommand::Diff { reference } => diff(&session()?, reference).await,
         PolicyCommand::Explain { reference, policy } => {
             explain(&session()?, reference, policy.as_deref()).await
@@ -53,10 +71,12 @@ pub(super) async fn run(
 }
 
 /// An organization as the daemon tells it.
-struct House {
+pub(super) struct House {
     id: OrganizationId,
-    organization: OrganizationDetail,
-    strict: bool,
+    /// The organization.
+    pub(super) organization: OrganizationDetail,
+    /// Whether a denying policy that fails denies.
+    pub(super) strict: bool,
 }
 
 impl House {
@@ -71,7 +91,7 @@ impl House {
     }
 
     /// A policy by id or name.
-    fn policy(&self, wanted: &str) -> Result<&Policy, Failure> {
+    pub(super) fn policy(&self, wanted: &str) -> Result<&Policy, Failure> {
         let is = |policy: &&Policy| policy.policy_id.to_string() == wanted || policy.policy_name == wanted;
         let missing = || Failure::new(Exit::NotFound, format!("there is no policy {}", clean(wanted)));
         self.organization.policies.iter().find(is).ok_or_else(missing)
@@ -317,12 +337,7 @@ pub(crate) fn replayed(replay: &Replay, organization: &OrganizationDetail) -> Ve
 
 /// What would happen, for people.
 pub(crate) fn foretold(simulation: &Simulation, rules: &Rules<'_>) -> String {
-    let verdict = match simulation.verdict {
-        PolicyOutcome::Allow => "ALLOWED",
-        PolicyOutcome::RequiresConsensus => "NEEDS APPROVAL",
-        _ => "DENIED",
-    };
-    let mut text = format!("{verdict}: {}\n", clean(&simulation.because));
+    let mut text = format!("{}: {}\n", verdict_word(simulation.verdict), clean(&simulation.because));
     for said in &simulation.policies {
         let outcome = said.explanation.outcome.wire_name().trim_start_matches("OUTCOME_");
         let _ = writeln!(text, "  {outcome:<18} {}: {}", quoted(&said.policy_name), clean(&said.reason));

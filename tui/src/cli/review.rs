@@ -22,13 +22,22 @@ pub(crate) fn text(review: &Review) -> String {
         out.push_str(text.trim_end());
         out.push('\n');
     };
-    line(format!("{} RISK  {}  ({})", review.risk.word(), review.title, status_word(review.activity.status)));
+    let status = if review.draft.is_some() {
+        "a draft: nothing was sent"
+    } else {
+        status_word(review.activity.status)
+    };
+    line(format!("{} RISK  {}  ({status})", review.risk.word(), review.title));
     line(review.sentence.clone());
     line(format!("\ntype      {}", crate::text::clean(&review.activity.activity_type)));
-    line(format!("id        {}", review.activity.id));
-    line(format!("asked by  {}", review.asker));
-    line(format!("asked at  {}", date_time(review.activity.created_at.millis())));
-    line(format!("needs     {}", needs(review)));
+    if review.draft.is_none() {
+        line(format!("id        {}", review.activity.id));
+        line(format!("asked by  {}", review.asker));
+        line(format!("asked at  {}", date_time(review.activity.created_at.millis())));
+        line(format!("needs     {}", needs(review)));
+    } else {
+        line(format!("outlook   {}", needs(review)));
+    }
     for vote in &review.votes {
         let said = if vote.selection == quorate_common::activity::Selection::Approved { "yes" } else { "no" };
         let state = vote
@@ -55,7 +64,7 @@ pub(crate) fn text(review: &Review) -> String {
     if let Some(proposal) = &review.proposal {
         line(format!("sha256    {}", grouped(&proposal.fingerprint.hex())));
     }
-    if review.blocked() {
+    if review.blocked() && review.draft.is_none() {
         line("\nBLOCKED: a check failed; this cannot be approved here. Rejecting is possible.".to_owned());
     }
     out
@@ -63,6 +72,9 @@ pub(crate) fn text(review: &Review) -> String {
 
 /// Who has agreed, how many must, and what the viewer's vote would do.
 pub(crate) fn needs(review: &Review) -> String {
+    if let Some(draft) = &review.draft {
+        return draft.outlook.clone();
+    }
     let tally = &review.tally;
     let scene = Scene { organization: &review.organization, asker: None };
     let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();

@@ -27,7 +27,7 @@ pub(crate) async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> R
         if attempt > 0 {
             tokio::time::sleep(Duration::from_millis(PAUSE_MILLIS << attempt)).await;
         }
-        match client.post(ballot.choice.path(), &ballot.message, &header).await {
+        match client.post(ballot.path, &ballot.message, &header).await {
             Ok(bytes) => {
                 let submitted: Submitted = serde_json::from_slice(&bytes)
                     .map_err(|error| LinkFlaw::Unreadable(error.to_string()))?;

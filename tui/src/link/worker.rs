@@ -186,7 +186,7 @@ async fn cast(
 ) -> Result<Activity, LinkFlaw> {
     let answered = submit(client, ballot, stamp).await?;
     match ballot.choice {
-        crate::ballot::Choice::Approve => Ok(answered),
+        crate::ballot::Choice::Approve | crate::ballot::Choice::Propose => Ok(answered),
         crate::ballot::Choice::Reject => {
             Ok(client.record(id, &ballot.fingerprint.to_string()).await?.row.activity)
         }

@@ -1,6 +1,7 @@
 //! Policies as this console reads them by itself: the organization as the language sees it, requests as facts, and
 //! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
 
+mod draft;
 mod history;
 mod kinds;
 mod replay;
@@ -15,8 +16,9 @@ use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::simulate::{House, NamedPolicy};
 use quorate_policy::{Names, Program, contributors, in_words};
 
+pub(crate) use draft::{Draft, DraftFlaw, removal};
 pub(crate) use history::{History, Matched};
-pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed};
+pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
 pub(crate) use request::{Body, Looked};
 
 /// `CREDENTIAL_TYPE_*` of a passkey, as policies read it.

@@ -159,3 +159,12 @@ pub(crate) const fn outcome_word(outcome: PolicyOutcome) -> &'static str {
         | PolicyOutcome::TimeInactive => "denied",
     }
 }
+
+/// What the organization says, in a word.
+pub(crate) const fn verdict_word(verdict: PolicyOutcome) -> &'static str {
+    match verdict {
+        PolicyOutcome::Allow => "ALLOWED",
+        PolicyOutcome::RequiresConsensus => "NEEDS APPROVAL",
+        _ => "DENIED",
+    }
+}

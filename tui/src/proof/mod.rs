@@ -13,12 +13,14 @@ use crate::text::{clean, quoted};
 
 mod checks;
 mod compare;
+mod draft;
 mod flags;
 mod report;
 mod rule;
 mod tally;
 mod votes;
 
+pub(crate) use draft::{Draft, Ground};
 pub(crate) use report::json;
 pub(crate) use tally::Tally;
 pub(crate) use votes::VoteProof;
@@ -166,6 +168,8 @@ pub(crate) struct Review {
     pub(crate) viewer: Viewer,
     /// When the review was made.
     pub(crate) taken_at: u64,
+    /// What is only thought of; absent of what was asked for.
+    pub(crate) draft: Option<Draft>,
 }
 
 impl Review {
@@ -206,6 +210,7 @@ impl Review {
             organization: organization.clone(),
             viewer: evidence.viewer.clone(),
             taken_at: evidence.now,
+            draft: None,
         }
         .with_danger(decoded.story.danger)
     }
@@ -246,6 +251,9 @@ impl Review {
             return Some(refusal);
         }
         let user = self.viewer.user?;
+        if self.draft.is_some() {
+            return None;
+        }
         if let Some(vote) = self.own_vote() {
             return Some(format!("already voted {}", crate::text::clock(vote.cast)));
         }
@@ -263,7 +271,8 @@ impl Review {
 
     /// Why the viewer cannot reject, if so.
     pub(crate) fn reject_refusal(&self) -> Option<String> {
-        self.closed()
+        let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc drops it".to_owned());
+        unsent.or_else(|| self.closed())
     }
 
     /// The viewer's live approval, if there is one.
@@ -273,7 +282,7 @@ impl Review {
     }
 
     fn closed(&self) -> Option<String> {
-        if self.activity.status != Status::ConsensusNeeded {
+        if self.draft.is_none() && self.activity.status != Status::ConsensusNeeded {
             return Some(format!("it does not wait any more: {}", status_word(self.activity.status)));
         }
         if self.viewer.user.is_none() {

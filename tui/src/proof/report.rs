@@ -11,7 +11,8 @@ pub(crate) fn json(review: &Review) -> Value {
     let names =
         |users: &[quorate_common::ids::UserId]| users.iter().map(ToString::to_string).collect::<Vec<_>>();
     json!({
-        "activityId": review.activity.id,
+        "activityId": review.draft.is_none().then_some(review.activity.id),
+        "outlook": review.draft.as_ref().map(|draft| draft.outlook.as_str()),
         "organizationId": review.activity.organization_id,
         "organizationName": review.organization.head.organization_name,
         "organizationVersion": review.organization.head.version,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quorate_common::console::{Waiting, WaitingReason};
+use quorate_common::ids::UserId;
 use quorate_policy::decide::PolicyOutcome;
 use quorate_policy::simulate::Simulation;
 
@@ -26,27 +27,34 @@ pub(super) fn evaluate(
     proposal: &Proposal,
     votes: &[VoteProof],
 ) -> Option<Result<Reckoning, String>> {
-    let grounds = evidence.record.grounds.as_ref()?;
+    evidence.record.grounds.as_ref()?;
+    let votes = votes.iter().filter(|vote| vote.counts());
+    let keys: Vec<_> = votes.map(|vote| (vote.user, vote.public_key.as_str())).collect();
+    Some(reckon(evidence, proposal, &keys))
+}
+
+/// Evaluates the rule over approvals by these users with these keys.
+pub(super) fn reckon(
+    evidence: &Evidence<'_>,
+    proposal: &Proposal,
+    keys: &[(UserId, &str)],
+) -> Result<Reckoning, String> {
+    let grounds = evidence.record.grounds.clone().unwrap_or_default();
     let organization = &evidence.record.organization;
     let rules = Rules::of(organization, grounds.strict_deny_errors, evidence.now);
-    let reckon = || {
-        if let Some((policy, flaw)) = rules.unreadable.first() {
-            return Err(format!("policy {}: {flaw}", quoted(&policy.policy_name)));
-        }
-        let body: Body = serde_json::from_str(&proposal.message).map_err(|error| error.to_string())?;
-        let made = body.made(organization, &grounds.signers)?;
-        let approvals = votes.iter().filter(|vote| vote.counts());
-        let approvals: Vec<_> = approvals
-            .filter_map(|vote| rules.approval(&vote.user.to_string(), Some(&vote.public_key)))
-            .collect();
-        let simulation = made.simulate(&rules.house, &proposal.asker.to_string(), &approvals, evidence.now);
-        Ok(Reckoning {
-            reason: reason(&simulation, made.is_for_root_quorum_only()),
-            is_timed: rules.house.policies.iter().any(|policy| policy.program.time.is_some()),
-            simulation,
-        })
-    };
-    Some(reckon())
+    if let Some((policy, flaw)) = rules.unreadable.first() {
+        return Err(format!("policy {}: {flaw}", quoted(&policy.policy_name)));
+    }
+    let body: Body = serde_json::from_str(&proposal.message).map_err(|error| error.to_string())?;
+    let made = body.made(organization, &grounds.signers)?;
+    let approvals = keys.iter().filter_map(|(user, key)| rules.approval(&user.to_string(), Some(key)));
+    let approvals: Vec<_> = approvals.collect();
+    let simulation = made.simulate(&rules.house, &proposal.asker.to_string(), &approvals, evidence.now);
+    Ok(Reckoning {
+        reason: reason(&simulation, made.is_for_root_quorum_only()),
+        is_timed: rules.house.policies.iter().any(|policy| policy.program.time.is_some()),
+        simulation,
+    })
 }
 
 /// Why it waits, as the daemon would say it.

@@ -234,12 +234,7 @@ fn votes_that_do_not_verify_do_not_count() {
     spoil(&|vote| vote.signature.replace_range(20..22, "00"));
     spoil(&|vote| vote.public_key = Stage::stamper(3).public_key().to_owned());
     spoil(&|vote| {
-        let ballot = crate::ballot::Ballot::new(
-            crate::ballot::Choice::Approve,
-            Stage::id(),
-            Fingerprint::of(b"other"),
-            NOW,
-        );
+        let ballot = crate::ballot::Ballot::vote(true, Stage::id(), Fingerprint::of(b"other"), NOW);
         vote.signature = Stage::stamper(2).stamp(ballot.message.as_bytes()).unwrap().signature;
         vote.message = ballot.message;
     });
@@ -363,12 +358,7 @@ fn a_key_that_is_off_says_why() {
 #[test]
 fn rejecting_votes_never_count_as_approvals() {
     let (stage, mut record) = lowering();
-    let ballot = crate::ballot::Ballot::new(
-        crate::ballot::Choice::Reject,
-        Stage::id(),
-        record.row.activity.fingerprint,
-        NOW - 1000,
-    );
+    let ballot = crate::ballot::Ballot::vote(false, Stage::id(), record.row.activity.fingerprint, NOW - 1000);
     let stamp = Stage::stamper(3).stamp(ballot.message.as_bytes()).unwrap();
     let id = record.row.activity.id;
     record.row.activity.votes.push(Stage::vote(

@@ -7,7 +7,7 @@ use quorate_common::stamp::Stamp;
 use tui_input::Input;
 use zeroize::Zeroizing;
 
-use super::{edit, review};
+use super::{edit, policies, review};
 use crate::app::{Effect, JournalLine, Model};
 use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::cli::outlook;
@@ -96,16 +96,18 @@ impl Decide {
     }
 }
 
-/// Begins a decision on the open review.
+/// Begins a decision on the open review: a vote, or the proposal that it is a draft of.
 pub(crate) fn begin(model: &mut Model, choice: Choice) {
     let Some(open) = &model.review else { return };
     let review = &open.review;
     let fingerprint =
         review.proposal.as_ref().map_or(review.activity.fingerprint, |proposal| proposal.fingerprint);
-    let challenge = if choice == Choice::Approve { review.challenge() } else { Challenge::Yes };
+    let challenge = if choice == Choice::Reject { Challenge::Yes } else { review.challenge() };
+    let vote =
+        || Ballot::vote(choice == Choice::Approve, review.activity.organization_id, fingerprint, model.now);
     model.decide = Some(Decide {
         choice,
-        ballot: Ballot::new(choice, review.activity.organization_id, fingerprint, model.now),
+        ballot: review.draft.as_ref().map_or_else(vote, |draft| draft.ballot.clone()),
         challenge,
         note: Input::default(),
         step: Step::Quiet { since: model.now },
@@ -164,6 +166,11 @@ fn escape(model: &mut Model) -> Vec<Effect> {
         }
         Step::Over { .. } => {}
         _ => "cancelled: nothing was sent".clone_into(&mut model.notice),
+    }
+    if matches!(decide.step, Step::Over { good: true, .. }) && decide.choice == Choice::Propose {
+        // What was thought of is an activity now.
+        model.review = None;
+        policies::sent(model);
     }
     model.decide = None;
     if let Some(open) = &mut model.review {
@@ -267,6 +274,16 @@ pub(crate) fn advance(model: &mut Model) -> Vec<Effect> {
         }
         Step::Hold { stamp, until } if now >= *until => {
             let stamp = stamp.clone();
+            if let Some(open) = model.review.as_ref().filter(|_| decide.choice == Choice::Propose) {
+                // There is no record yet, and a change of the organization would have stopped it.
+                let organization = open.review.activity.organization_id;
+                decide.step = Step::Sending { stamp: stamp.clone() };
+                model.dirty = true;
+                return vec![Effect::Order(Order::Cast(
+                    organization,
+                    Box::new((decide.ballot.clone(), *stamp)),
+                ))];
+            }
             decide.step = Step::Reread { stamp };
             let activity = model
                 .review
@@ -316,8 +333,8 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
     let Some(decide) = &mut model.decide else { return Vec::new() };
     let Step::Sending { stamp } = &decide.step else { return Vec::new() };
     let note = Some(decide.note.value().to_owned()).filter(|note| !note.is_empty());
-    let line = |outcome: &'static str| JournalLine {
-        activity: open.review.activity.id,
+    let line = |activity, outcome: &'static str| JournalLine {
+        activity,
         organization: open.review.activity.organization_id,
         version: open.review.organization.head.version,
         sentence: open.review.sentence.clone(),
@@ -326,6 +343,11 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
     };
     let ballot = decide.ballot.clone();
     let mut closed = None;
+    let activity = match (&result, decide.choice) {
+        (Ok(target), Choice::Propose) => target.id,
+        _ => open.review.activity.id,
+    };
+    let what = if decide.choice == Choice::Propose { "Proposal" } else { "Vote" };
     let (good, text, outcome) = match result {
         Ok(target) if user.is_some_and(|user| ballot::is_recorded(&target, &ballot, user, stamp)) => {
             let outcome = Outcome::of(target.status);
@@ -336,7 +358,7 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
             (
                 good,
                 format!(
-                    "Vote recorded, with my signature in the record [v]. {}",
+                    "{what} recorded, with my signature in the record [v]. {}",
                     outlook(&target, &open.review)
                 ),
                 outcome.word(),
@@ -344,7 +366,10 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
         }
         Ok(_) => (
             false,
-            "[x] Sent, but the daemon's record does not hold this vote with this signature.".to_owned(),
+            format!(
+                "[x] Sent, but the daemon's record does not hold this {} with this signature.",
+                what.to_lowercase()
+            ),
             "not in the record",
         ),
         Err(flaw) if flaw.is_transport() => (
@@ -354,9 +379,9 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
             ),
             "no answer",
         ),
-        Err(flaw) => (false, format!("[!] The daemon refused: {flaw}. No vote was counted."), "refused"),
+        Err(flaw) => (false, format!("[!] The daemon refused: {flaw}. Nothing was counted."), "refused"),
     };
-    let effect = Effect::Journal(Box::new((line(outcome), ballot)));
+    let effect = Effect::Journal(Box::new((line(activity, outcome), ballot)));
     decide.over(good, text);
     if let Some(open) = &mut model.review {
         open.wants_fresh = true;

@@ -20,7 +20,10 @@ use crate::proof::status_word;
 use crate::text::{clean, cut, date_time, duration, pad, quoted, wrap};
 use crate::theme::Theme;
 
+mod drafting;
 mod trial;
+
+pub(crate) use drafting::{edited, sent, thought};
 
 /// Columns of the list beside the policy.
 const LIST_COLUMNS: u16 = 38;
@@ -48,6 +51,8 @@ pub(crate) struct State {
     history: Option<History>,
     /// How often policies matched of late, as far as it was counted.
     matched: BTreeMap<PolicyId, Matched>,
+    /// What is being written.
+    drafting: Option<drafting::Drafting>,
 }
 
 /// Asks for what happened of late.
@@ -126,6 +131,9 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::NextPane => model.policies.trying = !model.policies.trying,
         Action::Try => model.policies.trying = true,
+        Action::New => return drafting::new(model),
+        Action::Change => return drafting::change(model),
+        Action::Remove => return drafting::remove(model),
         Action::Explain => model.overlays.extend(trial::explanation(model)),
         wanted if model.policies.trying => return trial::perform(model, wanted),
         Action::Open => model.overlays.extend(happened(model)),
@@ -237,7 +245,7 @@ fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let mut lines: Vec<Line> = shown.iter().enumerate().map(line).collect();
     if lines.is_empty() {
         lines.push(Line::plain(if all == 0 {
-            "  none: only the root quorum decides"
+            "  none: the root quorum decides"
         } else {
             "  nothing matches; Esc clears the filter"
         }));

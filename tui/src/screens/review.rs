@@ -6,7 +6,7 @@ use quorate_common::console::{ActivityRow, WaitingRule};
 use ratatui::layout::Rect;
 
 use super::overlay::Overlay;
-use super::{decide, moved};
+use super::{decide, moved, policies};
 use crate::app::{Effect, Model, areas};
 use crate::ballot::Choice;
 use crate::canvas::{Canvas, Line, above};
@@ -14,7 +14,7 @@ use crate::cli::replayed;
 use crate::keymap::Action;
 use crate::kinds::Level;
 use crate::link::Order;
-use crate::policies::{self, Looked, changed};
+use crate::policies::{Looked, changed, replay as judge_again};
 use crate::proof::{Challenge, Review, status_word};
 use crate::text::{clean, clock, duration};
 use crate::theme::Theme;
@@ -23,6 +23,8 @@ mod sections;
 
 use sections::{SECTIONS, lines};
 
+/// The daemon takes bytes for an hour; a draft is asked for well before that.
+const DRAFT_MILLIS: u64 = 10 * 60 * 1000;
 /// Lines about activities that would come out otherwise.
 const REPLAYED: usize = 20;
 
@@ -63,6 +65,11 @@ impl State {
             closed: None,
             wants_fresh: true,
         }
+    }
+
+    /// Opens the review of something that is only thought of.
+    pub(crate) fn draft(review: Review) -> Self {
+        Self { wants_fresh: false, ..Self::new(review) }
     }
 
     /// Takes in a fresh copy. Sections must be looked at again when something differs.
@@ -115,7 +122,7 @@ pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &Looked) {
     let organization = &open.review.organization;
     let policies = changed(organization, &proposal.activity_type, &proposal.parameters);
     let Some(policies) = policies else { return };
-    let replay = policies::replay(organization, policies, strict, rows, looked, now);
+    let replay = judge_again(organization, policies, strict, rows, looked, now);
     let mut lines = replayed(&replay, organization);
     if let Some(more) = lines.len().checked_sub(REPLAYED).filter(|more| *more > 0) {
         lines.truncate(REPLAYED);
@@ -172,7 +179,48 @@ pub(crate) fn reread(model: &Model) -> Vec<Effect> {
         let activity = &open.review.activity;
         Effect::Order(Order::Record(activity.organization_id, activity.id.to_string()))
     };
-    model.review.as_ref().map(order).into_iter().collect()
+    let recorded = model.review.as_ref().filter(|open| open.review.draft.is_none());
+    recorded.map(order).into_iter().collect()
+}
+
+/// Looks again at what is only thought of, when the organization has changed. What is being decided stays as it is shown.
+pub(crate) fn rethink(model: &mut Model) -> Vec<Effect> {
+    let version = model.organization.as_ref().map(|organization| organization.head.version);
+    let Some(open) = &mut model.review else { return Vec::new() };
+    let Some(draft) = &open.review.draft else { return Vec::new() };
+    if version == Some(open.review.organization.head.version) {
+        return Vec::new();
+    }
+    if model.decide.is_some() {
+        open.changed = Some("the organization".to_owned());
+        return Vec::new();
+    }
+    let wish = draft.wish.clone();
+    match policies::thought(model, &wish) {
+        Some(fresh) => {
+            let effects = wants_replay(&fresh).into_iter().collect();
+            model.review = Some(State::draft(fresh));
+            effects
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Begins to propose what is thought of. Bytes that grew old are made anew, and their fingerprint is looked at first.
+fn propose(model: &mut Model) {
+    let Some(open) = &model.review else { return };
+    if model.now.saturating_sub(open.review.taken_at) < DRAFT_MILLIS {
+        decide::begin(model, Choice::Propose);
+        return;
+    }
+    let wish = open.review.draft.as_ref().map(|draft| draft.wish.clone());
+    if let Some(fresh) = wish.and_then(|wish| policies::thought(model, &wish)) {
+        "the draft grew old: its bytes have a new time and fingerprint; look, then a again"
+            .clone_into(&mut model.notice);
+        if let Some(open) = &mut model.review {
+            open.replace(fresh);
+        }
+    }
 }
 
 /// Keys of this screen.
@@ -188,6 +236,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
         Action::Approve => match standstill.or_else(|| open.approve_refusal()) {
             Some(refusal) => model.notice = format!("a is off: {refusal}"),
+            None if open.review.draft.is_some() => propose(model),
             None => decide::begin(model, Choice::Approve),
         },
         Action::Reject => {
@@ -269,6 +318,7 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let foot = Rect { y: viewport.bottom(), height: end.saturating_sub(viewport.bottom()), ..body };
     let seen: Vec<String> = open.seen.iter().map(ToString::to_string).collect();
     let copy = match &open.changed {
+        None if review.draft.is_some() => "a draft: nothing was sent".to_owned(),
         Some(changed) => format!("[!] changed since: {changed} (r to take in)"),
         None => format!("frozen copy taken {}, no change since", clock(review.taken_at)),
     };
@@ -281,7 +331,8 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let hint = match open.approve_refusal() {
         Some(refusal) => format!(" a is off: {refusal}"),
         None => format!(
-            " to approve you will type {}{}, then have 3 s to call it back",
+            " to {} you will type {}{}, then have 3 s to call it back",
+            if review.draft.is_some() { "propose it (a)" } else { "approve" },
             asked(review),
             unlocking(model)
         ),
@@ -311,6 +362,7 @@ pub(crate) fn standing(review: &Review) -> String {
     let has = tally.has();
     let base = format!("has {has} of {}", tally.needed);
     match tally.rule {
+        None if review.draft.is_some() => "a draft".to_owned(),
         None => status_word(review.activity.status).to_owned(),
         Some(WaitingRule::Policy) => format!("has {has}; a policy decides how many are needed"),
         Some(WaitingRule::RootQuorum) if review.approve_refusal().is_some() => base,
@@ -330,6 +382,7 @@ fn lapse(review: &Review, now: u64) -> String {
             "all votes lapsed; it stays open".to_owned()
         }
         _ if review.tally.rule.is_some() => "no vote counts here; it stays open".to_owned(),
+        _ if review.draft.is_some() => "nothing was sent".to_owned(),
         _ => format!("decided {}", clock(review.activity.updated_at.millis())),
     }
 }

@@ -75,7 +75,7 @@ fn text(model: &Model, columns: usize) -> Vec<String> {
         Step::Signing => say("Unlocking the key."),
         Step::Hold { until, .. } => {
             let left = until.saturating_sub(model.now).div_ceil(1000);
-            say(&format!("Signed. The vote leaves in {left} s. Esc calls it back; nothing has left yet."));
+            say(&format!("Signed. It leaves in {left} s. Esc calls it back; nothing has left yet."));
         }
         Step::Reread { .. } => say("Reading the record once more before sending."),
         Step::Sending { .. } => say("Sending. A lost answer leads to the same bytes being sent again."),
@@ -95,7 +95,7 @@ fn text(model: &Model, columns: usize) -> Vec<String> {
     );
     say(&decide.ballot.message);
     say(
-        "Pasting is off. Keys pressed before the field opened were thrown away. After signing the vote waits 3 s (Esc calls it back).",
+        "Pasting is off. Keys pressed before the field opened were thrown away. After signing it waits 3 s (Esc calls it back).",
     );
     out
 }

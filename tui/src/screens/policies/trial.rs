@@ -10,7 +10,7 @@ use crate::app::{Effect, Model};
 use crate::canvas::{Canvas, Line};
 use crate::cli::foretold;
 use crate::keymap::Action;
-use crate::policies::{Body, Rules};
+use crate::policies::{Body, Rules, verdict_word};
 use crate::screens::overlay::Overlay;
 use crate::screens::{activities, moved};
 use crate::text::{clean, cut, pad, quoted};
@@ -103,11 +103,7 @@ pub(super) fn draw(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, ar
 }
 
 fn outcome(lines: &mut Vec<Line>, simulation: &Simulation, rules: &Rules<'_>, columns: usize) {
-    let verdict = match simulation.verdict {
-        PolicyOutcome::Allow => "ALLOWED",
-        PolicyOutcome::RequiresConsensus => "NEEDS APPROVAL",
-        _ => "DENIED",
-    };
+    let verdict = verdict_word(simulation.verdict);
     let from = lines.len();
     labelled(lines, "result", &format!("{verdict}: {}", simulation.because), columns);
     if let Some(line) = lines.get_mut(from) {

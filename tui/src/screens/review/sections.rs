@@ -33,7 +33,11 @@ pub(super) fn lines(
         flags(review, columns),
         proof(review, columns),
     ];
-    let source = if review.proposal.is_some() { "from the signed bytes [v]" } else { "" };
+    let source = match (&review.draft, &review.proposal) {
+        (Some(_), _) => "from the bytes that you would sign [v]",
+        (None, Some(_)) => "from the signed bytes [v]",
+        (None, None) => "",
+    };
     let remarks = [source, "NOW [s], AFTER [v]", "", "", "v details"];
     let mut out = Vec::new();
     for (index, ((title, remark), texts)) in SECTIONS.iter().zip(remarks).zip(sections).enumerate() {
@@ -180,7 +184,11 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
     labelled(&mut out, "asked by", &format!("{}  {key}", review.asker), columns);
-    labelled(&mut out, "asked at", &format!("{}, {}", date_time(asked), ago(asked, now)), columns);
+    let when = match review.draft {
+        Some(_) => "not yet: it is not signed, and nothing was sent".to_owned(),
+        None => format!("{}, {}", date_time(asked), ago(asked, now)),
+    };
+    labelled(&mut out, "asked at", &when, columns);
     labelled(&mut out, "rule", &needs(review), columns);
     for vote in &review.votes {
         let said = if vote.selection == Selection::Approved { "yes" } else { "NO" };
@@ -217,7 +225,9 @@ fn flags(review: &Review, columns: usize) -> Vec<String> {
     if out.is_empty() {
         out.push("  none".to_owned());
     }
-    out.extend(wrap("[i] the API carries no note from the asker: ask by another channel", columns));
+    if review.draft.is_none() {
+        out.extend(wrap("[i] the API carries no note from the asker: ask by another channel", columns));
+    }
     out
 }
 
@@ -239,6 +249,8 @@ fn proof(review: &Review, columns: usize) -> Vec<String> {
             out.push(format!("{}{part}", if index == 0 { "sha256  " } else { "        " }));
         }
     }
-    out.push(format!("id      {}", review.activity.id));
+    if review.draft.is_none() {
+        out.push(format!("id      {}", review.activity.id));
+    }
     out
 }
