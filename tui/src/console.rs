@@ -71,7 +71,9 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
         };
         model.now = model.now.max(now_millis());
         for effect in update(&mut model, msg) {
-            if let Effect::Edit(text) = effect {
+            if let Effect::Copy(text) = &effect {
+                screen.copy(text)?;
+            } else if let Effect::Edit(text) = effect {
                 // Only one of them can have the terminal.
                 drop(screen);
                 let edited = edit(&session, text).await;
@@ -94,8 +96,15 @@ fn perform(
     results: &UnboundedSender<Msg>,
 ) -> bool {
     match effect {
-        // The loop does it, as it has the terminal.
-        Effect::Edit(_) => {}
+        // The loop does these, as it has the terminal.
+        Effect::Edit(_) | Effect::Copy(_) => {}
+        Effect::Export { name, text } => {
+            let told = match place::create_private(std::path::Path::new(&name), text.as_bytes()) {
+                Ok(()) => format!("written to {name}"),
+                Err(flaw) => format!("[!] nothing was written: {flaw}"),
+            };
+            let _ = results.send(Msg::Told(told));
+        }
         Effect::Quit => return false,
         Effect::Order(order) => {
             // The worker lives as long as this sender.
@@ -155,7 +164,7 @@ fn note_down(folders: &place::Folders, line: JournalLine, ballot: &Ballot) -> Re
 
 fn trouble(result: Result<(), place::PlaceFlaw>, what: &str, results: &UnboundedSender<Msg>) {
     if let Err(flaw) = result {
-        let _ = results.send(Msg::Trouble(format!("[!] {what}: {flaw}")));
+        let _ = results.send(Msg::Told(format!("[!] {what}: {flaw}")));
     }
 }
 

@@ -98,6 +98,10 @@ pub(crate) enum Action {
     Proof,
     /// Compares the fingerprint.
     Compare,
+    /// Copies what is selected.
+    Copy,
+    /// Writes what is selected into a file.
+    Export,
     /// Reads again.
     Refresh,
     /// The view before this one.
@@ -144,6 +148,7 @@ pub(crate) struct Command {
 const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities, Place::Policies];
 const PANES: &[Place] = &[Place::Organizations, Place::Policies];
 const REVIEW: &[Place] = &[Place::Review];
+const COPIED: &[Place] = &[Place::Review, Place::Draft, Place::Policies];
 const DRAFT: &[Place] = &[Place::Draft];
 const READING: &[Place] = &[Place::Review, Place::Draft];
 const POLICIES: &[Place] = &[Place::Policies];
@@ -162,7 +167,7 @@ const fn command(
 }
 
 /// All commands, in the order of the key bar.
-pub(crate) static COMMANDS: [Command; 35] = [
+pub(crate) static COMMANDS: [Command; 37] = [
     command(
         Action::Open,
         &[Key::Enter],
@@ -297,6 +302,24 @@ pub(crate) static COMMANDS: [Command; 35] = [
         "compare the fingerprint with one from elsewhere",
         "quorate approve REF --expect-sha256 HASH",
         REVIEW,
+    ),
+    command(
+        Action::Copy,
+        &[Key::Char('y')],
+        "y",
+        "copy...",
+        "copy what is selected, through the terminal",
+        "",
+        COPIED,
+    ),
+    command(
+        Action::Export,
+        &[Key::Char('e')],
+        "e",
+        "export",
+        "write what is selected into a new file here, as JSON",
+        "quorate review REF --json, quorate policy get POLICY --json",
+        COPIED,
     ),
     command(Action::Back, &[Key::Esc], "Esc", "back", "one level up; never quits", "", EVERYWHERE),
     command(Action::Filter, &[Key::Char('/')], "/", "filter", "show only rows with these words", "", LISTS),

@@ -2,6 +2,7 @@
 
 use std::io::{Stdout, stdout};
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyCode, KeyEvent, KeyEventKind,
     KeyModifiers,
@@ -52,6 +53,11 @@ impl Screen {
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         terminal.hide_cursor()?;
         Ok(Self { terminal, events: EventStream::new() })
+    }
+
+    /// Hands a text to the terminal's clipboard (xterm, OSC 52). Terminals that do not know it show nothing of it.
+    pub(crate) fn copy(&mut self, text: &str) -> std::io::Result<()> {
+        execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
     }
 
     /// What came next; nothing when the terminal is gone.

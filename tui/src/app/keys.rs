@@ -11,6 +11,9 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     if key == Key::Ctrl('c') {
         return vec![Effect::Quit];
     }
+    if let Some(effect) = overlay::copy(model, key) {
+        return vec![effect];
+    }
     if !model.overlays.is_empty() {
         return match overlay::press(model, key) {
             Some(chosen) => perform(model, chosen),

@@ -43,8 +43,8 @@ pub(crate) enum Msg {
     Signed(Result<Stamp, String>),
     /// The editor has ended: the text that it left, or why there is none.
     Edited(Result<String, String>),
-    /// Something that belongs to files went wrong.
-    Trouble(String),
+    /// What became of a file, in words.
+    Told(String),
 }
 
 /// Something has to happen outside.
@@ -63,6 +63,15 @@ pub(crate) enum Effect {
     },
     /// This text is to be edited.
     Edit(String),
+    /// This text goes to the clipboard.
+    Copy(String),
+    /// This text goes into a new file of this name.
+    Export {
+        /// Name of the file, in the folder where the console was started.
+        name: String,
+        /// What it holds.
+        text: String,
+    },
     /// The roster changed.
     SaveRoster(Box<Roster>),
     /// A decision was made: review, ballot, outcome in a word, remark.
@@ -308,7 +317,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Link(answer) => answers::take(model, answer),
         Msg::Signed(result) => decide::signed(model, result),
         Msg::Edited(result) => policies::edited(model, result),
-        Msg::Trouble(text) => {
+        Msg::Told(text) => {
             model.notice = text;
             Vec::new()
         }

@@ -11,6 +11,10 @@ use crate::proof::Review;
 use crate::text::{clean, date_time, grouped, wrap};
 use crate::theme::Theme;
 
+mod copying;
+
+pub(crate) use copying::{Piece, copy};
+
 /// A layer over the screen.
 pub(crate) enum Overlay {
     /// Text to read.
@@ -40,6 +44,8 @@ pub(crate) enum Overlay {
         /// Which one is marked.
         selected: usize,
     },
+    /// What can be copied, each by its key.
+    Copy(Vec<Piece>),
     /// Comparison of the fingerprint.
     Compare {
         /// The console's own, 64 hex digits.
@@ -161,6 +167,7 @@ pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
             }
         }
         Overlay::Compare { input, .. } => edit(input, key),
+        Overlay::Copy(_) => {}
     }
     None
 }
@@ -213,27 +220,8 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
             let last = lines.len().saturating_sub(usize::from(inner.height));
             canvas.lines(inner, &lines, (*scroll).min(last));
         }
-        Overlay::Palette { place, search, selected } => {
-            let inner =
-                canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
-            let found = matching(*place, search.value());
-            let line = |(index, command): (usize, &&Command)| {
-                let at = index == *selected;
-                let text = format!(
-                    "{} {:<8} {}{}",
-                    if at { ">" } else { " " },
-                    command.shown,
-                    command.help,
-                    cli(command)
-                );
-                Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
-            };
-            let lines: Vec<Line> = found.iter().enumerate().map(line).collect();
-            let height = usize::from(inner.height);
-            let from =
-                if lines.len() > height { super::super::canvas::scrolled(*selected, height) } else { 0 };
-            canvas.lines(inner, &lines, from);
-        }
+        Overlay::Palette { place, search, selected } => palette(*place, search, *selected, canvas, area),
+        Overlay::Copy(pieces) => copying::draw(pieces, canvas, area),
         Overlay::Compare { own, input } => {
             let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
             let mut lines: Vec<Line> = wrap(&format!("this console's own: {}", grouped(own)), columns)
@@ -250,6 +238,21 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
             canvas.lines(inner, &lines, 0);
         }
     }
+}
+
+fn palette(place: Place, search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
+    let inner = canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
+    let found = matching(place, search.value());
+    let line = |(index, command): (usize, &&Command)| {
+        let at = index == selected;
+        let text =
+            format!("{} {:<8} {}{}", if at { ">" } else { " " }, command.shown, command.help, cli(command));
+        Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
+    };
+    let lines: Vec<Line> = found.iter().enumerate().map(line).collect();
+    let height = usize::from(inner.height);
+    let from = if lines.len() > height { super::super::canvas::scrolled(selected, height) } else { 0 };
+    canvas.lines(inner, &lines, from);
 }
 
 /// Equal or different; there is nothing in between.

@@ -7,8 +7,9 @@ use quorate_common::ids::{ActivityId, PolicyId, UserId};
 use quorate_common::wire::Policy;
 use quorate_policy::lint::{Finding, Level};
 use ratatui::layout::Rect;
+use serde_json::json;
 
-use super::overlay::Overlay;
+use super::overlay::{Overlay, Piece};
 use super::{Filter, activities, moved};
 use crate::app::{Effect, Model, Screen};
 use crate::canvas::{Canvas, Line, above, beside, scrolled};
@@ -134,6 +135,8 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Action::New => return drafting::new(model),
         Action::Change => return drafting::change(model),
         Action::Remove => return drafting::remove(model),
+        Action::Copy => model.overlays.extend(copies(model)),
+        Action::Export => return export(model).into_iter().collect(),
         Action::Explain => model.overlays.extend(trial::explanation(model)),
         wanted if model.policies.trying => return trial::perform(model, wanted),
         Action::Open => model.overlays.extend(happened(model)),
@@ -160,6 +163,29 @@ fn shown(model: &Model) -> Vec<&Policy> {
 
 fn position(model: &Model, shown: &[&Policy]) -> usize {
     shown.iter().position(|policy| Some(policy.policy_id) == model.policies.selected).unwrap_or(0)
+}
+
+/// What can be copied of the selected policy.
+fn copies(model: &Model) -> Option<Overlay> {
+    let shown = shown(model);
+    let policy = shown.get(position(model, &shown))?;
+    let pieces = [
+        ('i', "id", policy.policy_id.to_string()),
+        ('c', "condition", policy.condition.clone()),
+        ('s', "consensus", policy.consensus.clone()),
+        ('t', "time", policy.time.clone().unwrap_or_default()),
+        ('d', "draft to edit", policies::Draft::of(policy).text()),
+        ('j', "everything as JSON", json!(policy).to_string()),
+    ];
+    let there = pieces.into_iter().filter(|(_, _, text)| !text.is_empty());
+    Some(Overlay::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect()))
+}
+
+fn export(model: &Model) -> Option<Effect> {
+    let shown = shown(model);
+    let policy = shown.get(position(model, &shown))?;
+    let name = format!("quorate-policy-{}.json", policy.policy_id);
+    Some(Effect::Export { name, text: format!("{:#}\n", json!(policy)) })
 }
 
 /// Which activities the selected policy is about, and who gave it its form.

@@ -247,6 +247,8 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
         Action::Raw => model.overlays.push(Overlay::raw(&open.review)),
         Action::Proof => model.overlays.push(Overlay::proof(&open.review)),
+        Action::Copy => model.overlays.push(Overlay::copy_of_review(&open.review)),
+        Action::Export => return vec![export(&open.review)],
         Action::Compare => model.overlays.push(Overlay::compare(&open.review)),
         wanted => {
             let count = lines(&open.review, &open.replay, columns, model.now, Theme::new(false)).len();
@@ -256,6 +258,15 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+fn export(review: &Review) -> Effect {
+    let name = match review.draft {
+        Some(_) => "draft".to_owned(),
+        None => review.activity.id.to_string(),
+    };
+    let text = format!("{:#}\n", crate::proof::json(review));
+    Effect::Export { name: format!("quorate-{name}.json"), text }
 }
 
 /// Notes which sections are on screen now.

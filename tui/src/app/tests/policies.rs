@@ -190,3 +190,20 @@ fn a_review_says_which_activities_would_come_out_otherwise() {
     assert!(shown.contains("1 would come out otherwise"), "{shown}");
     assert!(shown.contains("SIGN_RAW_PAYLOAD_V2 by jo: waits for votes now, denied then"), "{shown}");
 }
+
+#[test]
+fn policies_are_copied_and_exported() {
+    let mut desk = desk((120, 36));
+    desk.press(Key::Char('y'));
+    let shown = desk.shown();
+    assert!(shown.contains("c  condition"), "{shown}");
+    assert!(!shown.contains("t  time"), "what is not there is not offered: {shown}");
+    assert_eq!(desk.press(Key::Char('z')), []);
+    assert_eq!(desk.press(Key::Char('s')), [Effect::Copy("approvers.count() >= 2".to_owned())]);
+    assert!(desk.shown().contains("consensus was sent to your terminal"), "{}", desk.shown());
+    let effects = desk.press(Key::Char('e'));
+    let [Effect::Export { name, text }] = effects.as_slice() else { unreachable!("{effects:?}") };
+    assert_eq!(name, "quorate-policy-01010101-0101-0101-0101-010101010101.json");
+    let policy: Policy = serde_json::from_str(text).unwrap();
+    assert_eq!(policy, organization(&Stage::new(3, 2)).policies[0]);
+}
