@@ -25,7 +25,7 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             model.approvals.more = more;
             list(model, *organization, &rows)
         }
-        Answer::Record(record) => opened(model, &record),
+        Answer::Record(reference, record) => opened(model, &reference, &record),
         Answer::Preflight(result) => decide::preflight(model, &result),
         Answer::Activities(after, page) => {
             activities::take(&mut model.activities, after, page);
@@ -73,6 +73,9 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
 }
 
 fn failed(model: &mut Model, what: &str, flaw: &LinkFlaw) {
+    if what == "the history of policies" {
+        policies::miss_history(model);
+    }
     if what == "approvals" {
         model.reading = (false, false);
         if let Some(id) = model.organization_id.filter(|_| flaw.is_missing()) {
@@ -214,12 +217,15 @@ fn list(model: &mut Model, organization: OrganizationDetail, rows: &[ActivityRow
     effects
 }
 
-fn opened(model: &mut Model, record: &ReviewRecord) -> Vec<Effect> {
+/// Takes the record of the open review. One that was asked for by an earlier review says nothing about this one.
+fn opened(model: &mut Model, reference: &str, record: &ReviewRecord) -> Vec<Effect> {
     let mut effects = see(model, &record.organization);
     let siblings: Vec<ActivityRow> = model.approvals.rows.iter().map(approvals::row).collect();
     let Some(open) = &model.review else { return effects };
-    let wanted = open.review.activity.id.to_string();
-    let fresh = model.examine(record, &siblings, Some(&wanted));
+    if open.review.draft.is_some() || reference != open.review.activity.id.to_string() {
+        return effects;
+    }
+    let fresh = model.examine(record, &siblings, Some(reference));
     let state = fresh.activity.status;
     let take_in = open.wants_fresh;
     let was_open = super::is_open(open.review.activity.status);

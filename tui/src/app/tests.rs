@@ -75,7 +75,7 @@ impl Desk {
     /// Opens the first review and has its record delivered.
     fn open(&mut self, record: &ReviewRecord) {
         self.press(Key::Enter);
-        self.link(Answer::Record(Box::new(record.clone())));
+        self.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
     }
 
     fn shown(&self) -> String {
@@ -450,7 +450,7 @@ fn old_lost_and_closed_switch_decisions_off() {
     let mut closed = record.clone();
     closed.row.activity.status = Status::Rejected;
     desk.model.review.as_mut().unwrap().wants_fresh = false;
-    desk.link(Answer::Record(Box::new(closed)));
+    desk.link(Answer::Record(closed.row.activity.id.to_string(), Box::new(closed)));
     assert!(desk.shown().contains("CLOSED at"), "{}", desk.shown());
     desk.press(Key::Char('a'));
     assert!(desk.model.decide.is_none());

@@ -66,8 +66,8 @@ pub(crate) enum Answer {
     Lost(LinkFlaw, u64),
     /// For [`Order::Approvals`]; says whether there is more than is shown.
     Approvals(Box<OrganizationDetail>, Vec<ActivityRow>, bool),
-    /// For [`Order::Record`].
-    Record(Box<ReviewRecord>),
+    /// For [`Order::Record`]; holds the reference asked with.
+    Record(String, Box<ReviewRecord>),
     /// For [`Order::Preflight`].
     Preflight(Result<Box<ReviewRecord>, LinkFlaw>),
     /// For [`Order::Activities`]; holds the cursor asked with.
@@ -124,7 +124,7 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
         Order::Approvals(id) => answered("approvals", approvals(client, id).await),
         Order::Record(id, reference) => answered(
             "the activity",
-            client.record(id, &reference).await.map(|record| Answer::Record(Box::new(record))),
+            client.record(id, &reference).await.map(|record| Answer::Record(reference, Box::new(record))),
         ),
         Order::Preflight(id, reference) => {
             Answer::Preflight(client.record(id, &reference).await.map(Box::new))

@@ -26,6 +26,8 @@ mod trial;
 
 pub(crate) use drafting::{edited, sent, thought};
 
+/// The past is not asked for more often than this, however often the organization changes.
+const HISTORY_MILLIS: u64 = 5_000;
 /// Columns of the list beside the policy.
 const LIST_COLUMNS: u16 = 38;
 /// Columns of the names of what is told.
@@ -50,6 +52,9 @@ pub(crate) struct State {
     advice: Option<(u64, Vec<Finding>)>,
     /// What happened of late.
     history: Option<History>,
+    /// When it was asked for, in milliseconds since 1970, and of which version of the organization; whether the answer
+    /// is there.
+    asked_history: Option<(u64, u64, bool)>,
     /// How often policies matched of late, as far as it was counted.
     matched: BTreeMap<PolicyId, Matched>,
     /// What is being written.
@@ -57,8 +62,26 @@ pub(crate) struct State {
 }
 
 /// Asks for what happened of late.
-pub(crate) fn read_history(model: &Model) -> Option<Effect> {
-    model.organization_id.map(|id| Effect::Order(Order::PolicyHistory(id)))
+pub(crate) fn read_history(model: &mut Model) -> Option<Effect> {
+    let id = model.organization_id?;
+    let version = model.organization.as_ref().map_or(0, |organization| organization.head.version);
+    model.policies.asked_history = Some((model.now, version, false));
+    Some(Effect::Order(Order::PolicyHistory(id)))
+}
+
+/// Whether what is known of the past is that of another version of the organization, and may be asked for again.
+fn is_history_old(model: &Model, version: u64) -> bool {
+    let asked = model.policies.asked_history;
+    asked.is_none_or(|(at, of, answered)| {
+        of != version && answered && model.now.saturating_sub(at) >= HISTORY_MILLIS
+    })
+}
+
+/// Nothing came of what happened of late; it may be asked for again.
+pub(crate) fn miss_history(model: &mut Model) {
+    if let Some((_, _, answered)) = &mut model.policies.asked_history {
+        *answered = true;
+    }
 }
 
 /// Takes what happened of late.
@@ -68,6 +91,7 @@ pub(crate) fn take_history(
     looked: &Looked,
     changes: Vec<ActivityRow>,
 ) {
+    miss_history(model);
     let Some(organization) = &model.organization else { return };
     model.policies.history = Some(History::new(organization, rows, looked, changes));
     model.policies.matched.clear();
@@ -88,15 +112,15 @@ pub(crate) fn prepare(model: &mut Model) -> Vec<Effect> {
     let Some(organization) = &model.organization else { return Vec::new() };
     let (id, version) = (organization.head.organization_id, organization.head.version);
     let mut effects = Vec::new();
-    let known = model.policies.advice.as_ref().map(|(known, _)| *known);
-    if known != Some(version) {
+    if model.policies.advice.as_ref().is_none_or(|(known, _)| *known != version) {
         let findings = rules(model, organization).findings();
         model.policies.advice = Some((version, findings));
         // A name may stand for something else now.
         (model.policies.looked, model.policies.asked) = (Looked::new(), BTreeSet::new());
         model.policies.matched.clear();
-        // At first it was asked for with the screen.
-        effects.extend(known.and_then(|_| read_history(model)));
+    }
+    if is_history_old(model, version) {
+        effects.extend(read_history(model));
     }
     count(model);
     let names = trial::body(model).map(|body| body.names()).unwrap_or_default();

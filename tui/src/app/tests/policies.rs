@@ -155,7 +155,6 @@ fn a_name_that_stands_for_nothing_is_told() {
     changed.head.version += 1;
     let asked = desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
     assert!(asked.contains(&Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))), "{asked:?}");
-    assert!(asked.contains(&Effect::Order(Order::PolicyHistory(Stage::id()))), "{asked:?}");
     desk.link(Answer::Signer(ADDRESS.to_owned(), None));
     assert!(desk.shown().contains("not judged: nothing signs under 0x9858"), "{}", desk.shown());
 }
@@ -173,7 +172,7 @@ fn a_review_says_which_activities_would_come_out_otherwise() {
         stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters).row;
     let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 60));
     desk.press(Key::Enter);
-    let read = desk.link(Answer::Record(Box::new(record.clone())));
+    let read = desk.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
     assert!(read.contains(&Effect::Order(Order::Recent(Stage::id()))), "{read:?}");
     let looked = [(ADDRESS.to_owned(), signer())].into();
     desk.link(Answer::Recent(vec![past.clone()], looked));
@@ -184,7 +183,7 @@ fn a_review_says_which_activities_would_come_out_otherwise() {
     others.head.root_quorum.user_ids.retain(|user| *user != Stage::user(1));
     record.organization = others;
     desk.press(Key::Char('r'));
-    desk.link(Answer::Record(Box::new(record)));
+    desk.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record)));
     desk.link(Answer::Recent(vec![past], [(ADDRESS.to_owned(), signer())].into()));
     let shown = desk.shown();
     assert!(shown.contains("1 would come out otherwise"), "{shown}");
@@ -206,4 +205,45 @@ fn policies_are_copied_and_exported() {
     assert_eq!(name, "quorate-policy-01010101-0101-0101-0101-010101010101.json");
     let policy: Policy = serde_json::from_str(text).unwrap();
     assert_eq!(policy, organization(&Stage::new(3, 2)).policies[0]);
+}
+
+#[test]
+fn the_past_is_read_again_when_policies_change_but_not_all_the_time() {
+    let mut desk = desk((120, 36));
+    let stage = Stage::new(3, 2);
+    let order = [Effect::Order(Order::PolicyHistory(Stage::id()))];
+    let asked = |effects: Vec<Effect>| effects.iter().filter(|effect| order.contains(effect)).count();
+    let mut changed = organization(&stage);
+    let mut change = |desk: &mut Desk| {
+        changed.head.version += 1;
+        desk.link(Answer::Approvals(Box::new(changed.clone()), Vec::new(), false))
+    };
+    assert_eq!(asked(change(&mut desk)), 0, "it was read just now");
+    assert_eq!(asked(desk.wait(6_000)), 1);
+    change(&mut desk);
+    assert_eq!(asked(desk.wait(6_000)), 0, "the answer is not there yet");
+    let missed = Answer::Failed("the history of policies", LinkFlaw::Lost("gone".to_owned()));
+    assert_eq!(asked(desk.link(missed)), 1);
+    desk.link(Answer::PolicyHistory(Vec::new(), crate::policies::Looked::new(), Vec::new()));
+    assert_eq!(asked(desk.wait(60_000)), 0, "nothing changed since");
+}
+
+#[test]
+fn the_record_of_another_review_is_not_taken_for_this_one() {
+    let (stage, first) = tagging();
+    let second = stage.propose(
+        2,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        "createUserTagIntent",
+        &json!({"userTagName": "b"}),
+    );
+    let mut desk = Desk::new(&stage, &[second.clone(), first.clone()], (120, 60));
+    desk.press(Key::Enter);
+    let open = |desk: &Desk| desk.model.review.as_ref().unwrap().review.activity.id;
+    let (own, other) = if open(&desk) == first.row.activity.id { (first, second) } else { (second, first) };
+    desk.link(Answer::Record(other.row.activity.id.to_string(), Box::new(other)));
+    assert_eq!(open(&desk), own.row.activity.id);
+    assert!(desk.model.review.as_ref().unwrap().wants_fresh, "its own record is still to come");
+    desk.link(Answer::Record(own.row.activity.id.to_string(), Box::new(own)));
+    assert!(!desk.model.review.as_ref().unwrap().wants_fresh);
 }
