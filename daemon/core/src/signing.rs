@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use quorate_chain::curve::{Curve, Message, Signature};
+use quorate_chain::address::AddressFormat;
+use quorate_chain::curve::{Curve, Message, Scheme, Signature};
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
 use quorate_common::ids::PrivateKeyId;
 
@@ -22,6 +23,8 @@ const HOLDERS: usize = 16;
 pub struct Signer {
     place: Key,
     curve: Curve,
+    /// How it signs: the address that it was named by says so.
+    scheme: Scheme,
     holder: Holder,
 }
 
@@ -69,25 +72,28 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
         (account.public_key == sign_with && account.address != sign_with, account.created, account.ordinal)
     });
     if let Some((account, place)) = accounts.into_iter().next() {
-        let (curve, holder) = (account.curve, Holder::Account(Box::new(account)));
-        return Ok(Signer { place, curve, holder });
+        let (curve, scheme) = (account.curve, account.format.scheme());
+        return Ok(Signer { place, curve, scheme, holder: Holder::Account(Box::new(account)) });
     }
     keys.sort_by_key(|key| (key.disabled, key.created));
-    of_private_key(view, keys.into_iter().next().ok_or(Missing::SigningResource)?)
+    let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
+    let named = key.addresses.iter().find(|address| address.address == sign_with);
+    let format = named.and_then(|address| AddressFormat::from_name(&address.format));
+    of_private_key(view, key, format.map_or(Scheme::Usual, AddressFormat::scheme))
 }
 
 /// The private key of this id as a signer.
 pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
-    of_private_key(view, key.clone()).map(Arc::new)
+    of_private_key(view, key.clone(), Scheme::Usual).map(Arc::new)
 }
 
-fn of_private_key(view: &View<'_>, key: PrivateKey) -> Result<Signer, Refusal> {
+fn of_private_key(view: &View<'_>, key: PrivateKey, scheme: Scheme) -> Result<Signer, Refusal> {
     if key.disabled {
         return Err(Intent::Text("private key is disabled").into());
     }
     let place = records::private_key_place(view.organization.id(), &key);
-    Ok(Signer { place, curve: key.curve, holder: Holder::PrivateKey(Box::new(key)) })
+    Ok(Signer { place, curve: key.curve, scheme, holder: Holder::PrivateKey(Box::new(key)) })
 }
 
 impl Signer {
@@ -122,10 +128,11 @@ impl Signer {
         hash: HashFunction,
         text: &str,
     ) -> Result<Message, Refusal> {
-        payload::message(self.curve, encoding, hash, text).map_err(|flaw| match flaw {
-            PayloadFlaw::Unsupported(_) => Unoffered::Feature(flaw.to_string()).into(),
+        let message = payload::message(self.curve, encoding, hash, text).map_err(|flaw| match flaw {
+            PayloadFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
             other => Intent::Detail(other.to_string()).into(),
-        })
+        })?;
+        Ok(message.under(self.scheme))
     }
 
     /// Signs. The signature has been checked by a second implementation.

@@ -6,8 +6,9 @@ use aws_lc_rs::signature::{
 use k256::ecdsa::signature::hazmat::PrehashVerifier;
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
-use quorate_tests::requests::SIGN;
+use quorate_tests::requests::{CREATE_WALLET, SIGN};
 use serde_json::{Value, json};
+use sha2::Sha256;
 use sha3::{Digest, Keccak256};
 
 const CREATE_PRIVATE_KEYS: &str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
@@ -128,4 +129,82 @@ async fn each_name_of_a_key() {
         "privateKeyId": id, "payload": "named", "encoding": TEXT, "hashFunction": "HASH_FUNCTION_SHA256",
     });
     assert_eq!(root.result("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD", &old).await, first);
+}
+
+/// The x coordinate of the key that an address names by itself.
+fn named_by(address: &str) -> [u8; 32] {
+    if let Ok((_, _, program)) = bech32::segwit::decode(address) {
+        return program.try_into().expect("an output key");
+    }
+    let (_, data) = bech32::decode(address).expect("an address of Spark");
+    // A protocol buffer with one field, a compressed point.
+    data.get(3..).and_then(|x| x.try_into().ok()).expect("a point")
+}
+
+#[tokio::test]
+async fn the_address_says_how_a_key_signs() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let formats =
+        ["BITCOIN_MAINNET_P2TR", "BITCOIN_REGTEST_P2TR", "SPARK_MAINNET", "SPARK_REGTEST", "ETHEREUM"];
+    let names = formats.map(|format| format!("ADDRESS_FORMAT_{format}"));
+    let key = json!({"privateKeyName": "many", "curve": "CURVE_SECP256K1", "privateKeyTags": [], "addressFormats": names});
+    let made = root.result(CREATE_PRIVATE_KEYS, &json!({ "privateKeys": [key] })).await;
+    let addresses = made["privateKeys"][0]["addresses"].as_array().expect("addresses").clone();
+    let accounts: Vec<Value> = names
+        .iter()
+        .map(|format| {
+            json!({"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/86'/0'/0'/0/0", "addressFormat": format})
+        })
+        .collect();
+    let wallet = root.result(CREATE_WALLET, &json!({"walletName": "many", "accounts": accounts})).await;
+    let of_wallet = wallet["addresses"].as_array().expect("addresses").iter();
+    let all = addresses.iter().map(|each| &each["address"]).chain(of_wallet);
+    let digest: [u8; 32] = Sha256::digest(b"by address").into();
+    let message = secp256k1::Message::from_digest(digest);
+    let mut schnorr = 0;
+    for address in all.map(|address| address.as_str().expect("a text")) {
+        let result = root.result(SIGN, &payload(address, "by address", TEXT, "SHA256")).await;
+        if address.starts_with("0x") {
+            let signature = k256::ecdsa::Signature::from_slice(&joined(&result)).expect("a signature");
+            let v = u8::from_str_radix(result["v"].as_str().expect("a text"), 16).expect("hex");
+            let recovery = k256::ecdsa::RecoveryId::from_byte(v).expect("0 or 1");
+            let key = k256::ecdsa::VerifyingKey::recover_from_prehash(&digest, &signature, recovery)
+                .expect("a key");
+            let point = key.to_sec1_point(false);
+            let account = Keccak256::digest(&point.as_bytes()[1..]);
+            assert_eq!(address.to_lowercase(), const_hex::encode_prefixed(&account[12..]));
+            continue;
+        }
+        let signature = secp256k1::schnorr::Signature::from_slice(&joined(&result)).expect("a signature");
+        let key = secp256k1::XOnlyPublicKey::from_slice(&named_by(address)).expect("a key");
+        assert!(signature.verify(&message, &key).is_ok(), "{address}: {result:#}");
+        assert_eq!(result["v"], "00");
+        schnorr += 1;
+    }
+    assert_eq!(schnorr, 8);
+}
+
+#[tokio::test]
+async fn a_wallet_has_an_account_of_every_format() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let mut accounts = Vec::new();
+    for curve in quorate_chain::Curve::ALL {
+        for format in quorate_chain::address::AddressFormat::ALL.iter().filter(|format| format.fits(*curve)) {
+            accounts.push(
+                json!({"curve": curve.name(), "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/1'/0'/0/0",
+                "addressFormat": format.name()}),
+            );
+        }
+    }
+    assert_eq!(accounts.len(), 38 + 3, "some formats belong to several curves");
+    let made = root.result(CREATE_WALLET, &json!({"walletName": "every", "accounts": accounts})).await;
+    let addresses = made["addresses"].as_array().expect("addresses");
+    for (account, address) in accounts.iter().zip(addresses) {
+        let address = address.as_str().expect("a text");
+        let hash = if account["curve"] == "CURVE_ED25519" { "NOT_APPLICABLE" } else { "SHA256" };
+        let result = root.result(SIGN, &payload(address, "00", HEX, hash)).await;
+        assert_eq!(joined(&result).len(), 64, "{account}");
+    }
 }

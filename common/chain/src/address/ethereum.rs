@@ -7,10 +7,15 @@ use sha3::{Digest, Keccak256};
 /// `0x` and the last 20 bytes of keccak256(X ‖ Y), where a letter is upper case if the digit of
 /// keccak256(lower-case text) at its place is 8 or more.
 pub(super) fn address(uncompressed: &[u8; 65]) -> String {
+    checksummed(&account(uncompressed))
+}
+
+/// The last 20 bytes of keccak256(X ‖ Y).
+pub(super) fn account(uncompressed: &[u8; 65]) -> [u8; 20] {
     let [_, coordinates @ ..] = uncompressed;
     let hash: [u8; 32] = Keccak256::digest(coordinates).into();
     let [_, _, _, _, _, _, _, _, _, _, _, _, account @ ..] = hash;
-    checksummed(&account)
+    account
 }
 
 fn checksummed(account: &[u8; 20]) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Computes no address.
 
-use crate::curve::Curve;
+use crate::curve::{Curve, Scheme};
 use crate::wire_name::{WireName, wire_name};
 
 /// A way to write the address of a public key.
@@ -87,6 +87,20 @@ pub enum AddressFormat {
 }
 
 wire_name!(AddressFormat);
+
+impl AddressFormat {
+    /// How keys sign for addresses of this format.
+    pub fn scheme(self) -> Scheme {
+        match self {
+            Self::BitcoinMainnetP2tr
+            | Self::BitcoinTestnetP2tr
+            | Self::BitcoinSignetP2tr
+            | Self::BitcoinRegtestP2tr => Scheme::Taproot,
+            Self::SparkMainnet | Self::SparkRegtest => Scheme::Schnorr,
+            _ => Scheme::Usual,
+        }
+    }
+}
 
 impl AddressFormat {
     /// Whether keys of this curve have addresses of this format.

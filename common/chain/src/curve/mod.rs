@@ -11,7 +11,7 @@ mod secp256k1;
 mod signature;
 
 pub use public::{InvalidPublicKey, PublicKey};
-pub use signature::{Message, Signature, SigningFault};
+pub use signature::{Message, Scheme, Signature, SigningFault};
 use zeroize::Zeroizing;
 
 use crate::wire_name::{WireName, wire_name};
@@ -119,7 +119,7 @@ impl SecretKey {
 
     /// Signs, and has an unrelated implementation check the signature before it is returned.
     ///
-    /// Nonces are deterministic (RFC 6979 with SHA-256 for ECDSA, RFC 8032 for Ed25519).
+    /// Nonces are deterministic (RFC 6979 with SHA-256 for ECDSA, RFC 8032 for Ed25519, BIP-340 without randomness).
     /// secp256k1 signatures have s ≤ n/2; P-256 signatures are left as they come.
     ///
     /// # Errors
@@ -128,11 +128,11 @@ impl SecretKey {
     pub fn sign(&self, message: &Message) -> Result<Signature, SigningFault> {
         match (&self.0, message) {
             (Key::Secp256k1(key), Message::Digest(digest)) => key.sign(digest),
+            (Key::Secp256k1(key), Message::Schnorr(digest)) => key.sign_schnorr(digest, false),
+            (Key::Secp256k1(key), Message::Taproot(digest)) => key.sign_schnorr(digest, true),
             (Key::P256(key), Message::Digest(digest)) => key.sign(digest),
             (Key::Ed25519(key), Message::Bytes(bytes)) => key.sign(bytes),
-            (Key::Secp256k1(_) | Key::P256(_), Message::Bytes(_)) | (Key::Ed25519(_), Message::Digest(_)) => {
-                Err(SigningFault::UnfitMessage)
-            }
+            _ => Err(SigningFault::UnfitMessage),
         }
     }
 }
@@ -154,7 +154,9 @@ mod tests {
     use serde::Deserialize;
     use sha2::{Digest, Sha256};
 
-    use super::{Curve, InvalidKey, Message, SecretKey, Signature, SigningFault};
+    use super::{Curve, InvalidKey, Message, Scheme, SecretKey, Signature, SigningFault};
+    use crate::derive::{Path, derive};
+    use crate::mnemonic::Mnemonic;
     use crate::vectors::{bytes, rows, secret};
 
     #[derive(Deserialize)]
@@ -202,9 +204,46 @@ mod tests {
         }
     }
 
+    #[derive(Deserialize)]
+    struct SchnorrRow {
+        case: String,
+        private: Option<String>,
+        path: Option<Path>,
+        #[serde(default)]
+        taproot: bool,
+        digest: String,
+        r: String,
+        s: String,
+    }
+
+    #[test]
+    fn schnorr_vectors() {
+        let phrase = "abandon ".repeat(11) + "about";
+        let seed = Mnemonic::parse(&phrase).unwrap_or_else(|_| panic!()).seed("");
+        let file = include_str!("../../../../assets/vectors/chain/schnorr.json");
+        for row in rows::<SchnorrRow>(file) {
+            let key = match (&row.private, &row.path) {
+                (Some(private), _) => secret(Curve::Secp256k1, private),
+                (None, path) => {
+                    derive(Curve::Secp256k1, &seed, path.as_ref().unwrap()).unwrap_or_else(|_| panic!())
+                }
+            };
+            let scheme = if row.taproot { Scheme::Taproot } else { Scheme::Schnorr };
+            let message = Message::Digest(bytes(&row.digest)).under(scheme);
+            let signature = key.sign(&message).unwrap();
+            let parts = (signature.r_hex(), signature.s_hex(), signature.v_hex());
+            assert_eq!(parts, (row.r, row.s, "00".to_owned()), "{}", row.case);
+        }
+    }
+
     #[test]
     fn a_message_must_fit_the_curve() {
         let unfit = Some(SigningFault::UnfitMessage);
+        for curve in [Curve::P256, Curve::Ed25519] {
+            let key = secret(curve, &format!("{:064x}", 1));
+            assert_eq!(key.sign(&Message::Schnorr([0; 32])).err(), unfit);
+            assert_eq!(key.sign(&Message::Taproot([0; 32])).err(), unfit);
+        }
         let one = format!("{:064x}", 1);
         for curve in [Curve::Secp256k1, Curve::P256] {
             let key = secret(curve, &one);

@@ -90,6 +90,15 @@ impl PublicKey {
         const_hex::encode(self.compressed())
     }
 
+    /// The x coordinate of the key that a Taproot output pays to (BIP-86, BIP-341): this key tweaked by its own hash,
+    /// with no tree of scripts. Only keys of secp256k1 have one.
+    pub fn taproot_output(&self) -> Option<[u8; 32]> {
+        match &self.0 {
+            Form::Secp256k1(point) => secp256k1::taproot_output(point),
+            Form::P256(_) | Form::Ed25519(_) => None,
+        }
+    }
+
     /// The long form, `04` ‖ X ‖ Y; Ed25519 has none.
     pub fn uncompressed(&self) -> Option<&[u8; 65]> {
         match &self.0 {

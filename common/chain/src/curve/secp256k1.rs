@@ -1,8 +1,12 @@
-//! secp256k1 with ECDSA: `k256` signs, libsecp256k1 checks.
+//! secp256k1 with ECDSA and with the signatures of BIP-340: `k256` signs, libsecp256k1 checks.
 //!
-//! Never returns a signature with s > n/2.
+//! Never returns an ECDSA signature with s > n/2.
 
+use ::secp256k1::{Keypair, SECP256K1, Scalar, XOnlyPublicKey};
+use k256::ecdsa::signature::hazmat::PrehashSigner;
 use k256::ecdsa::{SigningKey, VerifyingKey};
+use k256::schnorr;
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::public::Point;
@@ -31,6 +35,35 @@ impl Key {
         &self.public
     }
 
+    /// Signs a digest as BIP-340 has it, with no randomness beside the key; for a Taproot output with the tweaked key.
+    pub(super) fn sign_schnorr(
+        &self,
+        digest: &[u8; 32],
+        is_taproot: bool,
+    ) -> Result<Signature, SigningFault> {
+        let secret = self.to_bytes();
+        let fault = |_| SigningFault::Disputed;
+        let mut pair = Keypair::from_seckey_slice(SECP256K1, secret.as_slice()).map_err(fault)?;
+        if is_taproot {
+            let (internal, _) = pair.x_only_public_key();
+            let tweak = tweak(&internal).ok_or(SigningFault::Disputed)?;
+            let tweaked = pair.add_xonly_tweak(SECP256K1, &tweak);
+            pair.non_secure_erase();
+            pair = tweaked.map_err(fault)?;
+        }
+        let (checker, _) = pair.x_only_public_key();
+        let secret = Zeroizing::new(pair.secret_bytes());
+        pair.non_secure_erase();
+        let signer =
+            schnorr::SigningKey::from_slice(secret.as_slice()).map_err(|_| SigningFault::Disputed)?;
+        let signature = signer.sign_prehash(digest).map_err(|_| SigningFault::Disputed)?;
+        let bytes = signature.to_bytes();
+        ::secp256k1::schnorr::Signature::from_slice(&bytes)
+            .and_then(|signature| signature.verify(&::secp256k1::Message::from_digest(*digest), &checker))
+            .map_err(fault)?;
+        Ok(Signature::from_halves(&bytes, 0))
+    }
+
     /// Signs a digest with a nonce of RFC 6979. `k256` brings s below n/2 and flips the recovery
     /// id with it.
     pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningFault> {
@@ -44,6 +77,21 @@ impl Key {
             .map_err(|_| SigningFault::Disputed)?;
         Ok(Signature::from_halves(&bytes, recovery.to_byte()))
     }
+}
+
+/// By what a key is tweaked for a Taproot output without a tree of scripts (BIP-341).
+fn tweak(internal: &XOnlyPublicKey) -> Option<Scalar> {
+    let tag = Sha256::digest(b"TapTweak");
+    let hash = Sha256::new().chain_update(tag).chain_update(tag).chain_update(internal.serialize());
+    Scalar::from_be_bytes(hash.finalize().into()).ok()
+}
+
+/// The x coordinate of the tweaked key.
+pub(super) fn taproot_output(point: &Point) -> Option<[u8; 32]> {
+    let key = ::secp256k1::PublicKey::from_slice(&point.compressed).ok()?;
+    let (internal, _) = key.x_only_public_key();
+    let (output, _) = internal.add_tweak(::secp256k1::SECP256K1, &tweak(&internal)?).ok()?;
+    Some(output.serialize())
 }
 
 /// Reads a compressed or uncompressed point.

@@ -9,17 +9,44 @@ pub enum Message {
     Digest([u8; 32]),
     /// The message itself, for Ed25519.
     Bytes(Vec<u8>),
+    /// The digest of a message, for secp256k1 under BIP-340.
+    Schnorr([u8; 32]),
+    /// The same with the key of a Taproot output (BIP-341, BIP-86).
+    Taproot([u8; 32]),
+}
+
+/// How a key signs digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// As its curve is used everywhere: ECDSA or Ed25519.
+    Usual,
+    /// BIP-340.
+    Schnorr,
+    /// BIP-340 with the key of a Taproot output (BIP-341, BIP-86).
+    Taproot,
+}
+
+impl Message {
+    /// This digest signed under another scheme. Whatever is no digest stays as it is.
+    #[must_use]
+    pub fn under(self, scheme: Scheme) -> Self {
+        match (self, scheme) {
+            (Self::Digest(digest), Scheme::Schnorr) => Self::Schnorr(digest),
+            (Self::Digest(digest), Scheme::Taproot) => Self::Taproot(digest),
+            (message, _) => message,
+        }
+    }
 }
 
 /// A signature in the three parts the API returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// ECDSA: r, big-endian. Ed25519: the first half of the signature (RFC 8032, section 5.1.6).
+    /// ECDSA: r, big-endian. Ed25519: the first half of the signature (RFC 8032, section 5.1.6). BIP-340: likewise.
     pub r: [u8; 32],
     /// ECDSA: s, big-endian. Ed25519: the second half of the signature.
     pub s: [u8; 32],
     /// ECDSA: the recovery id (SEC 1, section 4.1.6), 0 or 1; the values 2 and 3 belong to points
-    /// that occur with probability 2^-127. Ed25519: 0.
+    /// that occur with probability 2^-127. Ed25519 and BIP-340: 0.
     pub v: u8,
 }
 
@@ -53,7 +80,7 @@ impl Signature {
 /// Why there is no signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SigningFault {
-    /// A digest for Ed25519, or bytes for ECDSA.
+    /// A digest for Ed25519, bytes for ECDSA, or BIP-340 on another curve than secp256k1.
     #[error("the message does not fit the curve of the key")]
     UnfitMessage,
     /// The implementation that did not make the signature refused it. The signature is withheld:

@@ -11,7 +11,7 @@ use crate::model::layout::SecretOf;
 use crate::model::{Change, PrivateKey};
 use crate::params::PrivateKeyParams;
 use crate::params::keys::PrivateKeyResult;
-use crate::refusal::{Corrupt, Intent, Refusal, Unoffered};
+use crate::refusal::{Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
 use crate::view::distinct;
 
@@ -37,10 +37,8 @@ pub fn private_key(
         .map_err(|_| Corrupt::Invariant("the random source gives no key"))?;
     let mut addresses = Vec::with_capacity(params.address_formats.len());
     for format in &params.address_formats {
-        let address = address(*format, secret.public()).map_err(|flaw| match flaw {
-            AddressFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
-            AddressFlaw::UnfitCurve => Intent::Text("invalid address format").into(),
-        })?;
+        let address = address(*format, secret.public())
+            .map_err(|AddressFlaw::UnfitCurve| Refusal::from(Intent::Text("invalid address format")))?;
         addresses.push(Address { format: format.name().to_owned(), address });
     }
     let id = PrivateKeyId::random(cx.random());

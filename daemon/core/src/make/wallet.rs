@@ -9,7 +9,7 @@ use quorate_common::ids::{WalletAccountId, WalletId};
 use crate::cx::{Cx, NewWallet};
 use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::{WalletAccountParams, WalletParams};
-use crate::refusal::{Corrupt, Intent, Refusal, Unoffered};
+use crate::refusal::{Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
 use crate::view::{View, distinct};
 
@@ -80,10 +80,8 @@ pub fn accounts(
     for (ordinal, params) in (first..).zip(params) {
         let key: SecretKey =
             derive(params.curve, seed, &params.path).map_err(|_| Intent::Text("invalid path"))?;
-        let address = address(params.address_format, key.public()).map_err(|flaw| match flaw {
-            AddressFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
-            AddressFlaw::UnfitCurve => Intent::Text("invalid address format").into(),
-        })?;
+        let address = address(params.address_format, key.public())
+            .map_err(|AddressFlaw::UnfitCurve| Refusal::from(Intent::Text("invalid address format")))?;
         accounts.push(WalletAccount {
             id: WalletAccountId::random(random()),
             wallet,
