@@ -10,9 +10,11 @@ pub mod address;
 pub mod contract;
 pub mod curve;
 pub mod derive;
+pub mod fact;
 mod hexadecimal;
 pub mod mnemonic;
 pub mod payload;
+pub mod transaction;
 #[cfg(test)]
 mod vectors;
 mod wire_name;

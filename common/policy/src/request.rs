@@ -99,10 +99,12 @@ pub fn offer_of(kind: &str) -> Option<&'static Offer> {
     OFFERS.iter().find(|offer| offer.kind == kind)
 }
 
-/// What the parameters of a type name. The first version of raw signing names a private key by its id.
+/// What the parameters of a type name. The first versions of signing name a private key by its id.
 pub fn named_of(activity_type: &str) -> Named {
     match activity_type {
-        "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD" => Named::PrivateKey("privateKeyId"),
+        "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD" | "ACTIVITY_TYPE_SIGN_TRANSACTION" => {
+            Named::PrivateKey("privateKeyId")
+        }
         _ => offer_of(kind_of(activity_type)).map_or(Named::Nothing, |offer| offer.named),
     }
 }

@@ -67,6 +67,10 @@ pub enum Intent {
     Text(&'static str),
     /// As `Text`, with runtime text.
     Detail(String),
+    /// What is to be signed cannot be read, or not by this key. Holds why.
+    Transaction(String),
+    /// Transactions of this type are not signed. Holds which.
+    TransactionType(String),
     /// A wallet account would go of which nobody may have a copy.
     NotExported,
     /// An authenticator's registration does not hold.
@@ -273,6 +277,8 @@ fn intent(reason: &Intent) -> Fault {
         Intent::NoCredential(who) => plain(&format!("user missing valid credential: {who}")),
         Intent::PublicKey => plain("invalid public key: expected a public key of its curve in hex"),
         Intent::Detail(text) => plain(text),
+        Intent::Transaction(text) => plain(text).reason("INVALID_TRANSACTION"),
+        Intent::TransactionType(text) => plain(text).reason("UNSUPPORTED_TRANSACTION_TYPE"),
         Intent::NotExported => {
             plain("wallet account has not been exported").reason("WALLET_ACCOUNT_NOT_EXPORTED")
         }

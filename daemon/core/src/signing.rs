@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use quorate_chain::address::AddressFormat;
-use quorate_chain::curve::{Curve, Message, Scheme, Signature};
+use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
+use quorate_chain::transaction::{TransactionType, Unsigned, UnsignedFlaw};
 use quorate_common::ids::PrivateKeyId;
 
 use crate::model::layout::{self, Key};
@@ -96,7 +97,34 @@ fn of_private_key(view: &View<'_>, key: PrivateKey, scheme: Scheme) -> Result<Si
     Ok(Signer { place, curve: key.curve, scheme, holder: Holder::PrivateKey(Box::new(key)) })
 }
 
+/// Reads a transaction.
+pub fn unsigned(kind: TransactionType, text: &str) -> Result<Unsigned, Refusal> {
+    Unsigned::read(kind, text).map_err(|flaw| unsignable(&flaw))
+}
+
+fn unsignable(flaw: &UnsignedFlaw) -> Refusal {
+    let told = flaw.to_string();
+    match flaw {
+        UnsignedFlaw::Type(_) => Intent::TransactionType(told).into(),
+        _ => Intent::Transaction(told).into(),
+    }
+}
+
 impl Signer {
+    /// What is signed for a transaction.
+    pub fn message_of(&self, transaction: &Unsigned) -> Result<Message, Refusal> {
+        transaction.message(self.curve).map_err(|flaw| unsignable(&flaw))
+    }
+
+    /// The public half of the key.
+    pub fn public_key(&self) -> Result<PublicKey, Corrupt> {
+        let text = match &self.holder {
+            Holder::Account(account) => &account.public_key,
+            Holder::PrivateKey(key) => &key.public_key,
+        };
+        PublicKey::from_hex(self.curve, text).map_err(|_| Corrupt::Invariant("a public key is of its curve"))
+    }
+
     /// What a policy may ask about signing with this key.
     pub fn facts(&self, view: &View<'_>) -> Facts {
         match &self.holder {

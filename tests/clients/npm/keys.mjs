@@ -3,7 +3,8 @@
 
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { sha256 } from "@noble/hashes/sha2";
-import { utf8ToBytes } from "@noble/hashes/utils";
+import { keccak_256 } from "@noble/hashes/sha3";
+import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
 import { named, plain, result } from "./watch.mjs";
 
 export async function privateKeys({ alice }) {
@@ -79,6 +80,33 @@ async function signatures(alice, signWith) {
   };
 }
 
+// The members of a list of RLP whose members are all short.
+function members(bytes) {
+  const found = [];
+  for (let at = bytes[0] < 0xf8 ? 1 : 2; at < bytes.length; ) {
+    const isByte = bytes[at] < 0x80;
+    const [from, size] = isByte ? [at, 1] : [at + 1, bytes[at] - 0x80];
+    found.push(bytesToHex(bytes.subarray(from, from + size)));
+    at = from + size;
+  }
+  return found;
+}
+
+// The sample of EIP-155: one ether, on chain 1.
+const UNSIGNED = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
+
+async function transaction(alice, signWith) {
+  const how = { signWith, type: "TRANSACTION_TYPE_ETHEREUM", unsignedTransaction: UNSIGNED };
+  const { activity, ...signed } = await alice.signTransaction(how);
+  const asked = members(hexToBytes(UNSIGNED)).slice(0, 6);
+  const made = members(hexToBytes(signed.signedTransaction));
+  const [v, r, s] = made.slice(6);
+  const signature = secp256k1.Signature.fromCompact(r.padStart(64, "0") + s.padStart(64, "0"));
+  const key = signature.addRecoveryBit(Number.parseInt(v, 16) - 37).recoverPublicKey(keccak_256(hexToBytes(UNSIGNED)));
+  const address = `0x${bytesToHex(keccak_256(key.toBytes(false).subarray(1)).subarray(12))}`;
+  return { members: Object.keys(signed), same: String(asked) === String(made.slice(0, 6)), signer: address === signWith.toLowerCase() };
+}
+
 const account = (index, addressFormat, name) => ({
   curve: "CURVE_SECP256K1",
   pathFormat: "PATH_FORMAT_BIP32",
@@ -111,6 +139,7 @@ export async function wallets({ alice }) {
   const found = await alice.getWalletAccount({ walletId, address });
   seen.account = plain(found);
   seen.signatures = await signatures(alice, point);
+  seen.transaction = await transaction(alice, more.addresses[0]);
   const { walletAccountId } = found.account;
   seen.deleteAccounts = result(await alice.deleteWalletAccounts({ walletAccountIds: [walletAccountId], deleteWithoutExport: true }));
   seen.accountsLeft = plain((await accounts()).map((each) => each.walletAccountId));

@@ -40,6 +40,7 @@ mod signing;
 mod stamps;
 mod starts;
 mod time_gates;
+mod transactions;
 mod verdicts;
 mod versions;
 mod webhook;

@@ -60,6 +60,7 @@ mod set_payment_method;
 mod shape;
 mod sign_raw_payload;
 mod sign_raw_payloads;
+mod sign_transaction;
 mod story;
 mod tag;
 mod update_allowed_origins;
@@ -131,6 +132,7 @@ static KINDS: &[&dyn Kind] = &[
     &set_payment_method::SetPaymentMethod,
     &sign_raw_payload::SignRawPayload,
     &sign_raw_payloads::SignRawPayloads,
+    &sign_transaction::SignTransaction,
     &update_allowed_origins::UpdateAllowedOrigins,
     &update_organization_name::UpdateOrganizationName,
     &update_policy::UpdatePolicy,

@@ -240,6 +240,35 @@ fn sign_raw_payload() {
 }
 
 #[test]
+fn sign_transaction() {
+    let by = |unsigned: &str, chain: &str| json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "unsignedTransaction": unsigned, "type": format!("TRANSACTION_TYPE_{chain}")});
+    let sample = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
+    let fees = "02f00180843b9aca008506fc23ac00825208943535353535353535353535353535353535353535880de0b6b3a764000080c0";
+    // A call of `approve`, for as much as there is, and the creation of a contract, on no chain in particular.
+    let approve = "f869098504a817c80082ea6094353535353535353535353535353535353535353580b844095ea7b30000000000000000000000001111111111111111111111111111111111111111ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff018080";
+    let creates = "ce800182cf08808086600160005500";
+    // A transfer of tokens, and a call of something else.
+    let tokens = "02f86d0107843b9aca008506fc23ac0082fde894353535353535353535353535353535353535353580b844a9059cbb0000000000000000000000001111111111111111111111111111111111111111000000000000000000000000000000000000000000000000000000000016e360c0";
+    let call = "02ec0108843b9aca008506fc23ac0082fde8943535353535353535353535353535353535353535808412345678c0";
+    let mut first = by(sample, "ETHEREUM");
+    first.as_object_mut().unwrap().remove("signWith");
+    first["privateKeyId"] = json!("77777777-7777-7777-7777-777777777777");
+    check(
+        "sign_transaction",
+        &[
+            ("SIGN_TRANSACTION", first),
+            ("SIGN_TRANSACTION_V2", by(fees, "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by(approve, "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by(tokens, "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by(call, "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by(creates, "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by("00", "ETHEREUM")),
+            ("SIGN_TRANSACTION_V2", by(sample, "SOLANA")),
+        ],
+    );
+}
+
+#[test]
 fn update_root_quorum() {
     let [mira, jo, ana] = [0, 1, 2].map(|index| Stage::user(index).to_string());
     check(

@@ -1,6 +1,7 @@
 //! Policies as this console reads them by itself: the organization as the language sees it, requests as facts, and
 //! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
 
+mod content;
 mod draft;
 mod history;
 mod kinds;

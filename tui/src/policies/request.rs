@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::kinds;
+use super::{content, kinds};
 
 /// A body, as far as policies read it.
 #[derive(Debug, Clone, Deserialize)]
@@ -65,6 +65,11 @@ impl Body {
             }
         };
         let members = self.members();
+        let mut subjects = subjects(named_of(&self.activity_type), &members, organization, looked)?;
+        let content = content::of(&self.activity_type, &members, organization, looked)?;
+        for subject in &mut subjects {
+            subject.content.extend(content.iter().cloned());
+        }
         let own = (gate == Gate::OwnCredential).then(|| members.get("userId")).flatten();
         Ok(Made {
             activity_type: self.activity_type.clone(),
@@ -72,7 +77,7 @@ impl Body {
             parameters: self.parameters.clone(),
             gate,
             own_credentials_of: own.and_then(Value::as_str).map(str::to_owned),
-            subjects: subjects(named_of(&self.activity_type), &members, organization, looked)?,
+            subjects,
         })
     }
 

@@ -18,7 +18,7 @@ pub(super) fn account(uncompressed: &[u8; 65]) -> [u8; 20] {
     account
 }
 
-fn checksummed(account: &[u8; 20]) -> String {
+pub(super) fn checksummed(account: &[u8; 20]) -> String {
     let lower = const_hex::encode(account);
     let hash: [u8; 32] = Keccak256::digest(lower.as_bytes()).into();
     let cases = hash.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);

@@ -145,6 +145,11 @@ fn ed25519(key: &PublicKey) -> Result<[u8; 32], AddressFlaw> {
     key.compressed().try_into().map_err(|_| AddressFlaw::UnfitCurve)
 }
 
+/// The address of an account of Ethereum, with the checksum of its letters.
+pub fn of_account(account: &[u8; 20]) -> String {
+    ethereum::checksummed(account)
+}
+
 fn point(key: &PublicKey) -> Result<&[u8; 65], AddressFlaw> {
     key.uncompressed().ok_or(AddressFlaw::UnfitCurve)
 }

@@ -15,7 +15,7 @@ const VERBS: [&str; 12] = [
 const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];
 
 /// Result members whose version is not the type's: as the published clients read them.
-const RESULTS: [(&str, &str); 14] = [
+const RESULTS: [(&str, &str); 15] = [
     ("ACCEPT_INVITATION_V2", "acceptInvitationResult"),
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
     ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
@@ -28,6 +28,7 @@ const RESULTS: [(&str, &str); 14] = [
     ("CREATE_USERS_V4", "createUsersResult"),
     ("SET_PAYMENT_METHOD_V2", "setPaymentMethodResult"),
     ("SIGN_RAW_PAYLOAD_V2", "signRawPayloadResult"),
+    ("SIGN_TRANSACTION_V2", "signTransactionResult"),
     ("APPROVE_ACTIVITY", ""),
     ("REJECT_ACTIVITY", ""),
 ];

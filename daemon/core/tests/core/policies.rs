@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::changes::asked;
 use crate::house::{House, NOW, Person};
+use crate::samples::UNSIGNED;
 
 /// An hour in milliseconds.
 const HOUR: u64 = 60 * 60 * 1000;
@@ -121,6 +122,18 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
             format!("{signed} && wallet.id == '{wallet}' && wallet_account.address == '{address}'"),
         ),
         ("SIGN_RAW_PAYLOAD_V2", by_key, format!("{signed} && private_key.id == '{key}'")),
+        (
+            "SIGN_TRANSACTION_V2",
+            json!({"signWith": address, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"}),
+            format!(
+                "activity.params.type == 'TRANSACTION_TYPE_ETHEREUM' && wallet.id == '{wallet}' \
+                 && eth.tx.to == '0x3535353535353535353535353535353535353535' && eth.tx.from == '{}' \
+                 && eth.tx.value == 1000000000000000000 && eth.tx.chain_id == 1 && eth.tx.nonce == 9 \
+                 && eth.tx.gas == 21000 && eth.tx.gas_price == 20000000000 && eth.tx.data == '0x' \
+                 && eth.tx.type == 'LEGACY'",
+                address.to_lowercase()
+            ),
+        ),
         (
             "SIGN_RAW_PAYLOADS",
             several,

@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 use crate::house::{House, Person, account, public_key};
 use crate::passkey::Passkey;
 
+/// The sample of EIP-155: one ether, on the main network.
+pub(crate) const UNSIGNED: &str =
+    "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
+
 /// Valid parameters; where the type is about a user's credentials, about those of `subject`.
 pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -> Value {
     let name = activity_type.trim_start_matches("ACTIVITY_TYPE_");
@@ -137,6 +141,12 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &house.wallet.1),
         "SIGN_RAW_PAYLOADS" => json!({"signWith": house.wallet.1, "payloads": [digest, "cd".repeat(32)],
             "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
+        "SIGN_TRANSACTION" => {
+            json!({"privateKeyId": house.private_key, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+        }
+        "SIGN_TRANSACTION_V2" => {
+            json!({"signWith": house.wallet.1, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+        }
         "UPDATE_ALLOWED_ORIGINS" => {
             json!({"allowedOrigins": ["https://house.example", "http://localhost:3000"]})
         }

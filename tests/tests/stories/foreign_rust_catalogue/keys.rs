@@ -87,6 +87,7 @@ pub(super) async fn wallets(Cast { alice, .. }: &Cast) {
     let accounts = ask!(alice, get_wallet_accounts, {"walletId": id});
     assert_eq!(listed(&accounts, "accounts", "name"), ["account 0", "account 1"]);
     signatures(alice, public_key).await;
+    transaction(alice, public_key).await;
 
     let deleted =
         submit!(alice, delete_wallet_accounts, {"walletAccountIds": [more], "deleteWithoutExport": true});
@@ -108,4 +109,17 @@ async fn signatures(alice: &Caller, public_key: &str) {
         assert!(proof::signed(public_key, payload.as_bytes(), signature), "{payload} is not signed");
     }
     assert_eq!(more, json!({"signatures": [signed[1].1, signed[2].1]}));
+}
+
+async fn transaction(alice: &Caller, public_key: &str) {
+    // The sample of EIP-155: its members, and what stands for a signature before there is one.
+    let (members, unsigned) =
+        ("098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080", "018080");
+    let signed = submit!(alice, sign_transaction, {"signWith": public_key,
+        "unsignedTransaction": format!("ec{members}{unsigned}"), "type": "TRANSACTION_TYPE_ETHEREUM"});
+    let bytes = text(&signed["signedTransaction"]);
+    assert_eq!(signed, json!({"signedTransaction": bytes}));
+    // Of a key's signature on chain 1 the first part is 37 or 38.
+    let rest = bytes.split_once(members).expect("what was asked for").1;
+    assert!(rest.starts_with("25") || rest.starts_with("26"), "{bytes}");
 }

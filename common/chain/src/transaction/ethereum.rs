@@ -1,0 +1,344 @@
+//! Transactions before they are signed: the five kinds that the main network has.
+//!
+//! Reading refuses whatever the library would write in another way, so that what is shown and judged is what is signed.
+
+use alloy_consensus::transaction::RlpEcdsaDecodableTx;
+use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEip4844, TxEip7702, TxLegacy};
+use alloy_primitives::{B256, Signature as Parts, TxKind, U256};
+use alloy_rlp::Decodable;
+
+use crate::curve::Signature;
+use crate::fact::Fact;
+
+/// Longest transaction, in bytes. Nodes pass on no longer ones.
+pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
+
+/// A transaction that nobody has signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    Legacy(TxLegacy),
+    Eip2930(TxEip2930),
+    Eip1559(TxEip1559),
+    Eip4844(TxEip4844),
+    Eip7702(TxEip7702),
+}
+
+/// Why bytes are no unsigned transaction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransactionFlaw {
+    /// They are too many.
+    #[error("it is longer than {MAX_TRANSACTION_BYTES} bytes")]
+    TooLong,
+    /// There are none.
+    #[error("it is empty")]
+    Empty,
+    /// The first byte names a type that is not read here (EIP-2718).
+    #[error("type {0} is not known")]
+    Type(u8),
+    /// They cannot be read. Holds where the reading ended.
+    #[error("{0}")]
+    Malformed(String),
+    /// They can be read, and would be written in another way: a signature, bytes behind the end, or numbers that are
+    /// longer than they need be.
+    #[error("it is signed already, or not written the one way there is")]
+    NotCanonical,
+}
+
+impl Transaction {
+    /// Reads what a key signs: `rlp` of six or nine members (EIP-155), or a byte for the type and `rlp` (EIP-2718).
+    ///
+    /// # Errors
+    /// The [`TransactionFlaw`] that applies first.
+    pub fn decode(bytes: &[u8]) -> Result<Self, TransactionFlaw> {
+        if bytes.len() > MAX_TRANSACTION_BYTES {
+            return Err(TransactionFlaw::TooLong);
+        }
+        let (first, rest) = bytes.split_first().ok_or(TransactionFlaw::Empty)?;
+        let form = match *first {
+            0x01 => fields(rest).map(Form::Eip2930),
+            0x02 => fields(rest).map(Form::Eip1559),
+            0x03 => fields(rest).map(Form::Eip4844),
+            0x04 => fields(rest).map(Form::Eip7702),
+            list if list >= 0xc0 => TxLegacy::decode(&mut &*bytes).map(Form::Legacy),
+            other => return Err(TransactionFlaw::Type(other)),
+        };
+        let read = Self(form.map_err(|flaw| TransactionFlaw::Malformed(flaw.to_string()))?);
+        if read.unsigned() == bytes { Ok(read) } else { Err(TransactionFlaw::NotCanonical) }
+    }
+
+    /// The bytes of which the hash is signed.
+    fn unsigned(&self) -> Vec<u8> {
+        match &self.0 {
+            Form::Legacy(transaction) => transaction.encoded_for_signing(),
+            Form::Eip2930(transaction) => transaction.encoded_for_signing(),
+            Form::Eip1559(transaction) => transaction.encoded_for_signing(),
+            Form::Eip4844(transaction) => transaction.encoded_for_signing(),
+            Form::Eip7702(transaction) => transaction.encoded_for_signing(),
+        }
+    }
+
+    /// keccak256 of the unsigned bytes.
+    pub fn digest(&self) -> [u8; 32] {
+        let digest = match &self.0 {
+            Form::Legacy(transaction) => transaction.signature_hash(),
+            Form::Eip2930(transaction) => transaction.signature_hash(),
+            Form::Eip1559(transaction) => transaction.signature_hash(),
+            Form::Eip4844(transaction) => transaction.signature_hash(),
+            Form::Eip7702(transaction) => transaction.signature_hash(),
+        };
+        digest.0
+    }
+
+    /// The transaction with its signature, as the network takes it.
+    pub fn signed(&self, signature: &Signature) -> Vec<u8> {
+        let is_odd = signature.v == 1;
+        let parts = Parts::from_scalars_and_parity(B256::from(signature.r), B256::from(signature.s), is_odd);
+        let mut bytes = Vec::new();
+        match self.0.clone() {
+            Form::Legacy(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Form::Eip2930(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Form::Eip1559(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Form::Eip4844(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Form::Eip7702(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+        }
+        bytes
+    }
+
+    /// What policies may ask about it, by the names of its members. `from` is the address of the key that would sign.
+    pub fn facts(&self, from: Option<String>) -> Vec<(&'static str, Fact)> {
+        let number = |number: u128| Fact::Number(U256::from(number).to_be_bytes());
+        let to = self.to().map(const_hex::encode_prefixed).unwrap_or_default();
+        let mut facts = vec![
+            ("type", Fact::Text(self.kind().to_owned())),
+            ("to", Fact::Folded(to)),
+            ("data", Fact::Text(const_hex::encode_prefixed(self.data()))),
+            ("value", Fact::Number(self.value())),
+            ("gas", number(u128::from(self.gas()))),
+            ("nonce", number(u128::from(self.nonce()))),
+        ];
+        facts.extend(from.map(|from| ("from", Fact::Folded(from))));
+        facts.extend(self.chain_id().map(|chain| ("chain_id", number(u128::from(chain)))));
+        let (most, tip) = self.fees();
+        // What a unit of gas costs at most is the price of those that name none.
+        facts.push(("gas_price", number(most)));
+        if let Some(tip) = tip {
+            facts.push(("max_fee_per_gas", number(most)));
+            facts.push(("max_priority_fee_per_gas", number(tip)));
+        }
+        if let Form::Eip4844(tx) = &self.0 {
+            facts.push(("max_fee_per_blob_gas", number(tx.max_fee_per_blob_gas)));
+        }
+        facts
+    }
+
+    /// What a unit of gas costs at most, in wei, and how much of that whoever includes it gets at most, where that is
+    /// said apart (EIP-1559).
+    pub fn fees(&self) -> (u128, Option<u128>) {
+        match &self.0 {
+            Form::Legacy(tx) => (tx.gas_price, None),
+            Form::Eip2930(tx) => (tx.gas_price, None),
+            Form::Eip1559(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+            Form::Eip4844(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+            Form::Eip7702(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+        }
+    }
+
+    /// How much gas it may use.
+    pub fn gas(&self) -> u64 {
+        match &self.0 {
+            Form::Legacy(tx) => tx.gas_limit,
+            Form::Eip2930(tx) => tx.gas_limit,
+            Form::Eip1559(tx) => tx.gas_limit,
+            Form::Eip4844(tx) => tx.gas_limit,
+            Form::Eip7702(tx) => tx.gas_limit,
+        }
+    }
+
+    /// The number of transactions of the signer before it.
+    pub fn nonce(&self) -> u64 {
+        match &self.0 {
+            Form::Legacy(tx) => tx.nonce,
+            Form::Eip2930(tx) => tx.nonce,
+            Form::Eip1559(tx) => tx.nonce,
+            Form::Eip4844(tx) => tx.nonce,
+            Form::Eip7702(tx) => tx.nonce,
+        }
+    }
+
+    /// What it calls with, or the code of the contract that it creates.
+    pub fn data(&self) -> &[u8] {
+        match &self.0 {
+            Form::Legacy(tx) => &tx.input,
+            Form::Eip2930(tx) => &tx.input,
+            Form::Eip1559(tx) => &tx.input,
+            Form::Eip4844(tx) => &tx.input,
+            Form::Eip7702(tx) => &tx.input,
+        }
+    }
+
+    /// How many addresses it says that it will touch, how many blobs it carries, and how many accounts let it set their
+    /// code.
+    pub fn extras(&self) -> (usize, usize, usize) {
+        match &self.0 {
+            Form::Legacy(_) => (0, 0, 0),
+            Form::Eip2930(tx) => (tx.access_list.len(), 0, 0),
+            Form::Eip1559(tx) => (tx.access_list.len(), 0, 0),
+            Form::Eip4844(tx) => (tx.access_list.len(), tx.blob_versioned_hashes.len(), 0),
+            Form::Eip7702(tx) => (tx.access_list.len(), 0, tx.authorization_list.len()),
+        }
+    }
+
+    /// `LEGACY`, or `TYPE_` and its number (EIP-2718).
+    pub fn kind(&self) -> &'static str {
+        match &self.0 {
+            Form::Legacy(_) => "LEGACY",
+            Form::Eip2930(_) => "TYPE_1",
+            Form::Eip1559(_) => "TYPE_2",
+            Form::Eip4844(_) => "TYPE_3",
+            Form::Eip7702(_) => "TYPE_4",
+        }
+    }
+
+    /// The chain that it is for; older ones may name none.
+    pub fn chain_id(&self) -> Option<u64> {
+        match &self.0 {
+            Form::Legacy(transaction) => transaction.chain_id,
+            Form::Eip2930(transaction) => Some(transaction.chain_id),
+            Form::Eip1559(transaction) => Some(transaction.chain_id),
+            Form::Eip4844(transaction) => Some(transaction.chain_id),
+            Form::Eip7702(transaction) => Some(transaction.chain_id),
+        }
+    }
+
+    /// Whom it calls or pays; nobody if it creates a contract.
+    pub fn to(&self) -> Option<[u8; 20]> {
+        let of = |kind: TxKind| kind.to().map(|address| address.0.0);
+        match &self.0 {
+            Form::Legacy(transaction) => of(transaction.to),
+            Form::Eip2930(transaction) => of(transaction.to),
+            Form::Eip1559(transaction) => of(transaction.to),
+            Form::Eip4844(transaction) => Some(transaction.to.0.0),
+            Form::Eip7702(transaction) => Some(transaction.to.0.0),
+        }
+    }
+
+    /// How much it pays, in wei, big-endian.
+    pub fn value(&self) -> [u8; 32] {
+        let value: U256 = match &self.0 {
+            Form::Legacy(transaction) => transaction.value,
+            Form::Eip2930(transaction) => transaction.value,
+            Form::Eip1559(transaction) => transaction.value,
+            Form::Eip4844(transaction) => transaction.value,
+            Form::Eip7702(transaction) => transaction.value,
+        };
+        value.to_be_bytes()
+    }
+}
+
+/// The members of a typed transaction.
+fn fields<T: RlpEcdsaDecodableTx>(mut bytes: &[u8]) -> alloy_rlp::Result<T> {
+    T::rlp_decode(&mut bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    use super::{MAX_TRANSACTION_BYTES, Transaction, TransactionFlaw};
+    use crate::curve::{Curve, Message};
+    use crate::vectors::{rows, secret};
+
+    #[derive(Deserialize)]
+    struct Row {
+        case: String,
+        private: String,
+        unsigned: String,
+        digest: Option<String>,
+        signed: String,
+        chain: Option<u64>,
+    }
+
+    fn samples() -> Vec<Row> {
+        rows(include_str!("../../../../assets/vectors/chain/ethereum.json"))
+    }
+
+    #[test]
+    fn published_transactions() {
+        for row in samples() {
+            let unsigned = const_hex::decode(&row.unsigned).unwrap();
+            let transaction = Transaction::decode(&unsigned).unwrap();
+            if let Some(digest) = row.digest {
+                assert_eq!(const_hex::encode(transaction.digest()), digest, "{}", row.case);
+            }
+            let key = secret(Curve::Secp256k1, &row.private);
+            let signature = key.sign(&Message::Digest(transaction.digest())).unwrap();
+            let signed = transaction.signed(&signature);
+            assert_eq!(const_hex::encode(&signed), row.signed, "{}", row.case);
+            assert_eq!(transaction.chain_id(), row.chain, "{}", row.case);
+            assert_eq!(transaction.to(), Some([0x35; 20]), "{}", row.case);
+            assert_eq!(transaction.value()[24..], 1_000_000_000_000_000_000_u64.to_be_bytes());
+            assert!(
+                Transaction::decode(&signed).is_err(),
+                "{}: what is signed is not signed again",
+                row.case
+            );
+        }
+    }
+
+    #[test]
+    fn lengths_and_ends_are_checked() {
+        for row in samples() {
+            let unsigned = const_hex::decode(&row.unsigned).unwrap();
+            for length in 0..unsigned.len() {
+                assert!(
+                    Transaction::decode(unsigned.get(..length).unwrap()).is_err(),
+                    "{} {length}",
+                    row.case
+                );
+            }
+            for more in [&[0][..], &[0x80], &[0x80, 0x80, 0x80], &[0xc0]] {
+                let longer = [unsigned.as_slice(), more].concat();
+                assert!(Transaction::decode(&longer).is_err(), "{} {more:?}", row.case);
+            }
+        }
+    }
+
+    #[test]
+    fn flaws_are_told() {
+        let told = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
+        assert_eq!(told(&[]), TransactionFlaw::Empty);
+        assert_eq!(told(&[0x05, 0xc0]), TransactionFlaw::Type(5));
+        assert_eq!(told(&[0x76, 0xc0]), TransactionFlaw::Type(0x76));
+        assert_eq!(told(&vec![0xff; MAX_TRANSACTION_BYTES + 1]), TransactionFlaw::TooLong);
+        assert!(matches!(told(&[0xc0]), TransactionFlaw::Malformed(_)));
+        // Eight bytes of length: more than there is memory.
+        assert!(matches!(told(&[0xff; 9]), TransactionFlaw::Malformed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..200), first in 0_u8..5) {
+            let _ = Transaction::decode(&bytes);
+            let _ = Transaction::decode(&[&[first], bytes.as_slice()].concat());
+        }
+
+        #[test]
+        fn what_is_read_is_what_is_signed(place in 0_usize..120, byte in any::<u8>()) {
+            for row in samples() {
+                let mut bytes = const_hex::decode(&row.unsigned).unwrap();
+                if let Some(changed) = bytes.get_mut(place) {
+                    *changed = byte;
+                }
+                if let Ok(read) = Transaction::decode(&bytes) {
+                    prop_assert_eq!(read.unsigned(), bytes);
+                }
+            }
+        }
+    }
+}

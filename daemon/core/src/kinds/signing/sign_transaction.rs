@@ -1,0 +1,129 @@
+//! Signs a transaction with a wallet account or a private key.
+
+use std::sync::Arc;
+
+use quorate_chain::curve::Message;
+use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, TransactionType, Unsigned};
+use quorate_common::bounded::Text;
+use quorate_common::ids::PrivateKeyId;
+
+use crate::kinds::prelude::*;
+use crate::signing::{self, Signer};
+
+pub(in crate::kinds) struct SignTransaction;
+
+/// Longest transaction, in hexadecimal digits with their prefix.
+const TRANSACTION: usize = 2 * MAX_TRANSACTION_BYTES + 2;
+
+/// Signs a transaction with a wallet account or a private key.
+///
+/// The answer is the whole transaction with its signature. Only transactions of Ethereum are taken so far.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    sign_with: Text<256>,
+    unsigned_transaction: Text<TRANSACTION>,
+    #[serde(rename = "type")]
+    kind: TransactionType,
+}
+
+/// The parameters in no version's names.
+pub(in crate::kinds) struct Request {
+    with: With,
+    transaction: String,
+    kind: TransactionType,
+}
+
+enum With {
+    Name(String),
+    PrivateKey(PrivateKeyId),
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    #[schemars(length(max = TRANSACTION))]
+    signed_transaction: String,
+}
+
+impl Form for Intent {
+    type Kind = SignTransaction;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_TRANSACTION_V2";
+    const NUMBER: u16 = 52;
+    const RESULT: &'static str = "signTransactionResult";
+}
+
+impl From<Intent> for Request {
+    fn from(intent: Intent) -> Self {
+        Self {
+            with: With::Name(intent.sign_with.as_str().to_owned()),
+            transaction: intent.unsigned_transaction.as_str().to_owned(),
+            kind: intent.kind,
+        }
+    }
+}
+
+impl Kind for SignTransaction {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Sign, Resource::PrivateKey));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Request;
+    type Plan = (Arc<Signer>, Unsigned, Message);
+    type Outcome = Outcome;
+
+    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+        let signer = match &request.with {
+            With::Name(name) => signing::resolve(view, name)?,
+            With::PrivateKey(id) => signing::private_key(view, *id)?,
+        };
+        let transaction = signing::unsigned(request.kind, &request.transaction)?;
+        let message = signer.message_of(&transaction)?;
+        let facts = signer.facts(view).about(transaction.facts(&signer.public_key()?));
+        Ok((facts, (signer, transaction, message)))
+    }
+
+    fn execute(
+        _: Request,
+        (signer, transaction, message): Self::Plan,
+        cx: &mut Cx<'_, '_>,
+    ) -> Result<Outcome, Refusal> {
+        let signature = signer.sign(&cx.view(), &message)?;
+        Ok(Outcome { signed_transaction: transaction.signed(&signature) })
+    }
+}
+
+/// First version: names a private key by its id.
+pub(in crate::kinds) mod v1 {
+    use super::{
+        Deserialize, Form, JsonSchema, Outcome, PrivateKeyId, Request, Serialize, SignTransaction,
+        TRANSACTION, Text, TransactionType, With,
+    };
+
+    /// Signs a transaction with a private key.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    pub(in crate::kinds) struct Intent {
+        private_key_id: PrivateKeyId,
+        unsigned_transaction: Text<TRANSACTION>,
+        #[serde(rename = "type")]
+        kind: TransactionType,
+    }
+
+    impl Form for Intent {
+        type Kind = SignTransaction;
+        type Outcome = Outcome;
+        const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_TRANSACTION";
+        const NUMBER: u16 = 17;
+        const RESULT: &'static str = "signTransactionResult";
+    }
+
+    impl From<Intent> for Request {
+        fn from(intent: Intent) -> Self {
+            Self {
+                with: With::PrivateKey(intent.private_key_id),
+                transaction: intent.unsigned_transaction.as_str().to_owned(),
+                kind: intent.kind,
+            }
+        }
+    }
+}
