@@ -1,6 +1,6 @@
 //! Finding the key that a request names, and signing with it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
@@ -27,6 +27,8 @@ pub struct Signer {
     /// How it signs: the address that it was named by says so.
     scheme: Scheme,
     holder: Holder,
+    /// The public half of the key, once it was asked for.
+    public_key: OnceLock<PublicKey>,
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +76,13 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     });
     if let Some((account, place)) = accounts.into_iter().next() {
         let (curve, scheme) = (account.curve, account.format.scheme());
-        return Ok(Signer { place, curve, scheme, holder: Holder::Account(Box::new(account)) });
+        return Ok(Signer {
+            place,
+            curve,
+            scheme,
+            holder: Holder::Account(Box::new(account)),
+            public_key: OnceLock::new(),
+        });
     }
     keys.sort_by_key(|key| (key.disabled, key.created));
     let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
@@ -94,7 +102,13 @@ fn of_private_key(view: &View<'_>, key: PrivateKey, scheme: Scheme) -> Result<Si
         return Err(Intent::Text("private key is disabled").into());
     }
     let place = records::private_key_place(view.organization.id(), &key);
-    Ok(Signer { place, curve: key.curve, scheme, holder: Holder::PrivateKey(Box::new(key)) })
+    Ok(Signer {
+        place,
+        curve: key.curve,
+        scheme,
+        holder: Holder::PrivateKey(Box::new(key)),
+        public_key: OnceLock::new(),
+    })
 }
 
 /// Reads a transaction.
@@ -117,12 +131,17 @@ impl Signer {
     }
 
     /// The public half of the key.
-    pub fn public_key(&self) -> Result<PublicKey, Corrupt> {
+    pub fn public_key(&self) -> Result<&PublicKey, Corrupt> {
+        if let Some(known) = self.public_key.get() {
+            return Ok(known);
+        }
         let text = match &self.holder {
             Holder::Account(account) => &account.public_key,
             Holder::PrivateKey(key) => &key.public_key,
         };
-        PublicKey::from_hex(self.curve, text).map_err(|_| Corrupt::Invariant("a public key is of its curve"))
+        let key = PublicKey::from_hex(self.curve, text);
+        let key = key.map_err(|_| Corrupt::Invariant("a public key is of its curve"))?;
+        Ok(self.public_key.get_or_init(|| key))
     }
 
     /// What a policy may ask about signing with this key.

@@ -4,7 +4,7 @@
 
 use alloy_consensus::transaction::RlpEcdsaDecodableTx;
 use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEip4844, TxEip7702, TxLegacy};
-use alloy_primitives::{B256, Signature as Parts, TxKind, U256};
+use alloy_primitives::{B256, Signature as Parts, TxKind, U256, keccak256};
 use alloy_rlp::Decodable;
 
 use crate::curve::Signature;
@@ -15,7 +15,11 @@ pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
 
 /// A transaction that nobody has signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transaction(Form);
+pub struct Transaction {
+    form: Form,
+    /// keccak256 of the bytes that it was read from.
+    digest: [u8; 32],
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
@@ -24,6 +28,19 @@ enum Form {
     Eip1559(TxEip1559),
     Eip4844(TxEip4844),
     Eip7702(TxEip7702),
+}
+
+impl Form {
+    /// The bytes of which the hash is signed.
+    fn unsigned(&self) -> Vec<u8> {
+        match self {
+            Self::Legacy(transaction) => transaction.encoded_for_signing(),
+            Self::Eip2930(transaction) => transaction.encoded_for_signing(),
+            Self::Eip1559(transaction) => transaction.encoded_for_signing(),
+            Self::Eip4844(transaction) => transaction.encoded_for_signing(),
+            Self::Eip7702(transaction) => transaction.encoded_for_signing(),
+        }
+    }
 }
 
 /// Why bytes are no unsigned transaction.
@@ -65,31 +82,17 @@ impl Transaction {
             list if list >= 0xc0 => TxLegacy::decode(&mut &*bytes).map(Form::Legacy),
             other => return Err(TransactionFlaw::Type(other)),
         };
-        let read = Self(form.map_err(|flaw| TransactionFlaw::Malformed(flaw.to_string()))?);
-        if read.unsigned() == bytes { Ok(read) } else { Err(TransactionFlaw::NotCanonical) }
-    }
-
-    /// The bytes of which the hash is signed.
-    fn unsigned(&self) -> Vec<u8> {
-        match &self.0 {
-            Form::Legacy(transaction) => transaction.encoded_for_signing(),
-            Form::Eip2930(transaction) => transaction.encoded_for_signing(),
-            Form::Eip1559(transaction) => transaction.encoded_for_signing(),
-            Form::Eip4844(transaction) => transaction.encoded_for_signing(),
-            Form::Eip7702(transaction) => transaction.encoded_for_signing(),
+        let form = form.map_err(|flaw| TransactionFlaw::Malformed(flaw.to_string()))?;
+        if form.unsigned() == bytes {
+            Ok(Self { form, digest: keccak256(bytes).0 })
+        } else {
+            Err(TransactionFlaw::NotCanonical)
         }
     }
 
     /// keccak256 of the unsigned bytes.
     pub fn digest(&self) -> [u8; 32] {
-        let digest = match &self.0 {
-            Form::Legacy(transaction) => transaction.signature_hash(),
-            Form::Eip2930(transaction) => transaction.signature_hash(),
-            Form::Eip1559(transaction) => transaction.signature_hash(),
-            Form::Eip4844(transaction) => transaction.signature_hash(),
-            Form::Eip7702(transaction) => transaction.signature_hash(),
-        };
-        digest.0
+        self.digest
     }
 
     /// The transaction with its signature, as the network takes it.
@@ -97,7 +100,7 @@ impl Transaction {
         let is_odd = signature.v == 1;
         let parts = Parts::from_scalars_and_parity(B256::from(signature.r), B256::from(signature.s), is_odd);
         let mut bytes = Vec::new();
-        match self.0.clone() {
+        match self.form.clone() {
             Form::Legacy(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
             Form::Eip2930(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
             Form::Eip1559(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
@@ -128,7 +131,7 @@ impl Transaction {
             facts.push(("max_fee_per_gas", number(most)));
             facts.push(("max_priority_fee_per_gas", number(tip)));
         }
-        if let Form::Eip4844(tx) = &self.0 {
+        if let Form::Eip4844(tx) = &self.form {
             facts.push(("max_fee_per_blob_gas", number(tx.max_fee_per_blob_gas)));
         }
         facts
@@ -137,7 +140,7 @@ impl Transaction {
     /// What a unit of gas costs at most, in wei, and how much of that whoever includes it gets at most, where that is
     /// said apart (EIP-1559).
     pub fn fees(&self) -> (u128, Option<u128>) {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(tx) => (tx.gas_price, None),
             Form::Eip2930(tx) => (tx.gas_price, None),
             Form::Eip1559(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
@@ -148,7 +151,7 @@ impl Transaction {
 
     /// How much gas it may use.
     pub fn gas(&self) -> u64 {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(tx) => tx.gas_limit,
             Form::Eip2930(tx) => tx.gas_limit,
             Form::Eip1559(tx) => tx.gas_limit,
@@ -159,7 +162,7 @@ impl Transaction {
 
     /// The number of transactions of the signer before it.
     pub fn nonce(&self) -> u64 {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(tx) => tx.nonce,
             Form::Eip2930(tx) => tx.nonce,
             Form::Eip1559(tx) => tx.nonce,
@@ -170,7 +173,7 @@ impl Transaction {
 
     /// What it calls with, or the code of the contract that it creates.
     pub fn data(&self) -> &[u8] {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(tx) => &tx.input,
             Form::Eip2930(tx) => &tx.input,
             Form::Eip1559(tx) => &tx.input,
@@ -182,7 +185,7 @@ impl Transaction {
     /// How many addresses it says that it will touch, how many blobs it carries, and how many accounts let it set their
     /// code.
     pub fn extras(&self) -> (usize, usize, usize) {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(_) => (0, 0, 0),
             Form::Eip2930(tx) => (tx.access_list.len(), 0, 0),
             Form::Eip1559(tx) => (tx.access_list.len(), 0, 0),
@@ -193,7 +196,7 @@ impl Transaction {
 
     /// `LEGACY`, or `TYPE_` and its number (EIP-2718).
     pub fn kind(&self) -> &'static str {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(_) => "LEGACY",
             Form::Eip2930(_) => "TYPE_1",
             Form::Eip1559(_) => "TYPE_2",
@@ -204,7 +207,7 @@ impl Transaction {
 
     /// The chain that it is for; older ones may name none.
     pub fn chain_id(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.form {
             Form::Legacy(transaction) => transaction.chain_id,
             Form::Eip2930(transaction) => Some(transaction.chain_id),
             Form::Eip1559(transaction) => Some(transaction.chain_id),
@@ -216,7 +219,7 @@ impl Transaction {
     /// Whom it calls or pays; nobody if it creates a contract.
     pub fn to(&self) -> Option<[u8; 20]> {
         let of = |kind: TxKind| kind.to().map(|address| address.0.0);
-        match &self.0 {
+        match &self.form {
             Form::Legacy(transaction) => of(transaction.to),
             Form::Eip2930(transaction) => of(transaction.to),
             Form::Eip1559(transaction) => of(transaction.to),
@@ -227,7 +230,7 @@ impl Transaction {
 
     /// How much it pays, in wei, big-endian.
     pub fn value(&self) -> [u8; 32] {
-        let value: U256 = match &self.0 {
+        let value: U256 = match &self.form {
             Form::Legacy(transaction) => transaction.value,
             Form::Eip2930(transaction) => transaction.value,
             Form::Eip1559(transaction) => transaction.value,
@@ -336,7 +339,7 @@ mod tests {
                     *changed = byte;
                 }
                 if let Ok(read) = Transaction::decode(&bytes) {
-                    prop_assert_eq!(read.unsigned(), bytes);
+                    prop_assert_eq!(read.form.unsigned(), bytes);
                 }
             }
         }

@@ -78,7 +78,7 @@ impl Kind for SignTransaction {
         };
         let transaction = signing::unsigned(request.kind, &request.transaction)?;
         let message = signer.message_of(&transaction)?;
-        let facts = signer.facts(view).about(transaction.facts(&signer.public_key()?));
+        let facts = signer.facts(view).about(transaction.facts(signer.public_key()?));
         Ok((facts, (signer, transaction, message)))
     }
 
