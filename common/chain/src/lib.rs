@@ -10,7 +10,6 @@ pub mod address;
 pub mod contract;
 pub mod curve;
 pub mod derive;
-pub mod fact;
 mod hexadecimal;
 pub mod mnemonic;
 pub mod payload;

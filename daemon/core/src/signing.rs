@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
-use quorate_chain::transaction::{TransactionType, Unsigned, UnsignedFlaw};
+use quorate_chain::transaction::{Signable, Signer as SigningKey, TransactionType, Unsigned, UnsignedFlaw};
 use quorate_common::ids::PrivateKeyId;
 
 use crate::model::layout::{self, Key};
@@ -26,6 +26,8 @@ pub struct Signer {
     curve: Curve,
     /// How it signs: the address that it was named by says so.
     scheme: Scheme,
+    /// The format of that address, if it was named by one.
+    format: Option<AddressFormat>,
     holder: Holder,
     /// The public half of the key, once it was asked for.
     public_key: OnceLock<PublicKey>,
@@ -76,10 +78,12 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     });
     if let Some((account, place)) = accounts.into_iter().next() {
         let (curve, scheme) = (account.curve, account.format.scheme());
+        let format = (account.address == sign_with).then_some(account.format);
         return Ok(Signer {
             place,
             curve,
             scheme,
+            format,
             holder: Holder::Account(Box::new(account)),
             public_key: OnceLock::new(),
         });
@@ -88,16 +92,20 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
     let named = key.addresses.iter().find(|address| address.address == sign_with);
     let format = named.and_then(|address| AddressFormat::from_name(&address.format));
-    of_private_key(view, key, format.map_or(Scheme::Usual, AddressFormat::scheme))
+    of_private_key(view, key, format)
 }
 
 /// The private key of this id as a signer.
 pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
-    of_private_key(view, key.clone(), Scheme::Usual).map(Arc::new)
+    of_private_key(view, key.clone(), None).map(Arc::new)
 }
 
-fn of_private_key(view: &View<'_>, key: PrivateKey, scheme: Scheme) -> Result<Signer, Refusal> {
+fn of_private_key(
+    view: &View<'_>,
+    key: PrivateKey,
+    format: Option<AddressFormat>,
+) -> Result<Signer, Refusal> {
     if key.disabled {
         return Err(Intent::Text("private key is disabled").into());
     }
@@ -105,15 +113,11 @@ fn of_private_key(view: &View<'_>, key: PrivateKey, scheme: Scheme) -> Result<Si
     Ok(Signer {
         place,
         curve: key.curve,
-        scheme,
+        scheme: format.map_or(Scheme::Usual, AddressFormat::scheme),
+        format,
         holder: Holder::PrivateKey(Box::new(key)),
         public_key: OnceLock::new(),
     })
-}
-
-/// Reads a transaction.
-pub fn unsigned(kind: TransactionType, text: &str) -> Result<Unsigned, Refusal> {
-    Unsigned::read(kind, text).map_err(|flaw| unsignable(&flaw))
 }
 
 fn unsignable(flaw: &UnsignedFlaw) -> Refusal {
@@ -125,13 +129,15 @@ fn unsignable(flaw: &UnsignedFlaw) -> Refusal {
 }
 
 impl Signer {
-    /// What is signed for a transaction.
-    pub fn message_of(&self, transaction: &Unsigned) -> Result<Message, Refusal> {
-        transaction.message(self.curve).map_err(|flaw| unsignable(&flaw))
+    /// Reads a transaction that this key is to sign.
+    pub fn transaction(&self, kind: TransactionType, text: &str) -> Result<Signable, Refusal> {
+        let transaction = Unsigned::read(kind, text).map_err(|flaw| unsignable(&flaw))?;
+        let signer = SigningKey { key: self.public_key()?, format: self.format };
+        transaction.for_signer(&signer).map_err(|flaw| unsignable(&flaw))
     }
 
     /// The public half of the key.
-    pub fn public_key(&self) -> Result<&PublicKey, Corrupt> {
+    fn public_key(&self) -> Result<&PublicKey, Corrupt> {
         if let Some(known) = self.public_key.get() {
             return Ok(known);
         }

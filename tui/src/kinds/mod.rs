@@ -63,6 +63,7 @@ mod sign_raw_payloads;
 mod sign_transaction;
 mod story;
 mod tag;
+mod transaction;
 mod update_allowed_origins;
 mod update_organization_name;
 mod update_policy;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use quorate_chain::fact::Fact;
-use quorate_chain::transaction::{TransactionType, Unsigned};
+use quorate_chain::address::AddressFormat;
+use quorate_chain::transaction::{Signer, TransactionType, Unsigned};
 use quorate_chain::{Curve, PublicKey};
 use quorate_common::console::OrganizationDetail;
+use quorate_policy::Value;
 use quorate_policy::request::{Named, kind_of, named_of};
-use quorate_policy::{Integer, Value};
 use serde_json::Value as Json;
 
 use super::Looked;
@@ -25,44 +25,44 @@ pub(super) fn of(
     let text = |name: &str| members.get(name).and_then(Json::as_str).unwrap_or_default();
     let kind = TransactionType::from_name(text("type")).ok_or("invalid transaction type")?;
     let transaction = Unsigned::read(kind, text("unsignedTransaction")).map_err(|flaw| flaw.to_string())?;
-    let signer = signer(activity_type, members, organization, looked).ok_or("its key is not known")?;
-    transaction.message(signer.curve()).map_err(|flaw| flaw.to_string())?;
-    let (root, fact) = transaction.facts(&signer);
-    Ok(vec![(root.to_owned(), value(fact))])
+    let (key, format) = signer(activity_type, members, organization, looked).ok_or("its key is not known")?;
+    let signable = transaction.for_signer(&Signer { key: &key, format }).map_err(|flaw| flaw.to_string())?;
+    let (root, value) = signable.facts();
+    Ok(vec![(root.to_owned(), value)])
 }
 
-/// The key that would sign.
+/// The key that would sign, and the format of the address by which it is named, if it is named by one.
 fn signer(
     activity_type: &str,
     members: &BTreeMap<String, Json>,
     organization: &OrganizationDetail,
     looked: &Looked,
-) -> Option<PublicKey> {
-    let (curve, public_key) = match named_of(activity_type) {
+) -> Option<(PublicKey, Option<AddressFormat>)> {
+    let (curve, public_key, format) = match named_of(activity_type) {
         Named::Signer(member) => {
-            let found = looked.get(members.get(member)?.as_str()?)?;
+            let name = members.get(member)?.as_str()?;
+            let found = looked.get(name)?;
             match (&found.wallet_account, &found.private_key) {
-                (Some(account), _) => (account.curve.as_str(), account.public_key.as_deref()?),
-                (None, key) => key.as_ref().map(|key| (key.curve.as_str(), key.public_key.as_str()))?,
+                (Some(account), _) => {
+                    let format = (account.address == name).then_some(account.address_format.as_str());
+                    (account.curve.as_str(), account.public_key.as_deref()?, format)
+                }
+                (None, key) => {
+                    let key = key.as_ref()?;
+                    let named = key.addresses.iter().find(|one| one.address == name);
+                    let format = named.map(|one| one.format.as_str());
+                    (key.curve.as_str(), key.public_key.as_str(), format)
+                }
             }
         }
         Named::PrivateKey(member) => {
             let id = members.get(member)?.as_str()?;
             let mut keys = organization.private_keys.iter();
             let key = keys.find(|key| key.private_key_id.to_string() == id)?;
-            (key.curve.as_str(), key.public_key.as_str())
+            (key.curve.as_str(), key.public_key.as_str(), None)
         }
         _ => return None,
     };
-    PublicKey::from_hex(Curve::from_name(curve)?, public_key).ok()
-}
-
-/// A fact as policies read it. Numbers beyond what they can read are refused when they are asked for.
-fn value(fact: Fact) -> Value {
-    match fact {
-        Fact::Text(text) => Value::text(text),
-        Fact::Folded(text) => Value::folded(text),
-        Fact::Number(bytes) => Integer::from_be_bytes(&bytes).map_or(Value::Unreadable, Value::int),
-        Fact::Record(members) => Value::record(members.into_iter().map(|(name, fact)| (name, value(fact)))),
-    }
+    let key = PublicKey::from_hex(Curve::from_name(curve)?, public_key).ok()?;
+    Some((key, format.and_then(AddressFormat::from_name)))
 }

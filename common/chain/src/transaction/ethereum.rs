@@ -7,11 +7,11 @@ use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEip4844, TxEi
 use alloy_primitives::{B256, Signature as Parts, TxKind, U256, keccak256};
 use alloy_rlp::Decodable;
 
-use crate::curve::Signature;
-use crate::fact::Fact;
+use quorate_policy::{Integer, Value};
 
-/// Longest transaction, in bytes. Nodes pass on no longer ones.
-pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
+use super::{Signer, Slot};
+use crate::address::{AddressFormat, address};
+use crate::curve::{Message, Signature};
 
 /// A transaction that nobody has signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +45,7 @@ impl Form {
 
 /// Why bytes are no unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TransactionFlaw {
-    /// They are too many.
-    #[error("it is longer than {MAX_TRANSACTION_BYTES} bytes")]
-    TooLong,
+pub enum Flaw {
     /// There are none.
     #[error("it is empty")]
     Empty,
@@ -68,25 +65,22 @@ impl Transaction {
     /// Reads what a key signs: `rlp` of six or nine members (EIP-155), or a byte for the type and `rlp` (EIP-2718).
     ///
     /// # Errors
-    /// The [`TransactionFlaw`] that applies first.
-    pub fn decode(bytes: &[u8]) -> Result<Self, TransactionFlaw> {
-        if bytes.len() > MAX_TRANSACTION_BYTES {
-            return Err(TransactionFlaw::TooLong);
-        }
-        let (first, rest) = bytes.split_first().ok_or(TransactionFlaw::Empty)?;
+    /// The [`Flaw`] that applies first.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
+        let (first, rest) = bytes.split_first().ok_or(Flaw::Empty)?;
         let form = match *first {
             0x01 => fields(rest).map(Form::Eip2930),
             0x02 => fields(rest).map(Form::Eip1559),
             0x03 => fields(rest).map(Form::Eip4844),
             0x04 => fields(rest).map(Form::Eip7702),
             list if list >= 0xc0 => TxLegacy::decode(&mut &*bytes).map(Form::Legacy),
-            other => return Err(TransactionFlaw::Type(other)),
+            other => return Err(Flaw::Type(other)),
         };
-        let form = form.map_err(|flaw| TransactionFlaw::Malformed(flaw.to_string()))?;
+        let form = form.map_err(|flaw| Flaw::Malformed(flaw.to_string()))?;
         if form.unsigned() == bytes {
             Ok(Self { form, digest: keccak256(bytes).0 })
         } else {
-            Err(TransactionFlaw::NotCanonical)
+            Err(Flaw::NotCanonical)
         }
     }
 
@@ -95,8 +89,14 @@ impl Transaction {
         self.digest
     }
 
-    /// The transaction with its signature, as the network takes it.
-    pub fn signed(&self, signature: &Signature) -> Vec<u8> {
+    /// The one place for a signature.
+    pub(super) fn slots(&self) -> Vec<Slot> {
+        vec![Slot { message: Message::Digest(self.digest), place: 0 }]
+    }
+
+    /// The transaction with its signature, as the network takes it; without one, as it was read.
+    pub(super) fn signed(&self, signatures: &[(usize, Signature)]) -> Vec<u8> {
+        let Some((_, signature)) = signatures.first() else { return self.form.unsigned() };
         let is_odd = signature.v == 1;
         let parts = Parts::from_scalars_and_parity(B256::from(signature.r), B256::from(signature.s), is_odd);
         let mut bytes = Vec::new();
@@ -110,31 +110,31 @@ impl Transaction {
         bytes
     }
 
-    /// What policies may ask about it, by the names of its members. `from` is the address of the key that would sign.
-    pub fn facts(&self, from: Option<String>) -> Vec<(&'static str, Fact)> {
-        let number = |number: u128| Fact::Number(U256::from(number).to_be_bytes());
+    /// What policies may ask about it. Numbers beyond what they can read are refused when they are asked for.
+    pub(super) fn facts(&self, signer: &Signer<'_>) -> Value {
+        let from = address(AddressFormat::Ethereum, signer.key).ok();
         let to = self.to().map(const_hex::encode_prefixed).unwrap_or_default();
-        let mut facts = vec![
-            ("type", Fact::Text(self.kind().to_owned())),
-            ("to", Fact::Folded(to)),
-            ("data", Fact::Text(const_hex::encode_prefixed(self.data()))),
-            ("value", Fact::Number(self.value())),
-            ("gas", number(u128::from(self.gas()))),
-            ("nonce", number(u128::from(self.nonce()))),
-        ];
-        facts.extend(from.map(|from| ("from", Fact::Folded(from))));
-        facts.extend(self.chain_id().map(|chain| ("chain_id", number(u128::from(chain)))));
+        let value = Integer::from_be_bytes(&self.value()).map_or(Value::Unreadable, Value::int);
         let (most, tip) = self.fees();
-        // What a unit of gas costs at most is the price of those that name none.
-        facts.push(("gas_price", number(most)));
-        if let Some(tip) = tip {
-            facts.push(("max_fee_per_gas", number(most)));
-            facts.push(("max_priority_fee_per_gas", number(tip)));
-        }
-        if let Form::Eip4844(tx) = &self.form {
-            facts.push(("max_fee_per_blob_gas", number(tx.max_fee_per_blob_gas)));
-        }
-        facts
+        let blob = match &self.form {
+            Form::Eip4844(tx) => Some(Value::int(tx.max_fee_per_blob_gas)),
+            _ => None,
+        };
+        Value::record([
+            ("type", Some(Value::text(self.kind()))),
+            ("to", Some(Value::folded(to))),
+            ("data", Some(Value::text(const_hex::encode_prefixed(self.data())))),
+            ("value", Some(value)),
+            ("gas", Some(Value::int(self.gas()))),
+            ("nonce", Some(Value::int(self.nonce()))),
+            ("from", from.map(Value::folded)),
+            ("chain_id", self.chain_id().map(Value::int)),
+            // What a unit of gas costs at most is the price of those that name none.
+            ("gas_price", Some(Value::int(most))),
+            ("max_fee_per_gas", tip.map(|_| Value::int(most))),
+            ("max_priority_fee_per_gas", tip.map(Value::int)),
+            ("max_fee_per_blob_gas", blob),
+        ])
     }
 
     /// What a unit of gas costs at most, in wei, and how much of that whoever includes it gets at most, where that is
@@ -253,7 +253,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
 
-    use super::{MAX_TRANSACTION_BYTES, Transaction, TransactionFlaw};
+    use super::{Flaw, Transaction};
     use crate::curve::{Curve, Message};
     use crate::vectors::{rows, secret};
 
@@ -281,7 +281,7 @@ mod tests {
             }
             let key = secret(Curve::Secp256k1, &row.private);
             let signature = key.sign(&Message::Digest(transaction.digest())).unwrap();
-            let signed = transaction.signed(&signature);
+            let signed = transaction.signed(&[(0, signature)]);
             assert_eq!(const_hex::encode(&signed), row.signed, "{}", row.case);
             assert_eq!(transaction.chain_id(), row.chain, "{}", row.case);
             assert_eq!(transaction.to(), Some([0x35; 20]), "{}", row.case);
@@ -315,13 +315,12 @@ mod tests {
     #[test]
     fn flaws_are_told() {
         let told = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
-        assert_eq!(told(&[]), TransactionFlaw::Empty);
-        assert_eq!(told(&[0x05, 0xc0]), TransactionFlaw::Type(5));
-        assert_eq!(told(&[0x76, 0xc0]), TransactionFlaw::Type(0x76));
-        assert_eq!(told(&vec![0xff; MAX_TRANSACTION_BYTES + 1]), TransactionFlaw::TooLong);
-        assert!(matches!(told(&[0xc0]), TransactionFlaw::Malformed(_)));
+        assert_eq!(told(&[]), Flaw::Empty);
+        assert_eq!(told(&[0x05, 0xc0]), Flaw::Type(5));
+        assert_eq!(told(&[0x76, 0xc0]), Flaw::Type(0x76));
+        assert!(matches!(told(&[0xc0]), Flaw::Malformed(_)));
         // Eight bytes of length: more than there is memory.
-        assert!(matches!(told(&[0xff; 9]), TransactionFlaw::Malformed(_)));
+        assert!(matches!(told(&[0xff; 9]), Flaw::Malformed(_)));
     }
 
     proptest! {

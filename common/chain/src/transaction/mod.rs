@@ -5,13 +5,17 @@
 
 mod ethereum;
 
-use crate::address::{AddressFormat, address};
+use quorate_policy::Value;
+
+use crate::address::AddressFormat;
 use crate::curve::{Curve, Message, PublicKey, Signature};
-use crate::fact::Fact;
 use crate::hexadecimal;
 use crate::wire_name::{WireName, wire_name};
 
-pub use ethereum::{MAX_TRANSACTION_BYTES, Transaction as Ethereum, TransactionFlaw};
+pub use ethereum::{Flaw as EthereumFlaw, Transaction as Ethereum};
+
+/// Longest transaction, in bytes. No chain passes on longer ones.
+pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
 
 /// A chain, as far as its transactions are written in a way of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +49,16 @@ impl WireName for TransactionType {
     }
 }
 
-/// A transaction of some chain that nobody has signed.
+/// The key that would sign a transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct Signer<'a> {
+    /// Its public half.
+    pub key: &'a PublicKey,
+    /// The format of the address by which it was named, if it was named by one.
+    pub format: Option<AddressFormat>,
+}
+
+/// A transaction of some chain that the key at hand has not signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsigned {
     /// Of Ethereum.
@@ -58,12 +71,18 @@ pub enum UnsignedFlaw {
     /// Transactions of this chain are not read here.
     #[error("unsupported transaction type {0}")]
     Type(TransactionType),
+    /// It is longer than [`MAX_TRANSACTION_BYTES`].
+    #[error("failed to parse transaction: it is longer than {MAX_TRANSACTION_BYTES} bytes")]
+    TooLong,
+    /// There is none.
+    #[error("failed to parse transaction: it is empty")]
+    Empty,
     /// It is not an even number of hexadecimal digits.
     #[error("failed to parse transaction: it is not hexadecimal")]
     NotHexadecimal,
-    /// It is no transaction of its chain.
+    /// It is no transaction of Ethereum.
     #[error("failed to parse transaction: {0}")]
-    Malformed(TransactionFlaw),
+    Ethereum(#[from] EthereumFlaw),
     /// Keys of this curve sign no transactions of its chain.
     #[error("failed to parse transaction: a key of {0} cannot sign it")]
     Curve(Curve),
@@ -75,46 +94,96 @@ impl Unsigned {
     /// # Errors
     /// The [`UnsignedFlaw`] that applies first.
     pub fn read(kind: TransactionType, text: &str) -> Result<Self, UnsignedFlaw> {
-        if kind != TransactionType::Ethereum {
-            return Err(UnsignedFlaw::Type(kind));
-        }
         if text.len() > MAX_TRANSACTION_BYTES.saturating_mul(2).saturating_add(2) {
-            return Err(UnsignedFlaw::Malformed(TransactionFlaw::TooLong));
+            return Err(UnsignedFlaw::TooLong);
         }
         let bytes = hexadecimal::decode(text).ok_or(UnsignedFlaw::NotHexadecimal)?;
-        Ethereum::decode(&bytes).map(Self::Ethereum).map_err(UnsignedFlaw::Malformed)
-    }
-
-    /// What a key signs for it.
-    ///
-    /// # Errors
-    /// [`UnsignedFlaw::Curve`] if the key is of another curve than the chain's.
-    pub fn message(&self, curve: Curve) -> Result<Message, UnsignedFlaw> {
-        let Self::Ethereum(transaction) = self;
-        match curve {
-            Curve::Secp256k1 => Ok(Message::Digest(transaction.digest())),
-            other => Err(UnsignedFlaw::Curve(other)),
+        if bytes.is_empty() {
+            return Err(UnsignedFlaw::Empty);
+        }
+        match kind {
+            TransactionType::Ethereum => Ok(Self::Ethereum(Ethereum::decode(&bytes)?)),
+            _ => Err(UnsignedFlaw::Type(kind)),
         }
     }
 
-    /// The transaction with its signature, in hexadecimal digits without `0x`.
-    pub fn signed(&self, signature: &Signature) -> String {
-        let Self::Ethereum(transaction) = self;
-        const_hex::encode(transaction.signed(signature))
+    /// The transaction as this key signs it.
+    ///
+    /// # Errors
+    /// [`UnsignedFlaw::Curve`] if the key is of another curve than the chain's, and the flaw of the chain if it is none of
+    /// the keys that the transaction asks for.
+    pub fn for_signer(self, signer: &Signer<'_>) -> Result<Signable, UnsignedFlaw> {
+        let curve = signer.key.curve();
+        if curve != self.curve() {
+            return Err(UnsignedFlaw::Curve(curve));
+        }
+        let slots = match &self {
+            Self::Ethereum(transaction) => transaction.slots(),
+        };
+        Ok(Signable { transaction: self, key: signer.key.clone(), format: signer.format, slots })
     }
 
-    /// The root under which policies ask about it, and what they may ask; `signer` is the key that would sign.
-    pub fn facts(&self, signer: &PublicKey) -> (&'static str, Fact) {
-        let Self::Ethereum(transaction) = self;
-        let from = address(AddressFormat::Ethereum, signer).ok();
-        ("eth", Fact::Record(vec![("tx", Fact::Record(transaction.facts(from)))]))
+    /// The curve of the keys that sign transactions of its chain.
+    fn curve(&self) -> Curve {
+        match self {
+            Self::Ethereum(_) => Curve::Secp256k1,
+        }
+    }
+}
+
+/// A place for a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Slot {
+    /// What the key signs for it.
+    message: Message,
+    /// Which of the places of the transaction it is.
+    place: usize,
+}
+
+/// A transaction and a key that it asks for.
+#[derive(Clone, Debug)]
+pub struct Signable {
+    transaction: Unsigned,
+    key: PublicKey,
+    format: Option<AddressFormat>,
+    slots: Vec<Slot>,
+}
+
+impl Signable {
+    /// The transaction.
+    pub fn transaction(&self) -> &Unsigned {
+        &self.transaction
+    }
+
+    /// Has each message of the transaction signed, and gives the transaction with these signatures, in hexadecimal digits
+    /// without `0x`.
+    ///
+    /// # Errors
+    /// What `by` answers; nothing is given then.
+    pub fn sign<E>(&self, mut by: impl FnMut(&Message) -> Result<Signature, E>) -> Result<String, E> {
+        let sign = |slot: &Slot| Ok((slot.place, by(&slot.message)?));
+        let signatures = self.slots.iter().map(sign).collect::<Result<Vec<_>, E>>()?;
+        let bytes = match &self.transaction {
+            Unsigned::Ethereum(transaction) => transaction.signed(&signatures),
+        };
+        Ok(const_hex::encode(bytes))
+    }
+
+    /// The root under which policies ask about it, and what they may ask.
+    pub fn facts(&self) -> (&'static str, Value) {
+        let signer = Signer { key: &self.key, format: self.format };
+        let (root, transaction) = match &self.transaction {
+            Unsigned::Ethereum(transaction) => ("eth", transaction.facts(&signer)),
+        };
+        (root, Value::record([("tx", transaction)]))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TransactionFlaw, TransactionType, Unsigned, UnsignedFlaw};
+    use super::{MAX_TRANSACTION_BYTES, Signer, TransactionType, Unsigned, UnsignedFlaw};
     use crate::curve::Curve;
+    use crate::vectors::secret;
 
     const LEGACY: &str =
         "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
@@ -125,9 +194,12 @@ mod tests {
         assert!(read(LEGACY).is_ok());
         assert_eq!(read(&format!("0x{LEGACY}")), read(&LEGACY.to_uppercase()));
         assert_eq!(read("0X00"), Err(UnsignedFlaw::NotHexadecimal));
-        assert_eq!(read(""), Err(UnsignedFlaw::Malformed(TransactionFlaw::Empty)));
-        let message = read(LEGACY).and_then(|transaction| transaction.message(Curve::P256));
-        assert_eq!(message, Err(UnsignedFlaw::Curve(Curve::P256)));
+        assert_eq!(read(""), Err(UnsignedFlaw::Empty));
+        assert_eq!(read(&"0".repeat(2 * MAX_TRANSACTION_BYTES + 3)), Err(UnsignedFlaw::TooLong));
+        let key = secret(Curve::P256, &"11".repeat(32));
+        let signer = Signer { key: key.public(), format: None };
+        let flaw = read(LEGACY).and_then(|transaction| transaction.for_signer(&signer)).err();
+        assert_eq!(flaw, Some(UnsignedFlaw::Curve(Curve::P256)));
     }
 
     #[test]

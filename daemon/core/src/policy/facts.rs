@@ -1,9 +1,8 @@
 //! What the rules of a kind found out that policies may ask about.
 
-use quorate_chain::fact::Fact;
 use quorate_common::ids::UserId;
+use quorate_policy::Value;
 use quorate_policy::request::{self, Subject};
-use quorate_policy::{Integer, Value};
 
 use crate::model::{PrivateKey, Wallet, WalletAccount};
 
@@ -47,8 +46,7 @@ impl Facts {
 
     /// The same, with what is known of what is signed: a root and its facts.
     #[must_use]
-    pub fn about(mut self, (root, fact): (&'static str, Fact)) -> Self {
-        let value = value(fact);
+    pub fn about(mut self, (root, value): (&'static str, Value)) -> Self {
         for subject in &mut self.subjects {
             subject.content.push((root.to_owned(), value.clone()));
         }
@@ -65,16 +63,6 @@ impl Facts {
             exported: key.exported,
         };
         Self { subjects: vec![Subject { private_key: Some(key), ..Subject::default() }], ..Self::default() }
-    }
-}
-
-/// A fact as policies read it. Numbers beyond what they can read are refused when they are asked for.
-fn value(fact: Fact) -> Value {
-    match fact {
-        Fact::Text(text) => Value::text(text),
-        Fact::Folded(text) => Value::folded(text),
-        Fact::Number(bytes) => Integer::from_be_bytes(&bytes).map_or(Value::Unreadable, Value::int),
-        Fact::Record(members) => Value::record(members.into_iter().map(|(name, fact)| (name, value(fact)))),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_chain::curve::Message;
-use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, TransactionType, Unsigned};
+use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, Signable, TransactionType};
 use quorate_common::bounded::Text;
 use quorate_common::ids::PrivateKeyId;
 
@@ -68,7 +67,7 @@ impl Kind for SignTransaction {
     const ACTS: Option<(Action, Resource)> = Some((Action::Sign, Resource::PrivateKey));
     const GATE: Gate = Gate::Policy;
     type Intent = Request;
-    type Plan = (Arc<Signer>, Unsigned, Message);
+    type Plan = (Arc<Signer>, Signable);
     type Outcome = Outcome;
 
     fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
@@ -76,19 +75,19 @@ impl Kind for SignTransaction {
             With::Name(name) => signing::resolve(view, name)?,
             With::PrivateKey(id) => signing::private_key(view, *id)?,
         };
-        let transaction = signing::unsigned(request.kind, &request.transaction)?;
-        let message = signer.message_of(&transaction)?;
-        let facts = signer.facts(view).about(transaction.facts(signer.public_key()?));
-        Ok((facts, (signer, transaction, message)))
+        let transaction = signer.transaction(request.kind, &request.transaction)?;
+        let facts = signer.facts(view).about(transaction.facts());
+        Ok((facts, (signer, transaction)))
     }
 
     fn execute(
         _: Request,
-        (signer, transaction, message): Self::Plan,
+        (signer, transaction): Self::Plan,
         cx: &mut Cx<'_, '_>,
     ) -> Result<Outcome, Refusal> {
-        let signature = signer.sign(&cx.view(), &message)?;
-        Ok(Outcome { signed_transaction: transaction.signed(&signature) })
+        let view = cx.view();
+        let signed_transaction = transaction.sign(|message| signer.sign(&view, message))?;
+        Ok(Outcome { signed_transaction })
     }
 }
 
