@@ -1,10 +1,11 @@
 //! The words that daemon and console both speak: ids, activities and votes as on the wire, stamps,
-//! passkeys, fingerprints, faults, the catalogue of kinds as data, and the console protocol.
+//! passkeys, bundles, fingerprints, faults, the catalogue of kinds as data, and the console protocol.
 //!
 //! Pure: nothing here reads a clock, a file, the network or a random source.
 
 pub mod activity;
 pub mod bounded;
+pub mod bundle;
 pub mod catalog;
 pub mod console;
 pub mod fault;

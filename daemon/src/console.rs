@@ -84,6 +84,14 @@ impl Console {
             .cached("public, max-age=86400, s-maxage=86400, stale-if-error=604800")
     }
 
+    /// The public keys by which clients know that a bundle comes from this service.
+    pub fn quorum_keys(&self, incoming: &Incoming) -> Answer {
+        if incoming.method != Method::GET {
+            return Answer::wrong_method();
+        }
+        Answer::ok(self.facts.identity.quorum_keys().to_string().into_bytes())
+    }
+
     fn world(&self) -> &Shared {
         self.turns.world().as_ref()
     }

@@ -1,11 +1,14 @@
-//! The daemon's own keys: P-256 to sign bundles, Ed25519 to sign webhooks. Made once, sealed like any record.
+//! The daemon's own keys: P-256 to sign bundles and to be encrypted to, Ed25519 to sign webhooks. Made once, sealed like
+//! any record.
 
-use quorate_chain::curve::{Curve, Message, SecretKey};
+use quorate_chain::curve::{Curve, Message, PublicKey, SecretKey};
+use quorate_common::bundle::quorum_signature;
 use quorate_common::ids::ActivityId;
 use quorate_core::model::change::Write;
 use quorate_core::refusal::Corrupt;
-use quorate_core::world::Records;
-use serde_json::json;
+use quorate_core::world::{QuorumKey, Records};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -13,12 +16,15 @@ use crate::barrier::Barrier;
 use crate::store::{Batch, StoreError};
 
 const QUORUM: &[u8] = b"mq";
+const QUORUM_ENCRYPTION: &[u8] = b"me";
 const WEBHOOK: &[u8] = b"mw";
 
 /// See the module.
 #[derive(Clone)]
 pub struct Identity {
     quorum: Arc<SecretKey>,
+    /// Public half of the key that clients encrypt to without being asked for a bundle.
+    encryption: PublicKey,
     webhook: Arc<SecretKey>,
 }
 
@@ -37,18 +43,26 @@ impl Identity {
     /// Reads the keys, or makes them in a new store.
     pub fn open(barrier: &Barrier) -> Result<Self, IdentityError> {
         let quorum = key(barrier, QUORUM, Curve::P256)?;
+        let encryption = key(barrier, QUORUM_ENCRYPTION, Curve::P256)?.public().clone();
         let webhook = key(barrier, WEBHOOK, Curve::Ed25519)?;
-        Ok(Self { quorum: Arc::new(quorum), webhook: Arc::new(webhook) })
+        Ok(Self { quorum: Arc::new(quorum), encryption, webhook: Arc::new(webhook) })
     }
 
     /// The key that signs bundles, uncompressed hex.
     pub fn quorum_public_key(&self) -> String {
-        self.quorum.public().uncompressed().map(const_hex::encode).unwrap_or_default()
+        uncompressed(self.quorum.public())
+    }
+
+    /// The public keys, uncompressed hex: that which signs bundles, as clients in TypeScript and Go take it, and that which
+    /// clients encrypt to with the former behind it, as clients in Rust take them.
+    pub fn quorum_keys(&self) -> Value {
+        let signing = self.quorum_public_key();
+        let both = uncompressed(&self.encryption) + &signing;
+        json!({"quorumPublicKey": signing, "quorumPublicKeys": both})
     }
 
     /// Names the webhook key: an id made of its public key.
     pub fn webhook_key_id(&self) -> String {
-        use sha2::{Digest, Sha256};
         let digest = Sha256::digest(self.webhook.public().compressed());
         let mut bytes = [0; 16];
         bytes.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
@@ -71,6 +85,22 @@ impl Identity {
         });
         json!({"keys": [key]}).to_string().into_bytes()
     }
+}
+
+impl QuorumKey for Identity {
+    fn public_key(&self) -> String {
+        self.quorum_public_key()
+    }
+
+    fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        let digest = Sha256::digest(statement).into();
+        let signature = self.quorum.sign(&Message::Digest(digest)).map_err(|_| Corrupt::Signature)?;
+        quorum_signature(signature.r, signature.s).ok_or(Corrupt::Signature)
+    }
+}
+
+fn uncompressed(key: &PublicKey) -> String {
+    key.uncompressed().map(const_hex::encode).unwrap_or_default()
 }
 
 fn key(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<SecretKey, IdentityError> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, serve};
+use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, quorum_key, serve};
 use quorated::service::StartError;
 
 #[global_allocator]
@@ -32,6 +32,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::Serve { config } => serve::run(&config).await,
         Command::Init(arguments) => init::run(arguments).await,
         Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
+        Command::QuorumKey(arguments) => quorum_key::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments).await,
     }
 }

@@ -100,6 +100,8 @@ impl Service for Routes {
             reading(&self.console_readers, move || console.answer(&rest, &incoming)).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
+        } else if path == "/public/v1/discovery/quorum-key" {
+            self.console.quorum_keys(&incoming)
         } else {
             Answer::not_found()
         }

@@ -132,7 +132,7 @@ pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, St
         founders: outside.founders,
         deny_errors: outside.deny_errors,
     };
-    let shared = Arc::new(Shared::new(barrier, limits, outside));
+    let shared = Arc::new(Shared::new(barrier, identity.clone(), limits, outside));
     Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
 }
 

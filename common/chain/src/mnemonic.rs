@@ -1,7 +1,7 @@
 //! Mnemonic sentences of BIP-39 and the seeds made from them.
 //!
-//! Generates and reads English sentences only. The sentence, its entropy and the seed are wiped
-//! when dropped and have no debug form.
+//! Generates and reads English sentences only, and spells them in every language of BIP-39 but Portuguese, which the API
+//! does not name. The sentence, its entropy and the seed are wiped when dropped and have no debug form.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
+
+use crate::wire_name::{WireName, wire_name};
 
 /// Longest sentence that is read, in bytes: 24 words of at most 8 letters, with ample white space.
 pub const MAX_PHRASE_BYTES: usize = 1024;
@@ -88,6 +90,77 @@ impl JsonSchema for MnemonicLength {
     }
 }
 
+/// A list of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MnemonicLanguage {
+    /// English.
+    #[default]
+    English,
+    /// Chinese, simplified.
+    SimplifiedChinese,
+    /// Chinese, traditional.
+    TraditionalChinese,
+    /// Czech.
+    Czech,
+    /// French.
+    French,
+    /// Italian.
+    Italian,
+    /// Japanese.
+    Japanese,
+    /// Korean.
+    Korean,
+    /// Spanish.
+    Spanish,
+}
+
+wire_name!(MnemonicLanguage);
+
+impl WireName for MnemonicLanguage {
+    const EVERY: &'static [Self] = &[
+        Self::English,
+        Self::SimplifiedChinese,
+        Self::TraditionalChinese,
+        Self::Czech,
+        Self::French,
+        Self::Italian,
+        Self::Japanese,
+        Self::Korean,
+        Self::Spanish,
+    ];
+    const REFUSAL: &'static str = "invalid mnemonic language";
+
+    fn wire_name(self) -> &'static str {
+        match self {
+            Self::English => "MNEMONIC_LANGUAGE_ENGLISH",
+            Self::SimplifiedChinese => "MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE",
+            Self::TraditionalChinese => "MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE",
+            Self::Czech => "MNEMONIC_LANGUAGE_CZECH",
+            Self::French => "MNEMONIC_LANGUAGE_FRENCH",
+            Self::Italian => "MNEMONIC_LANGUAGE_ITALIAN",
+            Self::Japanese => "MNEMONIC_LANGUAGE_JAPANESE",
+            Self::Korean => "MNEMONIC_LANGUAGE_KOREAN",
+            Self::Spanish => "MNEMONIC_LANGUAGE_SPANISH",
+        }
+    }
+}
+
+impl From<MnemonicLanguage> for Language {
+    fn from(language: MnemonicLanguage) -> Self {
+        match language {
+            MnemonicLanguage::English => Self::English,
+            MnemonicLanguage::SimplifiedChinese => Self::SimplifiedChinese,
+            MnemonicLanguage::TraditionalChinese => Self::TraditionalChinese,
+            MnemonicLanguage::Czech => Self::Czech,
+            MnemonicLanguage::French => Self::French,
+            MnemonicLanguage::Italian => Self::Italian,
+            MnemonicLanguage::Japanese => Self::Japanese,
+            MnemonicLanguage::Korean => Self::Korean,
+            MnemonicLanguage::Spanish => Self::Spanish,
+        }
+    }
+}
+
 /// A mnemonic sentence with a valid checksum.
 #[derive(Clone)]
 pub struct Mnemonic(bip39::Mnemonic);
@@ -138,11 +211,18 @@ impl Mnemonic {
         Zeroizing::new(self.0.to_entropy())
     }
 
-    /// The words in lower case with one space between them.
+    /// The English words in lower case with one space between them.
     pub fn phrase(&self) -> Zeroizing<String> {
+        self.phrase_in(MnemonicLanguage::English)
+    }
+
+    /// The words of another list in the same places, with one space between them: they spell the same entropy. The seed
+    /// that BIP-39 makes of that sentence is another than that of the English one.
+    pub fn phrase_in(&self, language: MnemonicLanguage) -> Zeroizing<String> {
+        let words = Language::from(language).word_list();
         // Room for the longest sentence, so that growing leaves no copies behind.
         let mut phrase = Zeroizing::new(String::with_capacity(MAX_PHRASE_BYTES));
-        for word in self.0.words() {
+        for word in self.0.word_indices().filter_map(|place| words.get(place)) {
             if !phrase.is_empty() {
                 phrase.push(' ');
             }

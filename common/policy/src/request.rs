@@ -204,6 +204,19 @@ pub struct WalletAccount {
     pub address: String,
     /// Id of its wallet.
     pub wallet_id: String,
+    /// How its key comes of the wallet, for requests that let policies ask that.
+    pub derivation: Option<Derivation>,
+}
+
+/// How a key comes of a wallet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derivation {
+    /// Path, such as `m/44'/60'/0'/0/0`.
+    pub path: String,
+    /// `CURVE_…`.
+    pub curve: String,
+    /// `ADDRESS_FORMAT_…`.
+    pub address_format: String,
 }
 
 /// What a request is about, beside its parameters. A request about several things has one for each.
@@ -297,10 +310,27 @@ fn wallet(wallet: &Wallet) -> Value {
 }
 
 fn account(account: &WalletAccount) -> Value {
+    let derived = |value: fn(&Derivation) -> Value| account.derivation.as_ref().map(value);
     Value::record([
-        ("address", Value::text(account.address.clone())),
-        ("wallet_id", Value::text(account.wallet_id.clone())),
+        ("address", Some(Value::text(account.address.clone()))),
+        ("wallet_id", Some(Value::text(account.wallet_id.clone()))),
+        ("path", derived(|one| Value::text(one.path.clone()))),
+        ("path_indexes", derived(|one| steps(&one.path).map(|(index, _)| index).collect())),
+        (
+            "path_hardened",
+            derived(|one| steps(&one.path).map(|(_, hardened)| Value::Bool(hardened)).collect()),
+        ),
+        ("curve", derived(|one| Value::text(one.curve.clone()))),
+        ("address_format", derived(|one| Value::text(one.address_format.clone()))),
     ])
+}
+
+/// The steps of a path behind its `m`: the number of each without the mark, and whether it is marked as hardened.
+fn steps(path: &str) -> impl Iterator<Item = (Value, bool)> {
+    path.split('/').skip(1).map(|step| {
+        let (digits, hardened) = step.strip_suffix('\'').map_or((step, false), |digits| (digits, true));
+        (Integer::from_decimal(digits).map_or(Value::Unreadable, Value::int), hardened)
+    })
 }
 
 fn private_key(key: &PrivateKey) -> Value {

@@ -69,6 +69,12 @@ pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
 pub const IP_RULES: usize = 10;
 /// How long an invitation can be accepted, in milliseconds: seven days.
 pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// How long something can be imported to a key, in milliseconds: 24 hours.
+pub const IMPORT_TARGET_LIFE_MILLIS: u64 = 24 * 60 * 60 * 1000;
+/// Keys that a user may have at once to import a wallet to, and as many for private keys.
+pub const IMPORT_TARGETS: usize = 5;
+/// Keys that a user may have at once to import secrets to, and secrets that one request may carry.
+pub const SECRET_TARGETS: usize = 50;
 /// Longest list that one request may carry.
 pub const BATCH: usize = 100;
 /// A body may be this old, in milliseconds: one hour.

@@ -1,9 +1,11 @@
 //! Typed reads of records that belong to no snapshot.
 
 use quorate_chain::curve::SecretKey;
+use quorate_chain::mnemonic::{Mnemonic, Seed};
 use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
+use zeroize::Zeroizing;
 
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::layout::{self, Entity, Key, SecretOf};
@@ -190,15 +192,31 @@ pub fn accounts(
     rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect()
 }
 
+fn wallet_secret(
+    world: &dyn World,
+    organization: OrganizationId,
+    wallet: WalletId,
+) -> Result<Zeroizing<Vec<u8>>, Corrupt> {
+    let key = layout::secret(organization, SecretOf::Wallet(wallet));
+    world.records().read(&key)?.map(Zeroizing::new).ok_or(Corrupt::Record("wallet secret"))
+}
+
 /// The seed of a wallet.
 pub fn wallet_seed(
     world: &dyn World,
     organization: OrganizationId,
     wallet: WalletId,
-) -> Result<quorate_chain::mnemonic::Seed, Corrupt> {
-    let key = layout::secret(organization, SecretOf::Wallet(wallet));
-    let record = world.records().read(&key)?.map(zeroize::Zeroizing::new);
-    secret::seed(&record.ok_or(Corrupt::Record("wallet secret"))?)
+) -> Result<Seed, Corrupt> {
+    secret::seed(&wallet_secret(world, organization, wallet)?)
+}
+
+/// The mnemonic of a wallet, and its passphrase, which may be empty.
+pub fn wallet_mnemonic(
+    world: &dyn World,
+    organization: OrganizationId,
+    wallet: WalletId,
+) -> Result<(Mnemonic, Zeroizing<String>), Corrupt> {
+    secret::mnemonic(&wallet_secret(world, organization, wallet)?)
 }
 
 /// The secret key of an account, derived from the seed of its wallet.
@@ -219,7 +237,7 @@ pub fn private_key_secret(
     key: &PrivateKey,
 ) -> Result<SecretKey, Refusal> {
     let place = layout::secret(organization, SecretOf::PrivateKey(key.id));
-    let record = world.records().read(&place)?.map(zeroize::Zeroizing::new);
+    let record = world.records().read(&place)?.map(Zeroizing::new);
     Ok(secret::private_key(key.curve, &record.ok_or(Corrupt::Record("private key secret"))?)?)
 }
 

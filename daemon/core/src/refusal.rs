@@ -175,6 +175,10 @@ pub enum Clash {
     User,
     /// The wallet has this account already. Holds the id of the account.
     Path(String),
+    /// This seed was imported already. Holds the id of the wallet.
+    Seed(String),
+    /// This private key was imported already. Holds its id.
+    ImportedKey(String),
 }
 
 /// A limit is reached.
@@ -391,6 +395,12 @@ fn clash(reason: &Clash) -> Fault {
             .reason("OAUTH_PROVIDER_ALREADY_EXISTS"),
         Clash::User => plain("user ID is already taken in this organization"),
         Clash::Path(account) => plain(&format!("path already exists in wallet account {account}")),
+        Clash::Seed(wallet) => {
+            plain(&format!("seed for wallet {wallet} already imported in this organization"))
+        }
+        Clash::ImportedKey(key) => {
+            plain(&format!("private key with ID {key} has already been imported in this organization"))
+        }
     }
 }
 

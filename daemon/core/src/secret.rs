@@ -1,26 +1,35 @@
 //! Secrets at rest: the seed of a wallet and the scalar of a private key, in wiped buffers.
 
 use quorate_chain::curve::{Curve, SecretKey};
-use quorate_chain::mnemonic::Mnemonic;
+use quorate_chain::mnemonic::{Mnemonic, Seed};
 use zeroize::Zeroizing;
 
 use crate::refusal::Corrupt;
 
 const WALLET: u8 = 1;
 const PRIVATE_KEY: u8 = 2;
+const WALLET_WITH_PASSPHRASE: u8 = 3;
+
+/// How many bytes a seed has.
+const SEED: usize = 64;
 
 /// A secret ready to be stored. Wiped on drop; shows nothing of itself.
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl SecretBytes {
-    /// The entropy of a wallet's mnemonic, and the seed made of it, so that deriving needs no key stretching.
-    pub fn wallet(mnemonic: &Mnemonic) -> Self {
-        let seed = mnemonic.seed("");
+    /// The entropy of a wallet's mnemonic, its passphrase, and the seed made of both, so that deriving needs no key
+    /// stretching.
+    pub fn wallet(mnemonic: &Mnemonic, passphrase: &str, seed: &Seed) -> Self {
         let entropy = mnemonic.entropy();
-        let mut bytes = Zeroizing::new(Vec::with_capacity(98));
-        bytes.push(WALLET);
+        let mut bytes = Zeroizing::new(Vec::with_capacity(98_usize.saturating_add(passphrase.len())));
+        bytes.push(if passphrase.is_empty() { WALLET } else { WALLET_WITH_PASSPHRASE });
         bytes.extend_from_slice(seed.as_bytes());
+        if !passphrase.is_empty() {
+            // Entropy has at most 32 bytes.
+            bytes.push(u8::try_from(entropy.len()).unwrap_or(u8::MAX));
+        }
         bytes.extend_from_slice(&entropy);
+        bytes.extend_from_slice(passphrase.as_bytes());
         Self(bytes)
     }
 
@@ -39,14 +48,31 @@ impl SecretBytes {
 }
 
 /// Reads the seed of a stored wallet secret: 64 bytes.
-pub fn seed(record: &[u8]) -> Result<quorate_chain::mnemonic::Seed, Corrupt> {
+pub fn seed(record: &[u8]) -> Result<Seed, Corrupt> {
     match record.split_first() {
-        Some((&WALLET, rest)) => {
-            let seed = rest.first_chunk::<64>().ok_or(Corrupt::Record("wallet secret"))?;
-            Ok(quorate_chain::mnemonic::Seed::from_bytes(seed))
+        Some((&(WALLET | WALLET_WITH_PASSPHRASE), rest)) => {
+            Ok(Seed::from_bytes(rest.first_chunk::<SEED>().ok_or(Corrupt::Record("wallet secret"))?))
         }
         _ => Err(Corrupt::Record("wallet secret")),
     }
+}
+
+/// Reads the mnemonic of a stored wallet secret, and its passphrase, which may be empty.
+pub fn mnemonic(record: &[u8]) -> Result<(Mnemonic, Zeroizing<String>), Corrupt> {
+    let damaged = || Corrupt::Record("wallet secret");
+    let (kind, rest) = record.split_first().ok_or_else(damaged)?;
+    let rest = rest.get(SEED..).ok_or_else(damaged)?;
+    let (entropy, passphrase) = match *kind {
+        WALLET => (rest, &[][..]),
+        WALLET_WITH_PASSPHRASE => {
+            let (length, rest) = rest.split_first().ok_or_else(damaged)?;
+            rest.split_at_checked(usize::from(*length)).ok_or_else(damaged)?
+        }
+        _ => return Err(damaged()),
+    };
+    let passphrase = std::str::from_utf8(passphrase).map_err(|_| damaged())?;
+    let mnemonic = Mnemonic::from_entropy(entropy).map_err(|_| damaged())?;
+    Ok((mnemonic, Zeroizing::new(passphrase.to_owned())))
 }
 
 /// Reads a stored private key.

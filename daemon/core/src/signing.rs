@@ -95,6 +95,17 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     of_private_key(view, key, format)
 }
 
+/// The wallet account with this address; of several, the oldest.
+pub fn account(view: &View<'_>, address: &str) -> Result<WalletAccount, Refusal> {
+    let missing = || Missing::WalletAccount(format!("address: {address}"));
+    let signer = resolve(view, address).map_err(|refusal| match refusal {
+        Refusal::Missing(_) => missing().into(),
+        other => other,
+    })?;
+    let found = signer.account().filter(|account| account.address == address);
+    Ok(found.cloned().ok_or_else(missing)?)
+}
+
 /// The private key of this id as a signer.
 pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;

@@ -77,6 +77,15 @@ pub trait Keyring {
     ) -> Result<Arc<SecretKey>, Refusal>;
 }
 
+/// Signs what clients believe because the service says it.
+pub trait QuorumKey {
+    /// Its public half: the long form of a point of P-256 in lower-case hexadecimal digits.
+    fn public_key(&self) -> String;
+
+    /// Signs the bytes of a statement by ECDSA with SHA-256; in DER, with the lower of the two values of s.
+    fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt>;
+}
+
 /// Everything that can be looked at.
 pub trait World {
     /// A snapshot of an organization.
@@ -87,6 +96,9 @@ pub trait World {
 
     /// Opened keys.
     fn keyring(&self) -> &dyn Keyring;
+
+    /// The key that vouches for bundles.
+    fn quorum_key(&self) -> &dyn QuorumKey;
 
     /// Digests for look-ups.
     fn index(&self) -> &IndexKey;

@@ -8,7 +8,7 @@ use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_core::founding::{self, Founded};
 use quorate_core::params::{NewApiKey, NewUser};
 use quorate_core::world::{Moment, World};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::serve::{data, read};
 use crate::clock::now;
@@ -44,12 +44,14 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
         .iter()
         .map(|user| json!({"userId": user.id, "userName": user.name, "apiKeyId": user.api_keys.first().map(|key| key.id)}))
         .collect();
-    let answer = json!({
+    let mut answer = json!({
         "organizationId": founded.0,
         "threshold": arguments.threshold,
         "rootUsers": users,
-        "quorumPublicKey": engine.identity.quorum_public_key(),
     });
+    if let (Value::Object(answer), Value::Object(keys)) = (&mut answer, engine.identity.quorum_keys()) {
+        answer.extend(keys);
+    }
     super::print(&format!("{answer:#}"))
 }
 

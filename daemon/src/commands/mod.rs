@@ -5,6 +5,7 @@ mod credentials;
 mod demo;
 pub mod dev;
 pub mod init;
+pub mod quorum_key;
 pub mod serve;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub enum Command {
     Init(init::InitArguments),
     /// Take requests of an organization from any address again, when its IP allowlist has locked everybody out
     ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
+    /// Show the public keys by which clients know that a bundle comes from this service
+    QuorumKey(quorum_key::QuorumKeyArguments),
     /// Serve a throw-away organization on this machine, with something to approve
     Dev(dev::DevArguments),
 }

@@ -22,12 +22,13 @@ use quorate_core::policy::DenyErrors;
 use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Moment, Records, World};
+use quorate_core::world::{Keyring, Moment, QuorumKey, Records, World};
 
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::clock::now;
 use crate::feed::Feed;
+use crate::identity::Identity;
 use crate::store::{Batch, StoreError};
 pub use committer::{CommitError, Committer, Figures};
 use committer::{Deciding, Effects};
@@ -68,6 +69,7 @@ pub struct Outside {
 /// What turns and the committer both use.
 pub struct Shared {
     barrier: Barrier,
+    identity: Identity,
     snapshots: Snapshots,
     signers: Kept<Signer>,
     keys: Kept<SecretKey>,
@@ -84,10 +86,11 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Shares this barrier.
-    pub fn new(barrier: Barrier, limits: Limits, outside: Outside) -> Self {
+    /// Shares this barrier and the daemon's own keys.
+    pub fn new(barrier: Barrier, identity: Identity, limits: Limits, outside: Outside) -> Self {
         Self {
             barrier,
+            identity,
             snapshots: Snapshots::default(),
             signers: Kept::new(TwoGenerations::new(KEYS)),
             keys: Kept::new(TwoGenerations::new(KEYS)),
@@ -112,6 +115,10 @@ impl World for Shared {
 
     fn keyring(&self) -> &dyn Keyring {
         self
+    }
+
+    fn quorum_key(&self) -> &dyn QuorumKey {
+        &self.identity
     }
 
     fn index(&self) -> &IndexKey {

@@ -88,6 +88,7 @@ fn subject() -> Subject {
             exported: false,
         }),
         account: Some(WalletAccount {
+            derivation: None,
             address: "0x9858EfFD232B4033E47d90003D41EC34EcaEda94".to_owned(),
             wallet_id: wallet,
         }),

@@ -99,6 +99,7 @@ fn connected(model: &mut Model, status: quorate_common::console::DaemonStatus) -
     let again = matches!(model.link, LinkState::Lost { .. });
     let apart = status.now_millis.abs_diff(model.now);
     model.link = LinkState::Live;
+    model.organizations.quorum_key.clone_from(&status.quorum_public_key);
     model.daemon = Some(status);
     if again {
         model.notice = format!("{} connected again", clock(model.now));

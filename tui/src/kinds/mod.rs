@@ -48,6 +48,13 @@ mod destroyed;
 mod disable_private_key;
 mod ended;
 mod endpoint;
+mod export_private_key;
+mod export_wallet;
+mod export_wallet_account;
+mod import_private_key;
+mod import_wallet;
+mod init_import_private_key;
+mod init_import_wallet;
 mod policy;
 mod reader;
 mod reject_activity;
@@ -63,6 +70,7 @@ mod sign_raw_payloads;
 mod sign_transaction;
 mod story;
 mod tag;
+mod taken_out;
 mod transaction;
 mod update_allowed_origins;
 mod update_organization_name;
@@ -125,6 +133,13 @@ static KINDS: &[&dyn Kind] = &[
     &delete_wallets::DeleteWallets,
     &delete_webhook_endpoint::DeleteWebhookEndpoint,
     &disable_private_key::DisablePrivateKey,
+    &export_private_key::ExportPrivateKey,
+    &export_wallet::ExportWallet,
+    &export_wallet_account::ExportWalletAccount,
+    &import_private_key::ImportPrivateKey,
+    &import_wallet::ImportWallet,
+    &init_import_private_key::InitImportPrivateKey,
+    &init_import_wallet::InitImportWallet,
     &reject_activity::RejectActivity,
     &remove_ip_allowlist::RemoveIpAllowlist,
     &remove_organization_feature::RemoveOrganizationFeature,

@@ -13,6 +13,7 @@ use super::*;
 use crate::testing::Stage;
 use crate::text::wrap;
 
+mod bundles;
 mod law;
 mod settings;
 

@@ -195,13 +195,14 @@ fn subjects(
             texts(members.get(member)).iter().map(key).collect()
         }
         Named::Signer(member) | Named::Address(member) => {
+            let is_taken_out = matches!(named, Named::Address(_));
             let written = texts(members.get(member));
             let signer = |name: &String| {
                 let found = looked.get(name).ok_or_else(|| format!("nothing signs under {name}"))?;
                 let wallet = found.wallet_account.as_ref().map(|one| wallet(&one.wallet_id.to_string()));
                 Ok(Subject {
                     wallet: wallet.transpose()?,
-                    account: found.wallet_account.as_ref().map(wallet_account),
+                    account: found.wallet_account.as_ref().map(|one| wallet_account(one, is_taken_out)),
                     private_key: found.private_key.as_ref().map(private_key),
                     ..Subject::default()
                 })
@@ -225,8 +226,18 @@ fn wallet(wallet: &wire::Wallet) -> request::Wallet {
     }
 }
 
-fn wallet_account(account: &wire::WalletAccount) -> request::WalletAccount {
-    request::WalletAccount { address: account.address.clone(), wallet_id: account.wallet_id.to_string() }
+/// Only requests that take an account out let policies ask where it stands in its wallet.
+fn wallet_account(account: &wire::WalletAccount, is_taken_out: bool) -> request::WalletAccount {
+    let derivation = is_taken_out.then(|| request::Derivation {
+        path: account.path.clone(),
+        curve: account.curve.clone(),
+        address_format: account.address_format.clone(),
+    });
+    request::WalletAccount {
+        address: account.address.clone(),
+        wallet_id: account.wallet_id.to_string(),
+        derivation,
+    }
 }
 
 fn private_key(key: &wire::PrivateKey) -> request::PrivateKey {

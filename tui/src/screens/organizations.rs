@@ -36,6 +36,8 @@ pub(crate) struct State {
     accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
     accounts_next: Option<WalletAccountId>,
+    /// The daemon's key that signs bundles, uncompressed hex.
+    pub(crate) quorum_key: String,
     /// That the organization is not there any more.
     pub(crate) gone: bool,
     /// Words that rows must have.
@@ -180,6 +182,7 @@ fn items(state: &State) -> Vec<Item> {
         accounts: &state.accounts,
         of: state.accounts_of,
         more: state.accounts_next.is_some(),
+        quorum_key: &state.quorum_key,
     });
     items.retain(|item| state.filter.admits(&format!("{} {}", item.row, item.detail.join(" "))));
     items

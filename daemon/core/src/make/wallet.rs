@@ -4,12 +4,14 @@ use quorate_chain::address::{AddressFlaw, address};
 use quorate_chain::curve::SecretKey;
 use quorate_chain::derive::derive;
 use quorate_chain::mnemonic::{Mnemonic, Seed};
+use quorate_common::bounded::Label;
 use quorate_common::ids::{WalletAccountId, WalletId};
+use zeroize::Zeroizing;
 
 use crate::cx::{Cx, NewWallet};
 use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::{WalletAccountParams, WalletParams};
-use crate::refusal::{Corrupt, Intent, Refusal};
+use crate::refusal::{Clash, Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
 use crate::view::{View, distinct};
 
@@ -47,20 +49,66 @@ pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Resu
 
 /// A wallet as described, with its secret and accounts.
 pub fn wallet(params: WalletParams, cx: &mut Cx<'_, '_>) -> Result<NewWallet, Refusal> {
-    let now = cx.now();
     let length = params.mnemonic_length.unwrap_or_default();
     let mnemonic = Mnemonic::generate(length, cx.entropy())
         .map_err(|_| Corrupt::Invariant("the random source gives no mnemonic"))?;
-    let secret = SecretBytes::wallet(&mnemonic);
     let seed = mnemonic.seed("");
-    let id = WalletId::random(cx.random());
-    let accounts = accounts(&seed, id, 0, params.accounts.into_vec(), now, &mut || cx.random())?;
+    let secret = SecretBytes::wallet(&mnemonic, "", &seed);
+    keep(params.wallet_name, &seed, secret, params.accounts.into_vec(), cx)
+}
+
+/// What somebody brings in: a mnemonic with its passphrase, and the seed of both.
+pub struct Imported {
+    mnemonic: Mnemonic,
+    passphrase: Zeroizing<String>,
+    seed: Seed,
+    digest: [u8; 16],
+}
+
+/// Reads a mnemonic and, on the lines behind it, its passphrase. It must not have been imported before.
+pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
+    let invalid = || Intent::Text("invalid mnemonic");
+    let text = std::str::from_utf8(text).map_err(|_| invalid())?;
+    let (phrase, passphrase) = text.split_once('\n').unwrap_or((text, ""));
+    let mnemonic = Mnemonic::parse(phrase).map_err(|_| invalid())?;
+    let seed = mnemonic.seed(passphrase);
+    let digest = view.world.index().of_seed(seed.as_bytes());
+    if let Some(known) = view.organization.wallets().find(|wallet| wallet.seed_digest == Some(digest)) {
+        return Err(Clash::Seed(known.id.to_string()).into());
+    }
+    Ok(Imported { mnemonic, passphrase: Zeroizing::new(passphrase.to_owned()), seed, digest })
+}
+
+/// An imported wallet with its secret and accounts.
+pub fn import(
+    name: Label,
+    imported: &Imported,
+    accounts: Vec<WalletAccountParams>,
+    cx: &mut Cx<'_, '_>,
+) -> Result<NewWallet, Refusal> {
+    let secret = SecretBytes::wallet(&imported.mnemonic, &imported.passphrase, &imported.seed);
+    let mut made = keep(name, &imported.seed, secret, accounts, cx)?;
+    made.wallet.imported = true;
+    made.wallet.seed_digest = Some(imported.digest);
+    Ok(made)
+}
+
+fn keep(
+    name: Label,
+    seed: &Seed,
+    secret: SecretBytes,
+    params: Vec<WalletAccountParams>,
+    cx: &mut Cx<'_, '_>,
+) -> Result<NewWallet, Refusal> {
+    let (now, id) = (cx.now(), WalletId::random(cx.random()));
+    let accounts = accounts(seed, id, 0, params, now, &mut || cx.random())?;
     let wallet = Wallet {
         id,
-        name: params.wallet_name,
+        name,
         accounts: u32::try_from(accounts.len()).unwrap_or(u32::MAX),
         exported: false,
         imported: false,
+        seed_digest: None,
         created: now,
         updated: now,
     };
@@ -92,6 +140,7 @@ pub fn accounts(
             address,
             public_key: key.public().compressed_hex(),
             name: params.name,
+            exported: false,
             created: now,
             updated: 0,
         });

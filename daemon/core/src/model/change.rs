@@ -11,8 +11,9 @@ use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
 use super::organization::{Head, Organization, RootQuorum};
 use super::record::Record;
 use super::{
-    FeatureName, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy, PrivateKey,
-    SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy,
+    PrivateKey, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
+    WebhookEndpoint,
 };
 use crate::refusal::Corrupt;
 use crate::secret::SecretBytes;
@@ -50,6 +51,12 @@ pub enum Change {
     RemovePolicy(PolicyId),
     /// A new secret.
     AddSecret(SecretOf, SecretBytes),
+    /// An account, as it was, that was taken out.
+    ExportAccount(WalletAccount),
+    /// A new key that a user may import something to.
+    AddImportTarget(ImportTarget),
+    /// A key to which nothing can be imported any more, by its place.
+    RemoveImportTarget(Key),
     /// Another name of the organization.
     SetName(Label),
     /// Another root quorum.
@@ -181,13 +188,17 @@ impl Applied {
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
             Change::PutPrivateKey(key) => self.put(key)?,
             Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
-            Change::RenameAccount(account, name) => {
-                self.writes.extend(name_key(id, &account, index).map(Write::remove));
-                let account = WalletAccount { name: Some(name), updated: now, ..account };
-                self.writes.extend(name_key(id, &account, index).map(|key| Write::mark(key, &[])));
+            Change::RenameAccount(account, name) => self.rename_account(account, name, now, index)?,
+            Change::ExportAccount(account) => {
+                let account = WalletAccount { exported: true, ..account };
                 let at = layout::account(id, account.wallet, account.ordinal);
                 self.writes.push(Write::put(at, &account)?);
             }
+            Change::AddImportTarget(target) => {
+                let value = Some(target.encode());
+                self.writes.push(Write { key: target.place, value, replaces: false });
+            }
+            Change::RemoveImportTarget(place) => self.writes.push(Write::remove(place)),
             Change::RemoveAccount(account) => {
                 self.writes.extend(account_removal(&self.after.head, &account, index));
             }
@@ -344,6 +355,22 @@ impl Applied {
         self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
         self.writes.push(Write::mark(path, account.id.as_bytes()));
         self.writes.push(Write::put(at, account)?);
+        Ok(())
+    }
+
+    fn rename_account(
+        &mut self,
+        account: WalletAccount,
+        name: Label,
+        now: Millis,
+        index: &IndexKey,
+    ) -> Result<(), Corrupt> {
+        let id = self.id();
+        self.writes.extend(name_key(id, &account, index).map(Write::remove));
+        let account = WalletAccount { name: Some(name), updated: now, ..account };
+        self.writes.extend(name_key(id, &account, index).map(|key| Write::mark(key, &[])));
+        let at = layout::account(id, account.wallet, account.ordinal);
+        self.writes.push(Write::put(at, &account)?);
         Ok(())
     }
 

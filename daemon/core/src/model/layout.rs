@@ -12,6 +12,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::Millis;
+use super::import_target::Purpose;
 
 /// A key of the store.
 pub type Key = Vec<u8>;
@@ -27,6 +28,11 @@ impl IndexKey {
     /// Takes the secret of the digests.
     pub fn new(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
+    }
+
+    /// Tells seeds apart without telling anything of them.
+    pub fn of_seed(&self, seed: &[u8; 64]) -> [u8; 16] {
+        self.digest(&[b"seed", seed])
     }
 
     fn digest(&self, parts: &[&[u8]]) -> [u8; 16] {
@@ -353,6 +359,16 @@ pub fn mail(activity: ActivityId, number: u32) -> Key {
 
 /// All mails begin so.
 pub const MAILS: &[u8] = b"y";
+
+/// All keys that a user may import something to begin so, oldest first.
+pub fn import_targets(organization: OrganizationId, user: UserId, purpose: Purpose) -> Key {
+    key(b'r', &[organization.as_bytes(), user.as_bytes(), &[purpose as u8]])
+}
+
+/// When the key at a place under [`import_targets`] was made.
+pub fn import_target_made(place: &[u8]) -> Option<Millis> {
+    Some(Millis::from_be_bytes(place.get(34..42)?.try_into().ok()?))
+}
 
 /// That a wallet is gone whose accounts still have to be removed.
 pub fn leftover(organization: OrganizationId, wallet: WalletId) -> Key {

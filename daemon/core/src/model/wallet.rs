@@ -26,6 +26,9 @@ pub struct Wallet {
     pub exported: bool,
     /// Whether it came by import.
     pub imported: bool,
+    /// Keyed digest of the seed, if it came by import: one seed is imported once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_digest: Option<[u8; 16]>,
     /// Created at.
     pub created: Millis,
     /// Last changed at.
@@ -73,6 +76,9 @@ pub struct WalletAccount {
     pub public_key: String,
     /// Name.
     pub name: Option<Label>,
+    /// Whether its key ever left by export, other than with its wallet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exported: bool,
     /// Created at.
     pub created: Millis,
     /// Last changed at; zero if it never was.

@@ -78,3 +78,30 @@ pub struct PrivateKeyResult {
     /// Addresses in the order asked for.
     pub addresses: AtMost<Address, BATCH>,
 }
+
+/// Longest bundle that leaves, in bytes of text: 4 KiB of plaintext, spelled in hexadecimal digits twice.
+const BUNDLE: usize = 32 * 1024;
+
+/// Something that was taken out: a signed message in JSON, as a text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ExportBundle(#[schemars(length(max = BUNDLE))] String);
+
+/// A key to import to: a signed message in JSON, as a text.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ImportBundle(#[schemars(length(max = BUNDLE))] String);
+
+impl ExportBundle {
+    /// Of such a text.
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl ImportBundle {
+    /// Of such a text.
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+}

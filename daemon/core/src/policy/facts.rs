@@ -36,9 +36,28 @@ impl Facts {
 
     /// Of something that a wallet account signs.
     pub fn of_account(account: &WalletAccount, of: Option<&Wallet>) -> Self {
+        Self::of_account_with(account, of, None)
+    }
+
+    /// Of a wallet account that is taken out: policies may ask where it stands in its wallet, too.
+    pub fn of_exported_account(account: &WalletAccount, of: Option<&Wallet>) -> Self {
+        let derivation = request::Derivation {
+            path: account.path.to_string(),
+            curve: account.curve.name().to_owned(),
+            address_format: account.format.name().to_owned(),
+        };
+        Self::of_account_with(account, of, Some(derivation))
+    }
+
+    fn of_account_with(
+        account: &WalletAccount,
+        of: Option<&Wallet>,
+        derivation: Option<request::Derivation>,
+    ) -> Self {
         let account = request::WalletAccount {
             address: account.address.clone(),
             wallet_id: account.wallet.to_string(),
+            derivation,
         };
         let subject = Subject { wallet: of.map(wallet), account: Some(account), ..Subject::default() };
         Self { subjects: vec![subject], ..Self::default() }

@@ -6,9 +6,9 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// What a type's name begins with: an act.
-const VERBS: [&str; 12] = [
-    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "REJECT", "REMOVE", "SET", "SIGN",
-    "UPDATE", "IMPORT",
+const VERBS: [&str; 14] = [
+    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "REJECT",
+    "REMOVE", "SET", "SIGN", "UPDATE",
 ];
 
 /// Types that policies are asked about, although no resource stands for them.

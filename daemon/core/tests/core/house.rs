@@ -1,6 +1,7 @@
 //! An organization with everybody and everything that a test may ask for, built through the front door.
 
 use quorate_common::bounded::{Email, Label};
+use quorate_common::bundle::{Sealed, TargetPublicKey};
 use quorate_common::fault::Fault;
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, OrganizationId, ProviderId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
@@ -136,6 +137,8 @@ pub(crate) struct House {
     pub(crate) session_profile: String,
     /// A smart contract interface.
     pub(crate) interface: String,
+    /// A mnemonic and a private key that the first root user can import.
+    pub(crate) bundles: [String; 2],
     /// The fingerprint of an activity that waits: proposed by the second root user.
     pub(crate) waiting: String,
     serial: u64,
@@ -187,6 +190,7 @@ impl House {
             endpoint: String::new(),
             session_profile: String::new(),
             interface: String::new(),
+            bundles: Default::default(),
             waiting: String::new(),
             serial: 0,
         };
@@ -264,6 +268,11 @@ impl House {
         self.sibling = self.make_child("sibling", 21);
         self.bare = self.found_bare();
         self.furnish_settings();
+        let mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+        self.bundles = [
+            self.import_bundle("WALLET", mnemonic.as_bytes()),
+            self.import_bundle("PRIVATE_KEY", &[0x46; 32]),
+        ];
         let roots = self.roots.clone();
         let waits = json!({"walletName": "waiting", "accounts": []});
         let made = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);
@@ -297,6 +306,13 @@ impl House {
         let list =
             json!({"publicKey": public_key(13), "rules": [{"cidr": "192.0.2.0/24", "label": "office"}]});
         self.agreed("ACTIVITY_TYPE_SET_IP_ALLOWLIST", &list);
+    }
+
+    /// Something that the first root user can import as what that noun says.
+    pub(crate) fn import_bundle(&mut self, noun: &str, plaintext: &[u8]) -> String {
+        let user = json!({"userId": self.roots[0].user});
+        let made = self.agreed(&format!("ACTIVITY_TYPE_INIT_IMPORT_{noun}"), &user);
+        bundle_for(&made, noun, plaintext)
     }
 
     /// The private key in the mail that was sent last.
@@ -405,6 +421,17 @@ impl House {
         let body = self.body(organization, activity_type, parameters, now);
         self.send(person, &operation(activity_type), &body, now)
     }
+}
+
+/// Something encrypted to the key that an activity made for an import.
+pub(crate) fn bundle_for(made: &Value, noun: &str, plaintext: &[u8]) -> String {
+    let member = if noun == "WALLET" { "initImportWalletResult" } else { "initImportPrivateKeyResult" };
+    let message: Value =
+        serde_json::from_str(made["result"][member]["importBundle"].as_str().expect("a text")).expect("JSON");
+    let data = const_hex::decode(message["data"].as_str().expect("a text")).expect("hex");
+    let data: Value = serde_json::from_slice(&data).expect("JSON");
+    let target = TargetPublicKey::parse(data["targetPublic"].as_str().expect("a text")).expect("a point");
+    Sealed::new(&target, plaintext, &mut |buffer| buffer.fill(5)).expect("it seals").to_json().expect("JSON")
 }
 
 /// A root user of a new organization, with one key.

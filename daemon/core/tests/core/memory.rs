@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorate_chain::curve::SecretKey;
+use quorate_chain::curve::{Curve, Message, SecretKey};
+use quorate_common::bundle::quorum_signature;
 use quorate_common::fault::Fault;
 use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
@@ -16,7 +17,7 @@ use quorate_core::pipeline::{self, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Moment, Order, Page, Records, World};
+use quorate_core::world::{Keyring, Moment, Order, Page, QuorumKey, Records, World};
 use quorate_core::{queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -233,6 +234,24 @@ impl Keyring for Memory {
     }
 }
 
+impl QuorumKey for Memory {
+    fn public_key(&self) -> String {
+        let key = quorum_key();
+        const_hex::encode(key.public().uncompressed().expect("P-256 has a long form"))
+    }
+
+    fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        let digest = Message::Digest(Sha256::digest(statement).into());
+        let signature = quorum_key().sign(&digest).map_err(|_| Corrupt::Signature)?;
+        quorum_signature(signature.r, signature.s).ok_or(Corrupt::Signature)
+    }
+}
+
+/// The same in every run.
+fn quorum_key() -> SecretKey {
+    SecretKey::from_bytes(Curve::P256, &[9; 32]).expect("a scalar")
+}
+
 impl World for Memory {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         Ok(records::organization(self, id)?.map(Arc::new))
@@ -243,6 +262,10 @@ impl World for Memory {
     }
 
     fn keyring(&self) -> &dyn Keyring {
+        self
+    }
+
+    fn quorum_key(&self) -> &dyn QuorumKey {
         self
     }
 

@@ -130,6 +130,19 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "DELETE_WALLET_ACCOUNTS" => {
             json!({"walletAccountIds": [house.account], "deleteWithoutExport": true})
         }
+        "EXPORT_PRIVATE_KEY" => {
+            json!({"privateKeyId": house.private_key, "targetPublicKey": public_key(30)})
+        }
+        "EXPORT_WALLET" => json!({"walletId": house.wallet.0, "targetPublicKey": public_key(30),
+            "language": "MNEMONIC_LANGUAGE_SPANISH"}),
+        "EXPORT_WALLET_ACCOUNT" => json!({"address": house.wallet.1, "targetPublicKey": public_key(30)}),
+        "IMPORT_PRIVATE_KEY" => json!({"userId": house.roots[0].user, "privateKeyName": "fresh",
+            "encryptedBundle": house.bundles[1], "curve": "CURVE_ED25519",
+            "addressFormats": ["ADDRESS_FORMAT_SOLANA"]}),
+        "IMPORT_WALLET" => json!({"userId": house.roots[0].user, "walletName": "fresh",
+            "encryptedBundle": house.bundles[0],
+            "accounts": [account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]}),
+        "INIT_IMPORT_PRIVATE_KEY" | "INIT_IMPORT_WALLET" => json!({"userId": house.roots[0].user}),
         "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": house.private_key}),
         "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [house.private_key_tag]}),
         "DELETE_USER_TAGS" => json!({"userTagIds": [house.user_tag]}),

@@ -16,8 +16,8 @@ use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
-    ActivityRecord, InterfaceText, Invitation, Policy, PrivateKey, SessionProfile, SmartContractInterface,
-    Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, SessionProfile,
+    SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use quorate_core::notice::Notice;
 use quorate_core::secret;
@@ -164,6 +164,21 @@ fn secrets_stay_readable() {
     let key = secret::private_key(Curve::Secp256k1, &one).expect("a private key secret");
     let generator = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
     assert_eq!(key.public().compressed_hex(), generator);
+    // The first row of the vectors of BIP-39, whose passphrase is TREZOR.
+    let seed = "c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e53495531f09a6987599d18264c1e1c92f2cf141630c7a3c4ab7c81b2f001698e7463b04";
+    let with_passphrase = hex(&format!("03{seed}10{}5452455a4f52", "00".repeat(16)));
+    let seed_of = secret::seed(&with_passphrase).expect("a wallet secret");
+    assert_eq!(const_hex::encode(seed_of.as_bytes()), seed);
+    for (record, passphrase) in [(&wallet, ""), (&with_passphrase, "TREZOR")] {
+        let (mnemonic, found) = secret::mnemonic(record).expect("a wallet secret");
+        assert_eq!((mnemonic.phrase().split(' ').next_back(), found.as_str()), (Some("about"), passphrase));
+    }
+    let import =
+        ImportTarget::decode(Vec::new(), &hex(&format!("01{}", "11".repeat(32)))).expect("an import target");
+    assert!(import.key.public().hex().starts_with("040217e617f0b6443928278f"));
+    assert!(
+        ImportTarget::decode(Vec::new(), &[2; 33]).is_err() && ImportTarget::decode(Vec::new(), &[]).is_err()
+    );
     for bad in [&wallet[..64], &one[..32], &[][..], &[3; 33][..]] {
         assert!(secret::seed(bad).is_err() && secret::private_key(Curve::Secp256k1, bad).is_err());
     }
@@ -241,5 +256,9 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("contract interface", entity(Entity::SmartContractInterface(interface))),
         ("interface text", layout::interface_text(organization, interface)),
         ("leftover", layout::leftover(organization, wallet)),
+        (
+            "import targets",
+            layout::import_targets(organization, UserId::from_bytes([0x66; 16]), Purpose::Wallet),
+        ),
     ]
 }

@@ -36,6 +36,8 @@ pub(super) struct Shown<'a> {
     pub(super) of: Option<WalletId>,
     /// Whether there are more.
     pub(super) more: bool,
+    /// The daemon's key that signs bundles.
+    pub(super) quorum_key: &'a str,
 }
 
 /// A kind of things in an organization.

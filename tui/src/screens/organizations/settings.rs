@@ -5,14 +5,19 @@ use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod}
 
 use super::contents::{Item, Shown};
 use crate::kinds::Scene;
-use crate::text::{clean, date_time, quoted};
+use crate::text::{clean, cut, date_time, quoted};
 
 /// How many rows there are.
 pub(super) fn count(detail: &OrganizationDetail) -> usize {
     let lists = detail.ip_allowlists.iter().map(|list| list.rules.len().saturating_add(1));
     let paid = usize::from(detail.payment_method.is_some());
     let tier = usize::from(detail.billing_tier.is_some());
-    lists.fold(detail.features.len(), usize::saturating_add).saturating_add(paid).saturating_add(tier)
+    // The quorum key is always there.
+    lists
+        .fold(detail.features.len(), usize::saturating_add)
+        .saturating_add(paid)
+        .saturating_add(tier)
+        .saturating_add(1)
 }
 
 /// The rows.
@@ -27,7 +32,20 @@ pub(super) fn items(shown: &Shown<'_>) -> Vec<Item> {
     }
     items.extend(detail.payment_method.as_ref().map(payment));
     items.extend(detail.billing_tier.as_deref().map(tier));
+    items.push(quorum_key(shown.quorum_key));
     items
+}
+
+/// The daemon's key, which is that of all its organizations.
+fn quorum_key(key: &str) -> Item {
+    let key = clean(key);
+    let short = cut(&key, 16);
+    let lines = vec![
+        "the key that signs what is exported and the keys that are imported to, of all organizations"
+            .to_owned(),
+        format!("key       {key}"),
+    ];
+    Item::new("Quorum key", format!("bundles   signed by the quorum key {short}"), lines)
 }
 
 fn feature(feature: &Feature) -> Item {

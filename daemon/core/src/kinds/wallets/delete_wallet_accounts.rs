@@ -48,7 +48,10 @@ impl Kind for DeleteWalletAccounts {
         ids.sort_unstable();
         ids.dedup();
         let wallets: Vec<_> = ids.into_iter().map(|id| view.wallet(id).cloned()).collect::<Result<_, _>>()?;
-        if intent.delete_without_export != Some(true) && !wallets.iter().all(|wallet| wallet.exported) {
+        let has_copy = |account: &WalletAccount| {
+            account.exported || wallets.iter().any(|wallet| wallet.id == account.wallet && wallet.exported)
+        };
+        if intent.delete_without_export != Some(true) && !accounts.iter().all(has_copy) {
             return Err(Wrong::NotExported.into());
         }
         Ok((Facts::of_each(&wallets), accounts))

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::house::{House, NOW, operation};
 use crate::samples;
 
+mod bundles;
 mod changes;
 mod keys;
 mod settings;
@@ -51,7 +52,8 @@ pub(crate) fn proof() -> &'static str {
 
 /// All of them. The text is how the documented message begins.
 fn all(house: &House) -> Vec<Row> {
-    [keys::refusals(house), changes::refusals(house), settings::refusals(house)].concat()
+    [bundles::refusals(house), keys::refusals(house), changes::refusals(house), settings::refusals(house)]
+        .concat()
 }
 
 #[test]

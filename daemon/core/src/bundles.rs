@@ -1,0 +1,112 @@
+//! What is taken out of the service, and what is brought in: encrypted to one key, and vouched for by the quorum key.
+
+use quorate_common::bundle::{BundleFlaw, Sealed, Statement, TargetKey, TargetPublicKey};
+use quorate_common::ids::UserId;
+use zeroize::Zeroizing;
+
+use crate::cx::Cx;
+use crate::model::import_target::is_over;
+use crate::model::layout::{self, Key};
+use crate::model::{Change, ImportTarget, Purpose};
+use crate::refusal::{Corrupt, Denied, Intent, Refusal};
+use crate::view::View;
+use crate::world::Page;
+
+/// Longest bundle with a mnemonic or a private key, in bytes of text.
+pub const MAX_BUNDLE: usize = 8 * 1024;
+
+/// How many more keys are looked at than a user may have, so that those over their time are found.
+const SPARE: usize = 16;
+
+/// The key that something is to be encrypted to.
+pub fn target(text: &str) -> Result<TargetPublicKey, Refusal> {
+    let flaw = |flaw: BundleFlaw| Intent::Detail(format!("invalid target public key: {flaw}"));
+    Ok(TargetPublicKey::parse(text).map_err(flaw)?)
+}
+
+/// Encrypts for whoever asked; the answer is what clients read.
+pub fn export(target: &TargetPublicKey, plaintext: &[u8], cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
+    let sealed = Sealed::new(target, plaintext, cx.entropy())
+        .map_err(|_| Corrupt::Invariant("a point of the curve is refused"))?;
+    let statement = Statement::export(&sealed, cx.organization.id()).map_err(|_| unspelled())?;
+    vouched(&statement, &cx.view())
+}
+
+/// Whoever imports does so for themselves, whatever policies say.
+pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), Refusal> {
+    if user == view.proposer { Ok(()) } else { Err(Denied::NotYours.into()) }
+}
+
+/// Makes a key to import to; the answer is what clients read. The oldest make room.
+pub fn new_target(purpose: Purpose, cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
+    let (organization, user, now) = (cx.organization.id(), cx.proposer, cx.now());
+    let key = TargetKey::generate(cx.entropy());
+    let statement = Statement::target(key.public(), organization, user).map_err(|_| unspelled())?;
+    let made = ImportTarget::new(key, organization, user, purpose, now, cx.random());
+    cx.change(Change::AddImportTarget(made));
+    vouched(&statement, &cx.view())
+}
+
+/// Makes room for `more` keys: those over their time go, and the oldest ones.
+pub fn make_room(purpose: Purpose, more: usize, cx: &mut Cx<'_, '_>) -> Result<(), Refusal> {
+    let places = places(purpose, &cx.view())?;
+    let now = cx.now();
+    let (over, live): (Vec<Key>, Vec<Key>) = places.into_iter().partition(|place| is_over(place, now));
+    let stay = purpose.limit().saturating_sub(more);
+    for place in over.into_iter().chain(live.into_iter().skip(stay)) {
+        cx.change(Change::RemoveImportTarget(place));
+    }
+    Ok(())
+}
+
+/// The places of the keys that the caller may import to, newest first, those over their time among them.
+fn places(purpose: Purpose, view: &View<'_>) -> Result<Vec<Key>, Corrupt> {
+    let prefix = layout::import_targets(view.organization.id(), view.proposer, purpose);
+    view.records().keys(Page::last(&prefix, purpose.limit().saturating_add(SPARE)))
+}
+
+/// What was opened, and where the key stands that opened it.
+pub struct Opened {
+    /// What was encrypted.
+    pub plaintext: Zeroizing<Vec<u8>>,
+    /// Where the key stands. It is used up.
+    pub place: Key,
+}
+
+/// Opens what the caller encrypted to one of their keys for this purpose. Where `to` names a key, no other is tried.
+pub fn open(
+    purpose: Purpose,
+    text: &str,
+    to: Option<&TargetPublicKey>,
+    view: &View<'_>,
+) -> Result<Opened, Refusal> {
+    let flaw = |flaw: BundleFlaw| Refusal::from(Intent::Detail(format!("invalid encrypted bundle: {flaw}")));
+    let sealed = Sealed::parse(text).map_err(flaw)?;
+    for place in places(purpose, view)? {
+        if is_over(&place, view.now) {
+            continue;
+        }
+        let Some(record) = view.records().read(&place)?.map(Zeroizing::new) else { continue };
+        let target = ImportTarget::decode(place, &record)?;
+        if to.is_some_and(|to| target.key.public() != to) {
+            continue;
+        }
+        if let Ok(plaintext) = target.key.open(&sealed) {
+            return Ok(Opened { plaintext, place: target.place });
+        }
+    }
+    Err(Intent::Text(
+        "invalid encrypted bundle: it opens with none of the import keys of this user; each is for one import, within 24 hours",
+    )
+    .into())
+}
+
+fn vouched(statement: &Statement, view: &View<'_>) -> Result<String, Refusal> {
+    let key = view.world.quorum_key();
+    let signature = key.sign(statement.bytes())?;
+    Ok(statement.signed(&signature, &key.public_key()).map_err(|_| unspelled())?)
+}
+
+const fn unspelled() -> Corrupt {
+    Corrupt::Invariant("a statement does not serialize")
+}

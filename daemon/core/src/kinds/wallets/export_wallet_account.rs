@@ -1,0 +1,59 @@
+//! Takes the key of a wallet account out, encrypted to one key.
+
+use quorate_common::bounded::Text;
+use quorate_common::bundle::TargetPublicKey;
+
+use crate::bundles;
+use crate::kinds::prelude::*;
+use crate::model::WalletAccount;
+use crate::params::keys::ExportBundle;
+use crate::{records, signing};
+
+pub(in crate::kinds) struct ExportWalletAccount;
+
+/// Takes the secret key of a wallet account out, 32 bytes, encrypted to the target key.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    address: Text<256>,
+    target_public_key: Text<130>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    #[schemars(length(max = 256))]
+    address: String,
+    export_bundle: ExportBundle,
+}
+
+impl Form for Intent {
+    type Kind = ExportWalletAccount;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT";
+    const NUMBER: u16 = 57;
+    const RESULT: &'static str = "exportWalletAccountResult";
+}
+
+impl Kind for ExportWalletAccount {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Export, Resource::Wallet));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = (WalletAccount, TargetPublicKey);
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+        let account = signing::account(view, intent.address.as_str())?;
+        let target = bundles::target(intent.target_public_key.as_str())?;
+        let facts = Facts::of_exported_account(&account, view.organization.wallet(account.wallet));
+        Ok((facts, (account, target)))
+    }
+
+    fn execute(_: Intent, (account, target): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let key = records::account_secret(cx.world, cx.organization.id(), &account)?;
+        let bundle = bundles::export(&target, key.to_bytes().as_slice(), cx)?;
+        let outcome = Outcome { address: account.address.clone(), export_bundle: ExportBundle::new(bundle) };
+        cx.change(Change::ExportAccount(account));
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,70 @@
+//! Brings a wallet in, from its mnemonic.
+
+use quorate_common::bounded::Text;
+use quorate_common::ids::{UserId, WalletId};
+
+use crate::bundles::{self, MAX_BUNDLE};
+use crate::kinds::prelude::*;
+use crate::make::wallet::{self, Imported};
+use crate::model::Purpose;
+use crate::model::layout::Key;
+use crate::params::WalletAccountParams;
+
+pub(in crate::kinds) struct ImportWallet;
+
+/// Brings a wallet in: its mnemonic, encrypted to a key that the caller was given for it, and its first accounts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    user_id: UserId,
+    wallet_name: Label,
+    encrypted_bundle: Text<MAX_BUNDLE>,
+    #[serde(default)]
+    accounts: AtMost<WalletAccountParams, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    wallet_id: WalletId,
+    addresses: AtMost<String, BATCH>,
+}
+
+impl Form for Intent {
+    type Kind = ImportWallet;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_WALLET";
+    const NUMBER: u16 = 59;
+    const RESULT: &'static str = "importWalletResult";
+}
+
+impl Kind for ImportWallet {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Wallet));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = (Imported, Key);
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+        bundles::is_own(intent.user_id, view)?;
+        wallet::check_accounts(&intent.accounts)?;
+        wallet::names_are_free(&intent.accounts, view)?;
+        view.wallet_name_is_free(&intent.wallet_name)?;
+        room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")?;
+        let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), None, view)?;
+        let imported = wallet::imported(&opened.plaintext, view)?;
+        Ok((Facts::default(), (imported, opened.place)))
+    }
+
+    fn execute(
+        intent: Intent,
+        (imported, place): Self::Plan,
+        cx: &mut Cx<'_, '_>,
+    ) -> Result<Outcome, Refusal> {
+        let wallet = wallet::import(intent.wallet_name, &imported, intent.accounts.into_vec(), cx)?;
+        let outcome = Outcome { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
+        cx.add_wallet(wallet);
+        cx.change(Change::RemoveImportTarget(place));
+        Ok(outcome)
+    }
+}
