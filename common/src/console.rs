@@ -154,8 +154,8 @@ pub struct AccountPage {
     pub next: Option<WalletAccountId>,
 }
 
-/// What signs under a name: a wallet account or a private key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What a name stands for: a wallet account or a private key that signs under it, or a contract that is called by it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Signer {
     /// The wallet account, if it is one.
@@ -164,6 +164,9 @@ pub struct Signer {
     /// The private key, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_key: Option<PrivateKey>,
+    /// The interface of the contract with this address, with its text, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<SmartContractInterface>,
 }
 
 /// A page of activities, newest first.

@@ -53,7 +53,7 @@ for target in "${targets[@]}"; do
     # The merge starts from the committed cases and adds what they do not reach: code, not how often it runs.
     merged=$(mktemp -d "$work/merge.XXXXXX")
     cp "$cases"/* "$merged/"
-    "$fuzzer" "${limits[@]}" -set_cover_merge=1 -use_counters=0 "$merged" "$corpus" > "$work/merge.log" 2>&1 ||
+    "$fuzzer" "${limits[@]}" -artifact_prefix="$findings/" -set_cover_merge=1 -use_counters=0 "$merged" "$corpus" > "$work/merge.log" 2>&1 ||
         { tail -n 20 "$work/merge.log" >&2; found=1; }
     for file in "$merged"/*; do
         [ -e "$cases/${file##*/}" ] || mv "$file" "$new/"

@@ -8,6 +8,7 @@ mod cli;
 mod clock;
 mod config;
 mod console;
+mod contracts;
 mod editor;
 mod failure;
 #[cfg(test)]

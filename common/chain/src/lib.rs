@@ -7,15 +7,19 @@
 //! caller passes a function that fills a buffer).
 
 pub mod address;
+pub mod authorization;
 pub mod contract;
 pub mod curve;
 pub mod derive;
 mod hexadecimal;
+mod json;
 pub mod mnemonic;
 pub mod payload;
 pub mod transaction;
+pub mod typed_data;
 #[cfg(test)]
 mod vectors;
 mod wire_name;
 
 pub use curve::{Curve, InvalidKey, Message, PublicKey, SecretKey, Signature, SigningFault};
+pub use json::Flaw as JsonFlaw;

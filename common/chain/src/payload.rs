@@ -2,11 +2,15 @@
 //!
 //! The payload is signed as it stands: no prefix is added and no transaction is recognized in it.
 
+use quorate_policy::Value;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
+use crate::authorization::Authorization;
 use crate::curve::{Curve, Message};
 use crate::hexadecimal;
+use crate::json::Flaw as JsonFlaw;
+use crate::typed_data::TypedData;
 use crate::wire_name::{WireName, wire_name};
 
 /// Longest payload text, in bytes.
@@ -71,18 +75,96 @@ impl WireName for HashFunction {
     }
 }
 
-/// What a key of `curve` signs for this payload.
+/// A payload as a key signs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// What is signed.
+    pub message: Message,
+    /// What the message is made of.
+    pub content: Content,
+}
+
+/// What a payload says, as far as its encoding tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Bytes that may mean anything.
+    Bytes,
+    /// Typed data (EIP-712).
+    TypedData(Box<TypedData>),
+    /// An authorization (EIP-7702).
+    Authorization(Authorization),
+}
+
+impl Payload {
+    /// Reads a payload that a key of `curve` is to sign.
+    ///
+    /// # Errors
+    /// The [`PayloadFlaw`] that applies first, in the order of its variants.
+    pub fn read(
+        curve: Curve,
+        encoding: PayloadEncoding,
+        hash: HashFunction,
+        text: &str,
+    ) -> Result<Self, PayloadFlaw> {
+        check_pairing(curve, encoding, hash)?;
+        if text.len() > MAX_PAYLOAD_BYTES {
+            return Err(PayloadFlaw::TooLong);
+        }
+        let plain = |bytes| Ok(Self { message: hashed(hash, bytes)?, content: Content::Bytes });
+        match encoding {
+            PayloadEncoding::Hexadecimal => {
+                plain(hexadecimal::decode(text).ok_or(PayloadFlaw::NotHexadecimal)?)
+            }
+            PayloadEncoding::TextUtf8 => plain(text.as_bytes().to_vec()),
+            PayloadEncoding::Eip712 => {
+                let data = TypedData::read(text).map_err(PayloadFlaw::TypedData)?;
+                let message = Message::Digest(data.digest());
+                Ok(Self { message, content: Content::TypedData(Box::new(data)) })
+            }
+            PayloadEncoding::Eip7702Authorization => {
+                let authorization = Authorization::read(text).map_err(PayloadFlaw::Authorization)?;
+                let message = Message::Digest(authorization.digest());
+                Ok(Self { message, content: Content::Authorization(authorization) })
+            }
+        }
+    }
+
+    /// The root under which policies ask about it, and what they may ask; nothing about bytes.
+    pub fn facts(&self) -> Option<(&'static str, Value)> {
+        let (name, value) = match &self.content {
+            Content::Bytes => return None,
+            Content::TypedData(data) => ("eip_712", data.facts()),
+            Content::Authorization(authorization) => ("eip_7702_authorization", authorization.facts()),
+        };
+        Some(("eth", Value::record([(name, value)])))
+    }
+}
+
+/// Whether the hash function belongs to the curve and the encoding, and the curve to the encoding; no payload is looked at.
 ///
 /// # Errors
-/// The [`PayloadFlaw`] that applies first, in the order of its variants.
-pub fn message(
-    curve: Curve,
-    encoding: PayloadEncoding,
-    hash: HashFunction,
-    payload: &str,
-) -> Result<Message, PayloadFlaw> {
-    check_pairing(curve, encoding, hash)?;
-    let bytes = bytes(encoding, payload)?;
+/// [`PayloadFlaw::UnfitHash`] or [`PayloadFlaw::UnfitCurve`].
+pub fn check_pairing(curve: Curve, encoding: PayloadEncoding, hash: HashFunction) -> Result<(), PayloadFlaw> {
+    let is_of_ethereum = match encoding {
+        PayloadEncoding::Hexadecimal | PayloadEncoding::TextUtf8 => false,
+        PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization => true,
+    };
+    let fits = match (curve, is_of_ethereum) {
+        // The encoding says how it is hashed.
+        (_, true) => hash == HashFunction::NoOp,
+        (Curve::Ed25519, false) => hash == HashFunction::NotApplicable,
+        (Curve::Secp256k1 | Curve::P256, false) => hash != HashFunction::NotApplicable,
+    };
+    if !fits {
+        Err(PayloadFlaw::UnfitHash)
+    } else if is_of_ethereum && curve != Curve::Secp256k1 {
+        Err(PayloadFlaw::UnfitCurve(encoding))
+    } else {
+        Ok(())
+    }
+}
+
+fn hashed(hash: HashFunction, bytes: Vec<u8>) -> Result<Message, PayloadFlaw> {
     match hash {
         HashFunction::NotApplicable => Ok(Message::Bytes(bytes)),
         HashFunction::NoOp => match <[u8; 32]>::try_from(bytes) {
@@ -94,45 +176,16 @@ pub fn message(
     }
 }
 
-/// Whether the encoding is supported and the hash function belongs to the curve; the payload
-/// itself is not looked at.
-///
-/// # Errors
-/// [`PayloadFlaw::Unsupported`] or [`PayloadFlaw::UnfitHash`].
-pub fn check_pairing(curve: Curve, encoding: PayloadEncoding, hash: HashFunction) -> Result<(), PayloadFlaw> {
-    match encoding {
-        PayloadEncoding::Hexadecimal | PayloadEncoding::TextUtf8 => {}
-        PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization => {
-            return Err(PayloadFlaw::Unsupported(encoding));
-        }
-    }
-    let takes_message = curve == Curve::Ed25519;
-    if takes_message == (hash == HashFunction::NotApplicable) { Ok(()) } else { Err(PayloadFlaw::UnfitHash) }
-}
-
-fn bytes(encoding: PayloadEncoding, payload: &str) -> Result<Vec<u8>, PayloadFlaw> {
-    if payload.len() > MAX_PAYLOAD_BYTES {
-        return Err(PayloadFlaw::TooLong);
-    }
-    match encoding {
-        PayloadEncoding::Hexadecimal => hexadecimal::decode(payload).ok_or(PayloadFlaw::NotHexadecimal),
-        PayloadEncoding::TextUtf8 => Ok(payload.as_bytes().to_vec()),
-        PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization => {
-            Err(PayloadFlaw::Unsupported(encoding))
-        }
-    }
-}
-
 /// Why a payload can not be signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadFlaw {
-    /// The encoding exists, but this version does not read it.
-    #[error("payload encoding {0} is not supported yet")]
-    Unsupported(PayloadEncoding),
-    /// The hash function does not belong to the curve: Ed25519 takes
-    /// [`HashFunction::NotApplicable`] and nothing else does.
+    /// The hash function does not belong to the curve or the encoding: Ed25519 takes [`HashFunction::NotApplicable`] and
+    /// nothing else does; typed data and authorizations take [`HashFunction::NoOp`] only.
     #[error("invalid hash function")]
     UnfitHash,
+    /// Payloads of this encoding are signed with keys of secp256k1 only.
+    #[error("payload encoding {0} requires a key of CURVE_SECP256K1")]
+    UnfitCurve(PayloadEncoding),
     /// The payload is longer than [`MAX_PAYLOAD_BYTES`].
     #[error("payload is longer than {MAX_PAYLOAD_BYTES} bytes")]
     TooLong,
@@ -142,6 +195,12 @@ pub enum PayloadFlaw {
     /// [`HashFunction::NoOp`] with other than 32 bytes.
     #[error("expected a 32-bytes-long digest")]
     NotADigest,
+    /// The payload is no typed data.
+    #[error("invalid typed data: {0}")]
+    TypedData(#[source] JsonFlaw),
+    /// The payload is no authorization.
+    #[error("invalid authorization: {0}")]
+    Authorization(#[source] JsonFlaw),
 }
 
 #[cfg(test)]
@@ -151,7 +210,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
 
-    use super::{HashFunction, MAX_PAYLOAD_BYTES, PayloadEncoding, PayloadFlaw, message};
+    use super::{HashFunction, MAX_PAYLOAD_BYTES, Payload, PayloadEncoding, PayloadFlaw};
     use crate::curve::{Curve, Message};
     use crate::vectors::{bytes, rows, secret};
 
@@ -171,8 +230,8 @@ mod tests {
     fn signed_payloads() {
         let file = include_str!("../../../assets/vectors/chain/raw_payload.json");
         for row in rows::<Row>(file) {
-            let message = message(row.curve, row.encoding, row.hash, &row.payload).unwrap();
-            let signature = secret(row.curve, &row.private).sign(&message).unwrap();
+            let payload = Payload::read(row.curve, row.encoding, row.hash, &row.payload).unwrap();
+            let signature = secret(row.curve, &row.private).sign(&payload.message).unwrap();
             let parts = (signature.r_hex(), signature.s_hex(), signature.v_hex());
             assert_eq!(parts, (row.r, row.s, row.v), "{} {}", row.encoding, row.hash);
         }
@@ -180,6 +239,15 @@ mod tests {
 
     use HashFunction::{Keccak256, NoOp, NotApplicable, Sha256};
     use PayloadEncoding::{Eip712, Eip7702Authorization, Hexadecimal, TextUtf8};
+
+    fn message(
+        curve: Curve,
+        encoding: PayloadEncoding,
+        hash: HashFunction,
+        payload: &str,
+    ) -> Result<Message, PayloadFlaw> {
+        Payload::read(curve, encoding, hash, payload).map(|payload| payload.message)
+    }
 
     fn check(
         curve: Curve,
@@ -263,15 +331,31 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_encodings_are_named() {
+    fn encodings_of_ethereum_take_its_curve_and_no_hash() {
         for encoding in [Eip712, Eip7702Authorization] {
-            let flaw = PayloadFlaw::Unsupported(encoding);
-            let text = format!("payload encoding {encoding} is not supported yet");
-            assert_eq!(flaw.to_string(), text);
-            for curve in Curve::ALL {
-                check(*curve, encoding, NoOp, "{}", &Err(flaw));
+            for hash in [Sha256, Keccak256, NotApplicable] {
+                for curve in Curve::ALL {
+                    check(*curve, encoding, hash, "{}", &Err(PayloadFlaw::UnfitHash));
+                }
+            }
+            let flaw = PayloadFlaw::UnfitCurve(encoding);
+            assert_eq!(
+                flaw.to_string(),
+                format!("payload encoding {encoding} requires a key of CURVE_SECP256K1")
+            );
+            for curve in [Curve::P256, Curve::Ed25519] {
+                check(curve, encoding, NoOp, "{}", &Err(flaw.clone()));
             }
         }
+        for (encoding, told) in [
+            (Eip712, "invalid typed data: `types` is missing"),
+            (Eip7702Authorization, "invalid authorization: `address` is missing"),
+        ] {
+            let flaw = message(Curve::Secp256k1, encoding, NoOp, "{}").unwrap_err();
+            assert_eq!(flaw.to_string(), told);
+        }
+        let flaw = message(Curve::Secp256k1, Eip712, NoOp, "").unwrap_err();
+        assert_eq!(flaw.to_string(), "invalid typed data: it is not JSON");
     }
 
     #[test]
@@ -283,6 +367,9 @@ mod tests {
         let longer = longest + "0";
         for encoding in [TextUtf8, Hexadecimal] {
             check(curve, encoding, NotApplicable, &longer, &Err(PayloadFlaw::TooLong));
+        }
+        for encoding in [Eip712, Eip7702Authorization] {
+            check(Curve::Secp256k1, encoding, NoOp, &longer, &Err(PayloadFlaw::TooLong));
         }
     }
 

@@ -31,3 +31,34 @@ pub(crate) fn bytes<const N: usize>(hex: &str) -> [u8; N] {
 pub(crate) fn secret(curve: Curve, hex: &str) -> SecretKey {
     SecretKey::from_bytes(curve, &bytes(hex)).unwrap_or_else(|_| panic!("no key of {curve}"))
 }
+
+/// A value of policies, as vectors write it: `{"int": "-1"}`, `{"uint": "1"}`, `{"address": "0x…"}`, `{"map": {…}}`, and
+/// `null` for what cannot be read.
+pub(crate) fn policy_value(written: &serde_json::Value) -> quorate_policy::Value {
+    use quorate_policy::{Integer, Value};
+    use serde_json::Value as Json;
+
+    match written {
+        Json::Null => Value::Unreadable,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::String(text) => Value::text(text.clone()),
+        Json::Array(list) => list.iter().map(policy_value).collect(),
+        Json::Number(_) => panic!("a number without a type"),
+        Json::Object(members) => {
+            let (kind, content) = members.iter().next().unwrap();
+            let number = || Integer::from_decimal(content.as_str().unwrap()).unwrap();
+            match kind.as_str() {
+                "int" => Value::int(number()),
+                "uint" => Value::uint(number()),
+                "address" => Value::folded(content.as_str().unwrap().to_owned()),
+                "map" => policy_map(content.as_object().unwrap()),
+                other => panic!("no kind of value: {other}"),
+            }
+        }
+    }
+}
+
+/// A map of values of policies.
+pub(crate) fn policy_map(entries: &serde_json::Map<String, serde_json::Value>) -> quorate_policy::Value {
+    quorate_policy::Value::map(entries.iter().map(|(name, value)| (name.as_str(), policy_value(value))))
+}

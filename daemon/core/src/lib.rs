@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod consensus;
 pub mod cx;
 pub mod founding;
+pub mod interfaces;
 pub mod kind;
 pub mod kinds;
 pub mod limits;

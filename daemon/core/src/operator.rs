@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use quorate_chain::transaction::{TransactionType, Unsigned};
 use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage,
@@ -10,7 +11,9 @@ use quorate_common::console::{
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire;
-use quorate_policy::request::names_of;
+use quorate_policy::request::{kind_of, names_of};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::answer;
 use crate::consensus;
@@ -97,7 +100,7 @@ pub fn accounts(
     Ok(AccountPage { accounts: rows.iter().map(|account| account.wire(organization, None)).collect(), next })
 }
 
-/// What signs under a name, or has it for its id.
+/// What signs under a name, or has it for its id, and the interface of the contract that has it for its address.
 pub fn signer(
     world: &dyn World,
     organization: OrganizationId,
@@ -105,24 +108,62 @@ pub fn signer(
     now: Millis,
 ) -> Result<Signer, Refusal> {
     let snapshot = the_organization(world, organization)?;
-    let account_of = |account: &WalletAccount| Signer {
+    let contract = contract(world, &snapshot, name)?;
+    let account_of = |account: &WalletAccount, contract| Signer {
         wallet_account: Some(account.wire(organization, None)),
-        private_key: None,
+        contract,
+        ..Signer::default()
     };
     if let Ok(id) = name.parse::<WalletAccountId>()
         && let Some(place) = records::account_place(world.records(), organization, id)?
         && let Some(account) = records::account_at(world.records(), &place)?
     {
-        return Ok(account_of(&account));
+        return Ok(account_of(&account, contract));
     }
     // Who asks plays no part in what a name stands for.
     let nobody = UserId::from_bytes([0; 16]);
     let view = View { world, organization: &snapshot, proposer: nobody, invitation: None, now };
-    let signer = signing::resolve(&view, name)?;
-    Ok(match signer.account() {
-        Some(account) => account_of(account),
-        None => Signer { wallet_account: None, private_key: signer.private_key().map(PrivateKey::wire) },
-    })
+    let signer = match signing::resolve(&view, name) {
+        Ok(signer) => signer,
+        Err(Refusal::Missing(_)) if contract.is_some() => {
+            return Ok(Signer { contract, ..Signer::default() });
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    if let Some(account) = signer.account() {
+        return Ok(account_of(account, contract));
+    }
+    let private_key = signer.private_key().map(PrivateKey::wire);
+    Ok(Signer { private_key, contract, ..Signer::default() })
+}
+
+/// The interface of the contract with this address, with its text.
+fn contract(
+    world: &dyn World,
+    organization: &Organization,
+    address: &str,
+) -> Result<Option<wire::SmartContractInterface>, Refusal> {
+    let mut interfaces = organization.smart_contract_interfaces.iter();
+    let Some(found) = interfaces.find(|one| one.is_at(address)) else { return Ok(None) };
+    let text = records::interface_text(world.records(), organization.id(), found.id)?;
+    Ok(text.map(|text| found.wire(organization.id(), text)))
+}
+
+/// The addresses of the contracts that a request to sign a transaction calls.
+fn contracts(activity_type: &str, parameters: &RawValue) -> Vec<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Asked {
+        unsigned_transaction: String,
+        #[serde(rename = "type")]
+        kind: TransactionType,
+    }
+    if kind_of(activity_type) != "SIGN_TRANSACTION" {
+        return Vec::new();
+    }
+    let asked: Option<Asked> = serde_json::from_str(parameters.get()).ok();
+    let read = asked.and_then(|asked| Unsigned::read(asked.kind, &asked.unsigned_transaction).ok());
+    read.map(|transaction| transaction.contracts()).unwrap_or_default()
 }
 
 /// A page of activities, newest first.
@@ -173,9 +214,12 @@ pub fn review(
 fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Grounds, Refusal> {
     let (entry, ready) = pipeline::proposal_of(record)?;
     let parameters = policy::parameters(ready.intent());
-    let names = parameters.map(|parameters| names_of(entry.activity_type, parameters)).unwrap_or_default();
+    let names = parameters.map(|parameters| {
+        let called = contracts(entry.activity_type, parameters);
+        names_of(entry.activity_type, parameters).into_iter().chain(called)
+    });
     let mut signers = BTreeMap::new();
-    for name in names {
+    for name in names.into_iter().flatten() {
         match signer(world, record.organization, &name, now) {
             Ok(found) => drop(signers.insert(name, found)),
             Err(Refusal::Corrupt(flaw)) => return Err(flaw.into()),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
-use quorate_chain::payload::{self, HashFunction, PayloadEncoding, PayloadFlaw};
+use quorate_chain::payload::{HashFunction, Payload, PayloadEncoding};
 use quorate_chain::transaction::{Signable, Signer as SigningKey, TransactionType, Unsigned, UnsignedFlaw};
 use quorate_common::ids::PrivateKeyId;
 
@@ -12,7 +12,7 @@ use crate::model::layout::{self, Key};
 use crate::model::{PrivateKey, WalletAccount};
 use crate::policy::Facts;
 use crate::records;
-use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
 use crate::world::Page;
 
@@ -185,18 +185,17 @@ impl Signer {
         }
     }
 
-    /// What is signed for a payload.
-    pub fn message(
+    /// Reads a payload that this key is to sign.
+    pub fn payload(
         &self,
         encoding: PayloadEncoding,
         hash: HashFunction,
         text: &str,
-    ) -> Result<Message, Refusal> {
-        let message = payload::message(self.curve, encoding, hash, text).map_err(|flaw| match flaw {
-            PayloadFlaw::Unsupported(_) => Refusal::from(Unoffered::Feature(flaw.to_string())),
-            other => Intent::Detail(other.to_string()).into(),
-        })?;
-        Ok(message.under(self.scheme))
+    ) -> Result<Payload, Refusal> {
+        let read = Payload::read(self.curve, encoding, hash, text);
+        let mut payload = read.map_err(|flaw| Intent::Detail(flaw.to_string()))?;
+        payload.message = payload.message.under(self.scheme);
+        Ok(payload)
     }
 
     /// Signs. The signature has been checked by a second implementation.

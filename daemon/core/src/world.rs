@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use quorate_chain::curve::SecretKey;
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 
+use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
 use crate::model::{Millis, Organization};
@@ -86,6 +87,16 @@ pub trait QuorumKey {
     fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt>;
 }
 
+/// Keeps interfaces of smart contracts that were asked for lately. So signing does not read their texts each time.
+pub trait Library {
+    /// The interface of this id, read if it is not at hand. What an id stands for never changes.
+    fn interface(
+        &self,
+        id: SmartContractInterfaceId,
+        read: &mut dyn FnMut() -> Result<Interface, Refusal>,
+    ) -> Result<Arc<Interface>, Refusal>;
+}
+
 /// Everything that can be looked at.
 pub trait World {
     /// A snapshot of an organization.
@@ -99,6 +110,9 @@ pub trait World {
 
     /// The key that vouches for bundles.
     fn quorum_key(&self) -> &dyn QuorumKey;
+
+    /// Interfaces of smart contracts.
+    fn library(&self) -> &dyn Library;
 
     /// Digests for look-ups.
     fn index(&self) -> &IndexKey;

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use quorate_chain::curve::SecretKey;
 use quorate_common::fault::{Code, Fault};
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
+use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::change::Write;
@@ -22,7 +23,7 @@ use quorate_core::policy::DenyErrors;
 use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Moment, QuorumKey, Records, World};
+use quorate_core::world::{Keyring, Library, Moment, QuorumKey, Records, World};
 
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
@@ -36,6 +37,8 @@ use snapshots::Snapshots;
 
 /// How many opened signing keys are kept in memory, and as many names of signers.
 const KEYS: usize = 4096;
+/// How many interfaces of smart contracts are kept in memory; the largest take two megabytes.
+const INTERFACES: usize = 128;
 /// How often a turn is run again before the caller is told to come back.
 const ATTEMPTS: u32 = 32;
 
@@ -73,6 +76,7 @@ pub struct Shared {
     snapshots: Snapshots,
     signers: Kept<Signer>,
     keys: Kept<SecretKey>,
+    interfaces: Kept<Interface>,
     limits: Limits,
     outside: Outside,
     /// Tells the console what changed.
@@ -94,6 +98,7 @@ impl Shared {
             snapshots: Snapshots::default(),
             signers: Kept::new(TwoGenerations::new(KEYS)),
             keys: Kept::new(TwoGenerations::new(KEYS)),
+            interfaces: Kept::new(TwoGenerations::new(INTERFACES)),
             limits,
             outside,
             feed: Feed::default(),
@@ -119,6 +124,10 @@ impl World for Shared {
 
     fn quorum_key(&self) -> &dyn QuorumKey {
         &self.identity
+    }
+
+    fn library(&self) -> &dyn Library {
+        self
     }
 
     fn index(&self) -> &IndexKey {
@@ -164,6 +173,16 @@ impl Keyring for Shared {
     }
 }
 
+impl Library for Shared {
+    fn interface(
+        &self,
+        id: SmartContractInterfaceId,
+        read: &mut dyn FnMut() -> Result<Interface, Refusal>,
+    ) -> Result<Arc<Interface>, Refusal> {
+        at_hand(&self.interfaces, id.as_bytes().to_vec(), read)
+    }
+}
+
 impl Shared {
     /// Drops opened keys.
     fn forget(&self, gone: &[Gone]) {
@@ -204,7 +223,7 @@ fn at_hand<T>(
     key: Key,
     make: &mut dyn FnMut() -> Result<T, Refusal>,
 ) -> Result<Arc<T>, Refusal> {
-    let poisoned = |_| Refusal::Corrupt(Corrupt::Invariant("the keyring is poisoned"));
+    let poisoned = |_| Refusal::Corrupt(Corrupt::Invariant("what is kept is poisoned"));
     if let Some(value) = kept.lock().map_err(poisoned)?.value(&key) {
         return Ok(value);
     }

@@ -4,11 +4,20 @@
 //! and no randomness, so that the same bytes always do the same. Who makes the bytes is not its concern: the smoke run of
 //! `cargo test` mutates the committed cases, `make fuzz` follows coverage.
 
+mod contract;
+mod contract_abi;
+mod contract_idl;
+mod digits;
 mod flaw;
 mod policy_evaluate;
 mod policy_parse;
 mod policy_selectors;
 mod request;
+mod transaction_bitcoin;
+mod transaction_ethereum;
+mod transaction_solana;
+mod transaction_tron;
+mod typed_data;
 
 /// A function that returns for any bytes.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +30,16 @@ pub struct Target {
 
 /// All targets, in alphabetical order.
 pub const TARGETS: &[Target] = &[
+    Target { name: "contract_abi", run: contract_abi::run },
+    Target { name: "contract_idl", run: contract_idl::run },
     Target { name: "policy_evaluate", run: policy_evaluate::run },
     Target { name: "policy_parse", run: policy_parse::run },
     Target { name: "policy_selectors", run: policy_selectors::run },
+    Target { name: "transaction_bitcoin", run: transaction_bitcoin::run },
+    Target { name: "transaction_ethereum", run: transaction_ethereum::run },
+    Target { name: "transaction_solana", run: transaction_solana::run },
+    Target { name: "transaction_tron", run: transaction_tron::run },
+    Target { name: "typed_data", run: typed_data::run },
 ];
 
 /// The target of that name.

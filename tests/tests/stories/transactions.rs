@@ -136,7 +136,7 @@ async fn what_is_no_transaction_is_refused() {
             root.submit(SIGN, &transaction(with, unsigned)).await.refusal(400, 3, "INVALID_TRANSACTION");
         assert!(told.starts_with("failed to parse transaction"), "{unsigned}: {told}");
     }
-    let mut solana = transaction(address, ONE);
-    solana["type"] = json!("TRANSACTION_TYPE_SOLANA");
-    root.submit(SIGN, &solana).await.refusal(400, 3, "UNSUPPORTED_TRANSACTION_TYPE");
+    let mut tempo = transaction(address, ONE);
+    tempo["type"] = json!("TRANSACTION_TYPE_TEMPO");
+    root.submit(SIGN, &tempo).await.refusal(400, 3, "UNSUPPORTED_TRANSACTION_TYPE");
 }

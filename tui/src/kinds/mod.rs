@@ -55,6 +55,7 @@ mod import_private_key;
 mod import_wallet;
 mod init_import_private_key;
 mod init_import_wallet;
+mod payload;
 mod policy;
 mod reader;
 mod reject_activity;

@@ -1,7 +1,7 @@
 //! Signs several payloads that the asker chose, with one key.
 
+use super::payload::{self, Coding, Given};
 use super::scene::count;
-use super::sign_raw_payload::Coding;
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 
 pub(super) struct SignRawPayloads;
@@ -20,17 +20,19 @@ impl Kind for SignRawPayloads {
     }
 
     fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        let payloads = parameters.texts("payloads")?;
         let coding = Coding::of(parameters)?;
+        let payloads = parameters.texts("payloads")?.into_iter().zip(1..);
+        let payloads: Vec<Given<'_>> =
+            payloads.map(|(payload, number)| coding.given(payload, Some(number))).collect();
         let signer = scene.signer_named(parameters.text("signWith")?);
-        let told: Vec<String> = payloads.iter().map(|payload| coding.told(payload)).collect();
+        let told: Vec<String> = payloads.iter().map(Given::told).collect();
         let number = count(payloads.len(), "payload");
         let sentence = format!("Sign {number} with {signer}: {}. {}", told.join("; "), coding.hash_told());
         let mut story = Story::new(format!("{number} with {signer}"), sentence);
-        for (index, payload) in payloads.iter().enumerate() {
-            coding.facts(payload, &format!(" {}", index.saturating_add(1)), &mut story);
+        for payload in &payloads {
+            payload.tell(&mut story);
         }
-        coding.flags(&payloads, &mut story);
+        payload::flags(&coding, &payloads, &mut story);
         Ok(story)
     }
 }

@@ -35,9 +35,10 @@ impl Kind for SignTransaction {
         };
         let (kind, text) = (parameters.text("type")?, parameters.text("unsignedTransaction")?);
         let signer = scene.signer_named(with);
+        let key = scene.private_key(with).map_or(with, |key| key.public_key.as_str());
         let chain: Option<TransactionType> = from_value(Value::String(kind.to_owned())).ok();
         match chain.map(|chain| Unsigned::read(chain, text)) {
-            Some(Ok(read)) => Ok(transaction::told(&read, &signer)),
+            Some(Ok(read)) => Ok(transaction::told(&read, &signer, key, scene)),
             other => {
                 let why = other.and_then(Result::err).map_or_else(String::new, |flaw| format!(": {flaw}"));
                 let kind = clean(kind);

@@ -13,9 +13,14 @@ use super::*;
 use crate::testing::Stage;
 use crate::text::wrap;
 
+mod bitcoin;
 mod bundles;
+mod contracts;
 mod law;
+mod payloads;
 mod settings;
+mod solana;
+mod tron;
 
 /// The organization that the rows act on.
 fn stage() -> OrganizationDetail {
@@ -219,28 +224,6 @@ fn wallets_and_keys() {
 }
 
 #[test]
-fn sign_raw_payload() {
-    let text = |payload: &str, encoding: &str, hash: &str| json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "payload": payload, "encoding": format!("PAYLOAD_ENCODING_{encoding}"), "hashFunction": format!("HASH_FUNCTION_{hash}")});
-    let mut first = text("hello", "TEXT_UTF8", "SHA256");
-    first.as_object_mut().unwrap().remove("signWith");
-    first["privateKeyId"] = json!("77777777-7777-7777-7777-777777777777");
-    check(
-        "sign_raw_payload",
-        &[
-            ("SIGN_RAW_PAYLOAD", first),
-            ("SIGN_RAW_PAYLOAD_V2", text("a\u{202e}b", "TEXT_UTF8", "KECCAK256")),
-            ("SIGN_RAW_PAYLOAD_V2", text("68656c6c6f", "HEXADECIMAL", "NOT_APPLICABLE")),
-            ("SIGN_RAW_PAYLOAD_V2", text(&"ab".repeat(32), "HEXADECIMAL", "NO_OP")),
-            ("SIGN_RAW_PAYLOAD_V2", text("{}", "EIP712", "NO_OP")),
-        ],
-    );
-    let mut several = text("", "HEXADECIMAL", "SHA256");
-    several.as_object_mut().unwrap().remove("payload");
-    several["payloads"] = json!(["00", "0011"]);
-    check("sign_raw_payloads", &[("SIGN_RAW_PAYLOADS", several)]);
-}
-
-#[test]
 fn sign_transaction() {
     let by = |unsigned: &str, chain: &str| json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "unsignedTransaction": unsigned, "type": format!("TRANSACTION_TYPE_{chain}")});
     let sample = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
@@ -264,7 +247,7 @@ fn sign_transaction() {
             ("SIGN_TRANSACTION_V2", by(call, "ETHEREUM")),
             ("SIGN_TRANSACTION_V2", by(creates, "ETHEREUM")),
             ("SIGN_TRANSACTION_V2", by("00", "ETHEREUM")),
-            ("SIGN_TRANSACTION_V2", by(sample, "SOLANA")),
+            ("SIGN_TRANSACTION_V2", by(sample, "TEMPO")),
         ],
     );
 }

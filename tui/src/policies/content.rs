@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorate_chain::address::AddressFormat;
+use quorate_chain::payload::{HashFunction, Payload, PayloadEncoding};
 use quorate_chain::transaction::{Signer, TransactionType, Unsigned};
 use quorate_chain::{Curve, PublicKey};
 use quorate_common::console::OrganizationDetail;
@@ -11,24 +12,71 @@ use quorate_policy::request::{Named, kind_of, named_of};
 use serde_json::Value as Json;
 
 use super::Looked;
+use crate::contracts::Stated;
 
-/// Roots and their facts; none of a request that signs nothing that is decoded. The error says why it cannot be read.
+/// A root and its facts.
+pub(super) type Content = (String, Value);
+
+/// One for each thing that is signed and judged by itself; none of a request that signs nothing that is decoded. The error
+/// says why it cannot be read.
 pub(super) fn of(
     activity_type: &str,
     members: &BTreeMap<String, Json>,
     organization: &OrganizationDetail,
     looked: &Looked,
-) -> Result<Vec<(String, Value)>, String> {
-    if kind_of(activity_type) != "SIGN_TRANSACTION" {
-        return Ok(Vec::new());
+) -> Result<Vec<Content>, String> {
+    let signer = || signer(activity_type, members, organization, looked).ok_or("its key is not known");
+    let payloads = |texts: &[&str]| {
+        let (key, _) = signer()?;
+        let contents = texts.iter().map(|text| payload(key.curve(), members, text));
+        contents.filter_map(Result::transpose).collect()
+    };
+    match kind_of(activity_type) {
+        "SIGN_TRANSACTION" => {
+            let kind = TransactionType::from_name(text(members, "type")).ok_or("invalid transaction type")?;
+            let read = Unsigned::read(kind, text(members, "unsignedTransaction"));
+            let transaction = read.map_err(|flaw| flaw.to_string())?;
+            let (key, format) = signer()?;
+            let signable = transaction.for_signer(&Signer { key: &key, format });
+            let interfaces = Stated::of(looked.values().filter_map(|found| found.contract.as_ref()));
+            let (root, value) = signable.map_err(|flaw| flaw.to_string())?.facts(&interfaces);
+            Ok(vec![(root.to_owned(), value)])
+        }
+        "SIGN_RAW_PAYLOAD" if says_more(members) => payloads(&[text(members, "payload")]),
+        "SIGN_RAW_PAYLOADS" if says_more(members) => {
+            let given = members.get("payloads").and_then(Json::as_array).map(Vec::as_slice);
+            let texts = given.unwrap_or_default().iter().map(|text| text.as_str().unwrap_or_default());
+            payloads(&texts.collect::<Vec<_>>())
+        }
+        _ => Ok(Vec::new()),
     }
-    let text = |name: &str| members.get(name).and_then(Json::as_str).unwrap_or_default();
-    let kind = TransactionType::from_name(text("type")).ok_or("invalid transaction type")?;
-    let transaction = Unsigned::read(kind, text("unsignedTransaction")).map_err(|flaw| flaw.to_string())?;
-    let (key, format) = signer(activity_type, members, organization, looked).ok_or("its key is not known")?;
-    let signable = transaction.for_signer(&Signer { key: &key, format }).map_err(|flaw| flaw.to_string())?;
-    let (root, value) = signable.facts();
-    Ok(vec![(root.to_owned(), value)])
+}
+
+fn text<'m>(members: &'m BTreeMap<String, Json>, name: &str) -> &'m str {
+    members.get(name).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// Whether the encoding of payloads says more of them than that they are bytes.
+fn says_more(members: &BTreeMap<String, Json>) -> bool {
+    let encoding = PayloadEncoding::from_name(text(members, "encoding"));
+    matches!(encoding, Some(PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization))
+}
+
+fn payload(curve: Curve, members: &BTreeMap<String, Json>, payload: &str) -> Result<Option<Content>, String> {
+    let encoding = PayloadEncoding::from_name(text(members, "encoding")).ok_or("invalid payload encoding")?;
+    let hash = HashFunction::from_name(text(members, "hashFunction")).ok_or("invalid hash function")?;
+    let payload = Payload::read(curve, encoding, hash, payload).map_err(|flaw| flaw.to_string())?;
+    Ok(payload.facts().map(|(root, value)| (root.to_owned(), value)))
+}
+
+/// The addresses of the contracts that it calls; none of a request that signs nothing that is decoded.
+pub(super) fn contracts(activity_type: &str, members: &BTreeMap<String, Json>) -> Vec<String> {
+    if kind_of(activity_type) != "SIGN_TRANSACTION" {
+        return Vec::new();
+    }
+    let kind = TransactionType::from_name(text(members, "type"));
+    let read = kind.and_then(|kind| Unsigned::read(kind, text(members, "unsignedTransaction")).ok());
+    read.map(|transaction| transaction.contracts()).unwrap_or_default()
 }
 
 /// The key that would sign, and the format of the address by which it is named, if it is named by one.

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{content, kinds};
+use super::content::{self, Content};
+use super::kinds;
 
 /// A body, as far as policies read it.
 #[derive(Debug, Clone, Deserialize)]
@@ -44,7 +45,8 @@ pub(crate) struct Made {
 impl Body {
     /// Names that have to be looked up before the request can be judged.
     pub(crate) fn names(&self) -> Vec<String> {
-        names_of(&self.activity_type, &self.parameters)
+        let called = content::contracts(&self.activity_type, &self.members());
+        names_of(&self.activity_type, &self.parameters).into_iter().chain(called).collect()
     }
 
     /// The request of a user. The error says why policies are not asked about it.
@@ -66,9 +68,13 @@ impl Body {
         };
         let members = self.members();
         let mut subjects = subjects(named_of(&self.activity_type), &members, organization, looked)?;
-        let content = content::of(&self.activity_type, &members, organization, looked)?;
-        for subject in &mut subjects {
-            subject.content.extend(content.iter().cloned());
+        let contents = content::of(&self.activity_type, &members, organization, looked)?;
+        if !contents.is_empty() {
+            let about = |content: Content| {
+                let with = |subject: &Subject| Subject { content: vec![content.clone()], ..subject.clone() };
+                subjects.iter().map(with).collect::<Vec<_>>()
+            };
+            subjects = contents.into_iter().flat_map(about).collect();
         }
         let own = (gate == Gate::OwnCredential).then(|| members.get("userId")).flatten();
         Ok(Made {

@@ -1,6 +1,11 @@
 //! Policies of an organization on a stage.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use quorate_common::console::Signer;
+use serde_json::{json, value::to_raw_value};
 
 use super::*;
+use crate::testing::Stage;
 
 #[test]
 fn the_catalogue_is_readable() {
@@ -8,4 +13,37 @@ fn the_catalogue_is_readable() {
     let sign = kinds::of_type("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2").and_then(|kind| kind.acts.clone());
     assert_eq!(sign, Some(("SIGN".to_owned(), "PRIVATE_KEY".to_owned())));
     assert!(types().len() > 50);
+}
+
+/// The generator of secp256k1 (SEC 2).
+const PUBLIC_KEY: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+
+#[test]
+fn each_payload_is_judged_by_what_it_says() {
+    let mut organization = Stage::new(1, 1).organization();
+    let mut key = organization.private_keys.remove(0);
+    key.public_key = PUBLIC_KEY.to_owned();
+    let looked: Looked =
+        [(PUBLIC_KEY.to_owned(), Signer { private_key: Some(key), ..Signer::default() })].into();
+    let nonce = |nonce: u64| {
+        json!({"address": format!("0x{}", "35".repeat(20)), "chainId": 1, "nonce": nonce}).to_string()
+    };
+    let made = |payloads: &[String], encoding: &str| {
+        let parameters = json!({"signWith": PUBLIC_KEY, "payloads": payloads, "hashFunction": "HASH_FUNCTION_NO_OP",
+            "encoding": format!("PAYLOAD_ENCODING_{encoding}")});
+        let activity_type = "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS".to_owned();
+        let parameters = to_raw_value(&parameters).unwrap();
+        Body { activity_type, parameters, requester: None }.made(&organization, &looked)
+    };
+    let about = |nonce: u64| {
+        let condition = format!("eth.eip_7702_authorization.nonce == {nonce}");
+        PolicyProgram::parse(Effect::Allow, Some(&condition), None, None).unwrap()
+    };
+    let two = made(&[nonce(3), nonce(4)], "EIP7702_AUTHORIZATION").unwrap();
+    let matched = [3, 4, 5].map(|nonce| two.is_matched(&about(nonce), 0));
+    assert_eq!(matched, [true, true, false]);
+    let bytes = made(&[nonce(3), "ab".repeat(32)], "HEXADECIMAL").unwrap();
+    assert!(!bytes.is_matched(&about(3), 0));
+    let unread = made(&[nonce(3), "{}".to_owned()], "EIP7702_AUTHORIZATION").err();
+    assert_eq!(unread.as_deref(), Some("invalid authorization: `address` is missing"));
 }

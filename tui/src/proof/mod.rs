@@ -177,7 +177,7 @@ impl Review {
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
         let record = evidence.record;
         let activity = &record.row.activity;
-        let organization = &record.organization;
+        let organization = &with_texts(record);
         let proposal = proposal(activity);
         let scene = Scene { organization, asker: proposal.as_ref().map(|proposal| proposal.asker) };
         let decoded = decoded(activity, proposal.as_ref(), &scene);
@@ -295,6 +295,20 @@ impl Review {
         self.tally.danger = danger;
         self
     }
+}
+
+/// The organization with the texts of the interfaces that the record comes with.
+fn with_texts(record: &ReviewRecord) -> OrganizationDetail {
+    let mut organization = record.organization.clone();
+    let named = record.grounds.iter().flat_map(|grounds| grounds.signers.values());
+    for contract in named.filter_map(|found| found.contract.as_ref()) {
+        let mut interfaces = organization.smart_contract_interfaces.iter_mut();
+        let id = contract.smart_contract_interface_id;
+        if let Some(stated) = interfaces.find(|one| one.smart_contract_interface_id == id) {
+            stated.smart_contract_interface.clone_from(&contract.smart_contract_interface);
+        }
+    }
+    organization
 }
 
 /// A status as people say it.

@@ -10,8 +10,8 @@ use super::AddressFlaw;
 use crate::curve::PublicKey;
 
 /// The networks that differ in their addresses or are named apart.
-#[derive(Clone, Copy)]
-pub(super) enum Network {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Network {
     Mainnet,
     Testnet,
     Signet,
@@ -19,8 +19,8 @@ pub(super) enum Network {
 }
 
 /// How an address pays to a key.
-#[derive(Clone, Copy)]
-pub(super) enum Pays {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pays {
     /// To the hash of the key (P2PKH).
     PublicKeyHash,
     /// To the hash of a script (BIP-16, P2SH), here of [`script`].
@@ -81,7 +81,7 @@ pub(super) fn base58(version: u8, hash: &[u8; 20]) -> String {
 }
 
 /// `<key> OP_CHECKSIG`: the shortest script that one key can satisfy.
-fn script(key: &PublicKey) -> Vec<u8> {
+pub(crate) fn script(key: &PublicKey) -> Vec<u8> {
     const PUSH_33: u8 = 0x21;
     const OP_CHECKSIG: u8 = 0xac;
     [&[PUSH_33], key.compressed(), &[OP_CHECKSIG]].concat()

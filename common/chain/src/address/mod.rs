@@ -16,7 +16,8 @@ use sha3::{Digest, Sha3_256};
 
 pub use format::AddressFormat;
 
-use self::bitcoin::{Network, Pays, base58, hash160};
+pub(crate) use self::bitcoin::{Network, Pays, script};
+use self::bitcoin::{base58, hash160};
 use self::checksum::crc16_xmodem;
 use self::ton::Contract;
 
@@ -43,7 +44,7 @@ pub fn address(format: AddressFormat, key: &PublicKey) -> Result<String, Address
         F::Cosmos => human_readable::<Bech32>("cosmos", &key_hash()),
         F::Sei => human_readable::<Bech32>("sei", &key_hash()),
         // An account of Ethereum, written as Bitcoin would.
-        F::Tron => Ok(base58(0x41, &ethereum::account(point(key)?))),
+        F::Tron => Ok(of_tron_account(&ethereum::account(point(key)?))),
         F::DogeMainnet => Ok(base58(0x1e, &key_hash())),
         F::DogeTestnet => Ok(base58(0x71, &key_hash())),
         F::Xrp => Ok(ripple(&key_hash())),
@@ -65,7 +66,7 @@ const ED25519_OF_SUI: u8 = 0x00;
 const ED25519_OF_APTOS: u8 = 0x00;
 
 /// The network and the way to pay of the formats of Bitcoin.
-fn on_bitcoin(format: AddressFormat) -> Option<(Network, Pays)> {
+pub(crate) fn on_bitcoin(format: AddressFormat) -> Option<(Network, Pays)> {
     use AddressFormat as F;
     let network = match format {
         F::BitcoinMainnetP2pkh
@@ -149,6 +150,14 @@ fn ed25519(key: &PublicKey) -> Result<[u8; 32], AddressFlaw> {
 pub fn of_account(account: &[u8; 20]) -> String {
     ethereum::checksummed(account)
 }
+
+/// The address of an account of Tron: base58 of `41` and the account, with a checksum.
+pub fn of_tron_account(account: &[u8; 20]) -> String {
+    base58(TRON, account)
+}
+
+/// First byte of what addresses of Tron are written from.
+pub(crate) const TRON: u8 = 0x41;
 
 fn point(key: &PublicKey) -> Result<&[u8; 65], AddressFlaw> {
     key.uncompressed().ok_or(AddressFlaw::UnfitCurve)

@@ -11,6 +11,7 @@ use quorate_policy::{Integer, Value};
 
 use super::{Signer, Slot};
 use crate::address::{AddressFormat, address};
+use crate::contract::{Call, Interfaces};
 use crate::curve::{Message, Signature};
 
 /// A transaction that nobody has signed.
@@ -111,11 +112,12 @@ impl Transaction {
     }
 
     /// What policies may ask about it. Numbers beyond what they can read are refused when they are asked for.
-    pub(super) fn facts(&self, signer: &Signer<'_>) -> Value {
+    pub(super) fn facts(&self, signer: &Signer<'_>, interfaces: &dyn Interfaces) -> Value {
         let from = address(AddressFormat::Ethereum, signer.key).ok();
         let to = self.to().map(const_hex::encode_prefixed).unwrap_or_default();
         let value = Integer::from_be_bytes(&self.value()).map_or(Value::Unreadable, Value::int);
         let (most, tip) = self.fees();
+        let call = self.call(interfaces);
         let blob = match &self.form {
             Form::Eip4844(tx) => Some(Value::int(tx.max_fee_per_blob_gas)),
             _ => None,
@@ -134,7 +136,18 @@ impl Transaction {
             ("max_fee_per_gas", tip.map(|_| Value::int(most))),
             ("max_priority_fee_per_gas", tip.map(Value::int)),
             ("max_fee_per_blob_gas", blob),
+            ("function_name", call.as_ref().map(|call| Value::text(call.name.clone()))),
+            (
+                "function_signature",
+                call.as_ref().map(|call| Value::text(const_hex::encode_prefixed(call.selector))),
+            ),
+            ("contract_call_args", call.as_ref().and_then(Call::arguments)),
         ])
+    }
+
+    /// What it calls, if whom it calls has an interface, and that has a function with the first bytes of the data.
+    pub fn call(&self, interfaces: &dyn Interfaces) -> Option<Call> {
+        interfaces.abi(&self.to()?)?.call(self.data())
     }
 
     /// What a unit of gas costs at most, in wei, and how much of that whoever includes it gets at most, where that is

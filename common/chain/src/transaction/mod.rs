@@ -3,16 +3,29 @@
 //! The same reading serves the daemon, which judges and signs, and the console, which shows: total on any bytes, bounded by
 //! the input, and refusing what would be written in another way.
 
+mod bitcoin;
 mod ethereum;
+pub mod solana;
+mod tron;
 
 use quorate_policy::Value;
 
-use crate::address::AddressFormat;
+use crate::address::{AddressFormat, of_account};
+use crate::contract::Interfaces;
 use crate::curve::{Curve, Message, PublicKey, Signature};
 use crate::hexadecimal;
 use crate::wire_name::{WireName, wire_name};
 
+pub use bitcoin::{
+    Flaw as BitcoinFlaw, Holder as BitcoinHolder, Input as BitcoinInput, LockTime as BitcoinLockTime,
+    MAX_INPUTS as BITCOIN_MAX_INPUTS, Output as BitcoinOutput, Part as BitcoinPart, Transaction as Bitcoin,
+};
 pub use ethereum::{Flaw as EthereumFlaw, Transaction as Ethereum};
+pub use solana::{Flaw as SolanaFlaw, Transaction as Solana};
+pub use tron::{
+    Contract as TronContract, Flaw as TronFlaw, Permission as TronPermission,
+    PermissionKind as TronPermissionKind, Resource as TronResource, Transaction as Tron,
+};
 
 /// Longest transaction, in bytes. No chain passes on longer ones.
 pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
@@ -63,6 +76,12 @@ pub struct Signer<'a> {
 pub enum Unsigned {
     /// Of Ethereum.
     Ethereum(Ethereum),
+    /// Of Solana.
+    Solana(Solana),
+    /// Of Tron.
+    Tron(Tron),
+    /// Of Bitcoin.
+    Bitcoin(Bitcoin),
 }
 
 /// Why a text is no transaction that can be signed.
@@ -83,6 +102,15 @@ pub enum UnsignedFlaw {
     /// It is no transaction of Ethereum.
     #[error("failed to parse transaction: {0}")]
     Ethereum(#[from] EthereumFlaw),
+    /// It is no transaction of Solana that the key signs.
+    #[error("failed to parse transaction: {0}")]
+    Solana(#[from] SolanaFlaw),
+    /// It is no transaction of Tron, or not one of this key.
+    #[error("failed to parse transaction: {0}")]
+    Tron(#[from] TronFlaw),
+    /// It is no PSBT that the key can sign.
+    #[error("failed to parse transaction: {0}")]
+    Bitcoin(#[from] BitcoinFlaw),
     /// Keys of this curve sign no transactions of its chain.
     #[error("failed to parse transaction: a key of {0} cannot sign it")]
     Curve(Curve),
@@ -103,7 +131,22 @@ impl Unsigned {
         }
         match kind {
             TransactionType::Ethereum => Ok(Self::Ethereum(Ethereum::decode(&bytes)?)),
-            _ => Err(UnsignedFlaw::Type(kind)),
+            TransactionType::Solana => Ok(Self::Solana(Solana::decode(&bytes)?)),
+            TransactionType::Tron => Ok(Self::Tron(Tron::decode(&bytes)?)),
+            TransactionType::Bitcoin => Ok(Self::Bitcoin(Bitcoin::decode(&bytes)?)),
+            TransactionType::Tempo => Err(UnsignedFlaw::Type(kind)),
+        }
+    }
+
+    /// The addresses of the contracts that it calls, by which their interfaces are found.
+    pub fn contracts(&self) -> Vec<String> {
+        match self {
+            Self::Ethereum(transaction) => {
+                let called = transaction.to().filter(|_| !transaction.data().is_empty());
+                called.map(|to| of_account(&to)).into_iter().collect()
+            }
+            Self::Solana(transaction) => transaction.programs().map(str::to_owned).collect(),
+            Self::Tron(_) | Self::Bitcoin(_) => Vec::new(),
         }
     }
 
@@ -119,6 +162,9 @@ impl Unsigned {
         }
         let slots = match &self {
             Self::Ethereum(transaction) => transaction.slots(),
+            Self::Solana(transaction) => transaction.slots(signer)?,
+            Self::Tron(transaction) => transaction.slots(signer)?,
+            Self::Bitcoin(transaction) => transaction.slots(signer)?,
         };
         Ok(Signable { transaction: self, key: signer.key.clone(), format: signer.format, slots })
     }
@@ -126,7 +172,8 @@ impl Unsigned {
     /// The curve of the keys that sign transactions of its chain.
     fn curve(&self) -> Curve {
         match self {
-            Self::Ethereum(_) => Curve::Secp256k1,
+            Self::Ethereum(_) | Self::Tron(_) | Self::Bitcoin(_) => Curve::Secp256k1,
+            Self::Solana(_) => Curve::Ed25519,
         }
     }
 }
@@ -165,15 +212,21 @@ impl Signable {
         let signatures = self.slots.iter().map(sign).collect::<Result<Vec<_>, E>>()?;
         let bytes = match &self.transaction {
             Unsigned::Ethereum(transaction) => transaction.signed(&signatures),
+            Unsigned::Solana(transaction) => transaction.signed(&signatures),
+            Unsigned::Tron(transaction) => transaction.signed(&signatures),
+            Unsigned::Bitcoin(transaction) => transaction.signed(&self.key, &signatures),
         };
         Ok(const_hex::encode(bytes))
     }
 
-    /// The root under which policies ask about it, and what they may ask.
-    pub fn facts(&self) -> (&'static str, Value) {
+    /// The root under which policies ask about it, and what they may ask; `interfaces` tell calls of contracts.
+    pub fn facts(&self, interfaces: &dyn Interfaces) -> (&'static str, Value) {
         let signer = Signer { key: &self.key, format: self.format };
         let (root, transaction) = match &self.transaction {
-            Unsigned::Ethereum(transaction) => ("eth", transaction.facts(&signer)),
+            Unsigned::Ethereum(transaction) => ("eth", transaction.facts(&signer, interfaces)),
+            Unsigned::Solana(transaction) => ("solana", transaction.facts(interfaces)),
+            Unsigned::Tron(transaction) => ("tron", transaction.facts()),
+            Unsigned::Bitcoin(transaction) => ("bitcoin", transaction.facts(&signer)),
         };
         (root, Value::record([("tx", transaction)]))
     }
@@ -204,8 +257,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_is_named() {
-        for kind in TransactionType::ALL.iter().filter(|kind| **kind != TransactionType::Ethereum) {
-            assert_eq!(Unsigned::read(*kind, LEGACY), Err(UnsignedFlaw::Type(*kind)));
-        }
+        let kind = TransactionType::Tempo;
+        assert_eq!(Unsigned::read(kind, LEGACY), Err(UnsignedFlaw::Type(kind)));
     }
 }

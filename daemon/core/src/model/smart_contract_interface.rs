@@ -10,6 +10,11 @@ use super::layout::Entity;
 use super::record::Record;
 use super::shelf::shelved;
 
+/// The type of interfaces that are an ABI.
+pub const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
+/// The type of interfaces that are an IDL.
+pub const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
+
 /// An interface without its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SmartContractInterface {
@@ -52,6 +57,14 @@ impl Record for InterfaceText {
 }
 
 impl SmartContractInterface {
+    /// Whether it is for the contract with this address. Ethereum has several ways to write one, Solana has one.
+    pub fn is_at(&self, address: &str) -> bool {
+        match self.interface_type.as_str() {
+            ETHEREUM => self.address.eq_ignore_ascii_case(address),
+            _ => self.address == address,
+        }
+    }
+
     /// As queries show it, with its text or without.
     pub fn wire(&self, organization: OrganizationId, text: InterfaceText) -> wire::SmartContractInterface {
         wire::SmartContractInterface {

@@ -65,11 +65,23 @@ impl Facts {
 
     /// The same, with what is known of what is signed: a root and its facts.
     #[must_use]
-    pub fn about(mut self, (root, value): (&'static str, Value)) -> Self {
-        for subject in &mut self.subjects {
-            subject.content.push((root.to_owned(), value.clone()));
-        }
-        self
+    pub fn about(self, content: (&'static str, Value)) -> Self {
+        self.about_each([content])
+    }
+
+    /// The same for each of several things that are signed, judged by themselves. Where nothing is known of them, they are
+    /// all alike, and judged once.
+    #[must_use]
+    pub fn about_each(self, contents: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        let about = |(root, value): (&'static str, Value)| {
+            let mut subjects = self.subjects.clone();
+            for subject in &mut subjects {
+                subject.content.push((root.to_owned(), value.clone()));
+            }
+            subjects
+        };
+        let subjects: Vec<Subject> = contents.into_iter().flat_map(about).collect();
+        if subjects.is_empty() { self } else { Self { subjects, ..self } }
     }
 
     /// Of something that a private key signs.

@@ -19,6 +19,7 @@ mod bodies;
 mod bundles;
 mod catalog;
 mod changes;
+mod contracts;
 mod founding;
 mod golden;
 mod house;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use quorate_chain::curve::{Curve, Message, SecretKey};
 use quorate_common::bundle::quorum_signature;
 use quorate_common::fault::Fault;
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
+use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
@@ -17,7 +18,7 @@ use quorate_core::pipeline::{self, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Moment, Order, Page, QuorumKey, Records, World};
+use quorate_core::world::{Keyring, Library, Moment, Order, Page, QuorumKey, Records, World};
 use quorate_core::{queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -252,6 +253,16 @@ fn quorum_key() -> SecretKey {
     SecretKey::from_bytes(Curve::P256, &[9; 32]).expect("a scalar")
 }
 
+impl Library for Memory {
+    fn interface(
+        &self,
+        _: SmartContractInterfaceId,
+        read: &mut dyn FnMut() -> Result<Interface, Refusal>,
+    ) -> Result<Arc<Interface>, Refusal> {
+        read().map(Arc::new)
+    }
+}
+
 impl World for Memory {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         Ok(records::organization(self, id)?.map(Arc::new))
@@ -266,6 +277,10 @@ impl World for Memory {
     }
 
     fn quorum_key(&self) -> &dyn QuorumKey {
+        self
+    }
+
+    fn library(&self) -> &dyn Library {
         self
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::changes::asked;
 use crate::house::{House, NOW, Person};
-use crate::samples::UNSIGNED;
+use crate::samples::{AUTHORIZATION, UNSIGNED};
 
 /// An hour in milliseconds.
 const HOUR: u64 = 60 * 60 * 1000;
@@ -35,9 +35,13 @@ fn asks(house: &mut House, activity_type: &str, parameters: &Value, now: u64) ->
 
 /// What a denial says of a policy.
 fn outcome(fault: &Fault, policy: &Value) -> Value {
-    let said = fault.details[0]["policyEvaluations"].as_array().expect("each policy is named").clone();
-    let found = said.into_iter().find(|one| one["policyId"] == *policy).expect("this one, too");
-    found["outcome"].clone()
+    outcomes(fault, policy).first().expect("this one is named, too").clone()
+}
+
+/// What a denial says of a policy, for one thing that is judged after the other.
+fn outcomes(fault: &Fault, policy: &Value) -> Vec<Value> {
+    let said = fault.details[0]["policyEvaluations"].as_array().expect("each policy is named");
+    said.iter().filter(|one| one["policyId"] == *policy).map(|one| one["outcome"].clone()).collect()
 }
 
 fn wallet(name: &str) -> Value {
@@ -135,6 +139,25 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
             ),
         ),
         (
+            "SIGN_RAW_PAYLOAD_V2",
+            json!({"signWith": address, "payload": permit("0x35", 7), "encoding": "PAYLOAD_ENCODING_EIP712",
+                "hashFunction": "HASH_FUNCTION_NO_OP"}),
+            format!(
+                "activity.params.encoding == 'PAYLOAD_ENCODING_EIP712' && wallet.id == '{wallet}' \
+                 && eth.eip_712.primary_type == 'Permit' && eth.eip_712.domain.name == 'Coin' \
+                 && eth.eip_712.domain.chain_id == 1 && eth.eip_712.message['value'] < 8 \
+                 && eth.eip_712.message['spender'] == '0x3535353535353535353535353535353535353535'"
+            ),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            json!({"signWith": address, "payload": AUTHORIZATION, "hashFunction": "HASH_FUNCTION_NO_OP",
+                "encoding": "PAYLOAD_ENCODING_EIP7702_AUTHORIZATION"}),
+            "eth.eip_7702_authorization.address == '0x3535353535353535353535353535353535353535' \
+             && eth.eip_7702_authorization.chain_id == '1' && eth.eip_7702_authorization.nonce == 0"
+                .to_owned(),
+        ),
+        (
             "SIGN_RAW_PAYLOADS",
             several,
             format!("{signed} && wallet_account.wallet_id == '{wallet}' && !wallet.imported"),
@@ -200,6 +223,51 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
         assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{activity_type}");
         house.agreed("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": id}));
     }
+}
+
+/// That so much is allowed to whom the byte stands for (EIP-2612).
+fn permit(spender: &str, value: u64) -> String {
+    let members = json!([{"name": "spender", "type": "address"}, {"name": "value", "type": "uint256"}]);
+    let spender = format!("0x{}", spender.trim_start_matches("0x").repeat(20));
+    json!({"types": {"Permit": members}, "primaryType": "Permit", "domain": {"name": "Coin", "chainId": "1"},
+        "message": {"spender": spender, "value": value.to_string(), "note": "not signed"}})
+    .to_string()
+}
+
+#[test]
+fn each_of_several_payloads_is_judged_by_itself() {
+    let mut house = House::found(1);
+    let (_, address) = house.wallet.clone();
+    let small = "eth.eip_712.message['value'] < 100";
+    let expressions = json!({"condition": small, "consensus": alone(&house.user)});
+    let allow = add(&mut house, "small permits", "ALLOW", &expressions);
+    let asked = |house: &mut House, payloads: &[String]| {
+        let parameters = json!({"signWith": address, "payloads": payloads, "encoding": "PAYLOAD_ENCODING_EIP712",
+            "hashFunction": "HASH_FUNCTION_NO_OP"});
+        asks(house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", &parameters, NOW)
+    };
+    let (little, much) = (permit("35", 99), permit("35", 100));
+    let done = asked(&mut house, &[little.clone(), little.clone()]).expect("both are small");
+    let signatures = &done["activity"]["result"]["signRawPayloadsResult"]["signatures"];
+    assert_eq!(signatures.as_array().map(Vec::len), Some(2));
+    let (yes, no) = ("OUTCOME_ALLOW", "OUTCOME_DENY_IMPLICIT");
+    for (payloads, said) in [([little.clone(), much.clone()], [yes, no]), ([much, little.clone()], [no, yes])]
+    {
+        let fault = asked(&mut house, &payloads).expect_err("one is not");
+        assert_eq!(
+            (fault.code, outcomes(&fault, &allow)),
+            (Code::PermissionDenied, said.map(Value::from).into())
+        );
+    }
+    let deny = json!({"condition": "eth.eip_712.message['spender'] == '0x6666666666666666666666666666666666666666'"});
+    let deny = add(&mut house, "not to this one", "DENY", &deny);
+    let fault = asked(&mut house, &[little.clone(), permit("66", 1)]).expect_err("one is denied");
+    assert_eq!(outcomes(&fault, &deny).last(), Some(&json!("OUTCOME_DENY_EXPLICIT")));
+    // What no type names is nothing to ask about, so the policy does not apply.
+    let unsigned = json!({"condition": "eth.eip_712.message['note'] == 'not signed'"});
+    add(&mut house, "by a note", "ALLOW", &unsigned);
+    let fault = asked(&mut house, &[permit("35", 100)]).expect_err("denied");
+    assert_eq!(fault.code, Code::PermissionDenied);
 }
 
 #[test]

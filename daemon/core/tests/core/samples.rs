@@ -11,6 +11,10 @@ use crate::passkey::Passkey;
 pub(crate) const UNSIGNED: &str =
     "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
 
+/// An authorization of EIP-7702, on the main network.
+pub(crate) const AUTHORIZATION: &str =
+    r#"{"address":"0x3535353535353535353535353535353535353535","chainId":1,"nonce":"0x0"}"#;
+
 /// Valid parameters; where the type is about a user's credentials, about those of `subject`.
 pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -> Value {
     let name = activity_type.trim_start_matches("ACTIVITY_TYPE_");
@@ -66,7 +70,7 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             "scope": "activity.kind == 'CREATE_WALLET'", "notes": "notes"}),
         "CREATE_SMART_CONTRACT_INTERFACE" => json!({
             "smartContractAddress": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "label": "fresh",
-            "smartContractInterface": "{\"instructions\":[]}", "notes": "notes",
+            "smartContractInterface": "{\"instructions\":[],\"types\":[]}", "notes": "notes",
             "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA"}),
         "CREATE_WEBHOOK_ENDPOINT" => json!({"url": "https://hooks.example.org/fresh", "name": "fresh",
             "subscriptions": [{"eventType": "ACTIVITY_UPDATES", "filtersJson": "{}"}]}),

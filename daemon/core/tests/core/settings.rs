@@ -102,7 +102,7 @@ fn children_see_the_session_profiles_of_their_parent() {
 #[test]
 fn a_contract_interface_is_kept_as_it_came_and_goes_with_its_text() {
     let mut house = House::found(1);
-    let text = format!("[{}]", vec!["{\"type\":\"function\"}"; 15_000].join(", "));
+    let text = format!("[{}]", vec!["{\"type\":\"fallback\"}"; 15_000].join(", "));
     let parameters = json!({"smartContractAddress": "0x00000000000000000000000000000000000000AA", "label": "long",
         "smartContractInterface": text, "type": "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM", "notes": "n"});
     let made = house.agreed("ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE", &parameters);

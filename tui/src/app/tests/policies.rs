@@ -69,7 +69,7 @@ fn signer() -> Signer {
             wallet_details: None,
             name: None,
         }),
-        private_key: None,
+        ..Signer::default()
     }
 }
 

@@ -1,30 +1,47 @@
 //! Transactions of Ethereum.
 
 use quorate_chain::address::of_account;
+use quorate_chain::contract::Call;
 use quorate_chain::transaction::Ethereum;
 use quorate_policy::Integer;
 
-use crate::kinds::{Level, Story};
-use crate::text::grouped;
+use super::token;
+use crate::contracts::Stated;
+use crate::kinds::{Level, Scene, Story};
+use crate::text::{clean, grouped, quoted};
 
-/// What approves that another moves tokens: the first bytes of its calls (ERC-20, ERC-721).
-const APPROVALS: [([u8; 4], &str); 3] = [
-    ([0x09, 0x5e, 0xa7, 0xb3], "approve"),
-    ([0x39, 0x50, 0x93, 0x51], "increaseAllowance"),
-    ([0xa2, 0x2c, 0xb4, 0x65], "setApprovalForAll"),
-];
-/// The first bytes of the call that moves tokens (ERC-20).
-const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
 /// Gas that a plain transfer takes.
 const TRANSFER_GAS: u64 = 21_000;
 
-pub(super) fn told(transaction: &Ethereum, signer: &str) -> Story {
+/// A call as an interface of the organization tells it.
+struct Told {
+    call: Call,
+    /// Name of the interface, in quotes.
+    interface: String,
+}
+
+impl Told {
+    fn of(transaction: &Ethereum, scene: &Scene<'_>) -> Option<Self> {
+        let stated = Stated::of(&scene.organization.smart_contract_interfaces);
+        let interface = quoted(&stated.ethereum(&transaction.to()?)?.label);
+        Some(Self { call: transaction.call(&stated)?, interface })
+    }
+}
+
+pub(super) fn told(transaction: &Ethereum, signer: &str, scene: &Scene<'_>) -> Story {
     let value = ether(&transaction.value());
     let chain =
         transaction.chain_id().map_or_else(|| "ANY chain".to_owned(), |chain| format!("chain {chain}"));
     let to = transaction.to().map(|to| of_account(&to));
     let data = transaction.data();
+    let known = Told::of(transaction, scene);
     let what = match (&to, data.is_empty()) {
+        (Some(to), _) if let Some(Told { call, interface }) = &known => {
+            format!(
+                "call {} of {to}, in the words of its interface {interface}, with {value} ETH",
+                clean(&call.name)
+            )
+        }
         (None, _) => format!("create a contract from {} bytes of code, with {value} ETH", data.len()),
         (Some(to), true) => format!("send {value} ETH to {to}"),
         (Some(to), false) => format!("call {to} with {} bytes of data and {value} ETH", data.len()),
@@ -45,7 +62,7 @@ pub(super) fn told(transaction: &Ethereum, signer: &str) -> Story {
     );
     story.fact("nonce", transaction.nonce().to_string());
     story.fact("kind", transaction.kind().to_owned());
-    rest(transaction, &mut story);
+    rest(transaction, known.as_ref(), &mut story);
     story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
     story
 }
@@ -55,29 +72,14 @@ fn tipped(tip: Option<u128>) -> String {
 }
 
 /// What is not the plain transfer of some ether.
-fn rest(transaction: &Ethereum, story: &mut Story) {
+fn rest(transaction: &Ethereum, known: Option<&Told>, story: &mut Story) {
     let data = transaction.data();
+    let is_told = known.is_some_and(|known| arguments(known, story));
     if !data.is_empty() {
         story.fact("data", const_hex::encode_prefixed(data));
     }
-    let called = data.first_chunk::<4>();
-    let tokens = tokens(data);
-    let approval = APPROVALS.iter().find(|(selector, _)| Some(selector) == called);
-    if let Some((_, name)) = approval {
-        story.flag(
-            Level::High,
-            "token-approval",
-            format!("calls {name}: another may move tokens from then on"),
-        );
-        story.danger("the word APPROVAL", "APPROVAL");
-        if let Some((whom, amount)) = tokens {
-            story.fact("lets move", format!("{} by {whom}", units(&amount)));
-        }
-    } else if let Some((whom, amount)) = tokens.filter(|_| called == Some(&TRANSFER)) {
-        story.fact("tokens", format!("{} to {whom}, if the contract is one of tokens", units(&amount)));
-    } else if !data.is_empty() && transaction.to().is_some() {
-        story.flag(Level::High, "unknown-call", "calls a contract with data that is not decoded here");
-        story.danger("the word UNDECODED", "UNDECODED");
+    if !data.is_empty() && transaction.to().is_some() && !token::is_told(data, of_account, story) {
+        token::unknown(is_told, story);
     }
     if transaction.to().is_none() {
         story.flag(Level::High, "creates-contract", "creates a contract whose code is not looked into here");
@@ -108,23 +110,25 @@ fn rest(transaction: &Ethereum, story: &mut Story) {
     story.flag(Level::Med, "moves-funds", "moves funds, or acts for whoever holds the address");
 }
 
-/// The address and the number of a call that has exactly these two arguments.
-fn tokens(data: &[u8]) -> Option<(String, [u8; 32])> {
-    let arguments = data.get(4..).filter(|arguments| arguments.len() == 64)?;
-    let (whom, amount) = arguments.split_at_checked(32)?;
-    let (zeros, whom) = whom.split_at_checked(12)?;
-    let whom: &[u8; 20] = whom.try_into().ok()?;
-    let amount = amount.try_into().ok()?;
-    zeros.iter().all(|byte| *byte == 0).then(|| (of_account(whom), amount))
-}
-
-/// How many of the smallest parts of a token.
-fn units(amount: &[u8; 32]) -> String {
-    if amount.first().is_some_and(|first| *first >= 0x80) {
-        return "[!] WITHOUT LIMIT".to_owned();
+/// Tells the arguments of a call by their names. Whether they can be told.
+fn arguments(known: &Told, story: &mut Story) -> bool {
+    let Told { call, interface } = known;
+    story.fact("calls", format!("{} ({})", clean(&call.name), const_hex::encode_prefixed(call.selector)));
+    let Some(told) = call.lines() else {
+        story.fact("arguments", format!("not what {} takes by the interface {interface}", clean(&call.name)));
+        return false;
+    };
+    for line in &told.lines {
+        story.fact(&clean(&line.path), format!("{} ({})", clean(&line.text), clean(&line.kind)));
     }
-    let number = Integer::from_be_bytes(amount).map(|number| number.to_string()).unwrap_or_default();
-    format!("{number} of the token's smallest parts")
+    if told.left_out > 0 {
+        story.fact("more arguments", format!("{} that are not shown", told.left_out));
+    }
+    story.fact(
+        "names by",
+        format!("the interface {interface}, which the organization uploaded: what they mean is not proven by the bytes"),
+    );
+    true
 }
 
 fn wide(number: u128) -> [u8; 32] {

@@ -2,13 +2,21 @@
 
 use quorate_chain::transaction::Unsigned;
 
-use super::Story;
+use super::{Scene, Story};
 
+mod bitcoin;
 mod ethereum;
+mod solana;
+mod token;
+mod tron;
 
-/// What the transaction does if `signer`, whose name is already cleaned, signs it.
-pub(super) fn told(transaction: &Unsigned, signer: &str) -> Story {
+/// What the transaction does if `signer`, whose name is already cleaned, signs it. `key` is an address or a public key of
+/// the signer, if one is known.
+pub(super) fn told(transaction: &Unsigned, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
     match transaction {
-        Unsigned::Ethereum(transaction) => ethereum::told(transaction, signer),
+        Unsigned::Bitcoin(transaction) => bitcoin::told(transaction, signer, key),
+        Unsigned::Ethereum(transaction) => ethereum::told(transaction, signer, scene),
+        Unsigned::Solana(transaction) => solana::told(transaction, signer, scene),
+        Unsigned::Tron(transaction) => tron::told(transaction, signer),
     }
 }

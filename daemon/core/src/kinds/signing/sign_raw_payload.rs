@@ -84,9 +84,9 @@ impl Kind for SignRawPayload {
             With::Name(name) => signing::resolve(view, name)?,
             With::PrivateKey(id) => signing::private_key(view, *id)?,
         };
-        let message = signer.message(request.encoding, request.hash_function, &request.payload)?;
-        let facts = signer.facts(view);
-        Ok((facts, (signer, message)))
+        let payload = signer.payload(request.encoding, request.hash_function, &request.payload)?;
+        let facts = signer.facts(view).about_each(payload.facts());
+        Ok((facts, (signer, payload.message)))
     }
 
     fn execute(_: Request, (signer, message): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {

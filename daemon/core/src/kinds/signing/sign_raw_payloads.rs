@@ -60,9 +60,13 @@ impl Kind for SignRawPayloads {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
         not_empty(&intent.payloads, "payloads")?;
         let signer = signing::resolve(view, intent.sign_with.as_str())?;
-        let message = |payload: &Payload| signer.message(intent.encoding, intent.hash_function, &payload.0);
-        let messages = intent.payloads.iter().map(message).collect::<Result<Vec<_>, _>>()?;
-        let facts = signer.facts(view);
+        let (mut messages, mut contents) = (Vec::new(), Vec::new());
+        for payload in &intent.payloads {
+            let payload = signer.payload(intent.encoding, intent.hash_function, &payload.0)?;
+            contents.extend(payload.facts());
+            messages.push(payload.message);
+        }
+        let facts = signer.facts(view).about_each(contents);
         Ok((facts, (signer, messages)))
     }
 

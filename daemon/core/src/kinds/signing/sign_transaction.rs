@@ -6,6 +6,7 @@ use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, Signable, TransactionTyp
 use quorate_common::bounded::Text;
 use quorate_common::ids::PrivateKeyId;
 
+use crate::interfaces::Known;
 use crate::kinds::prelude::*;
 use crate::signing::{self, Signer};
 
@@ -76,7 +77,9 @@ impl Kind for SignTransaction {
             With::PrivateKey(id) => signing::private_key(view, *id)?,
         };
         let transaction = signer.transaction(request.kind, &request.transaction)?;
-        let facts = signer.facts(view).about(transaction.facts());
+        let interfaces = Known::of(view);
+        let facts = signer.facts(view).about(transaction.facts(&interfaces));
+        interfaces.check()?;
         Ok((facts, (signer, transaction)))
     }
 

@@ -1,13 +1,13 @@
 //! Creates the interface of a smart contract.
 
-use quorate_chain::contract;
+use quorate_chain::contract::{self, Abi, Idl};
 use quorate_common::bounded::Text;
 use quorate_common::ids::SmartContractInterfaceId;
 use sha2::{Digest, Sha256};
 
 use crate::kinds::prelude::*;
 use crate::limits::INTERFACE_BYTES;
-use crate::model::{InterfaceText, SmartContractInterface};
+use crate::model::{InterfaceText, SmartContractInterface, smart_contract_interface};
 use crate::refusal::Limit;
 
 /// Longest text of an interface, in characters.
@@ -46,24 +46,24 @@ enum InterfaceType {
 impl InterfaceType {
     const fn name(self) -> &'static str {
         match self {
-            Self::Ethereum => "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
-            Self::Solana => "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
+            Self::Ethereum => smart_contract_interface::ETHEREUM,
+            Self::Solana => smart_contract_interface::SOLANA,
         }
     }
 
     /// Whether a text is an address of this kind.
     fn has_address(self, text: &str) -> bool {
         match self {
-            Self::Ethereum => contract::is_ethereum_address(text),
-            Self::Solana => contract::is_solana_address(text),
+            Self::Ethereum => contract::ethereum_address(text).is_some(),
+            Self::Solana => contract::solana_address(text).is_some(),
         }
     }
 
-    /// Whether two addresses of this kind are the same.
-    fn same(self, one: &str, other: &str) -> bool {
+    /// The text is an interface of this kind.
+    fn check(self, text: &str) -> Result<(), contract::Flaw> {
         match self {
-            Self::Ethereum => one.eq_ignore_ascii_case(other),
-            Self::Solana => one == other,
+            Self::Ethereum => Abi::parse(text).map(drop),
+            Self::Solana => Idl::parse(text).map(drop),
         }
     }
 }
@@ -95,13 +95,11 @@ impl Kind for CreateSmartContractInterface {
             let text = "invalid request body: `smartContractAddress`: expected an address of its type";
             return Err(Wrong::Text(text).into());
         }
-        let read = quorate_common::json::parse(intent.smart_contract_interface.as_str().as_bytes());
-        if !read.is_ok_and(|value| value.is_array() || value.is_object()) {
-            let text = "invalid request body: `smartContractInterface`: expected JSON of an ABI or IDL";
-            return Err(Wrong::Text(text).into());
-        }
+        kind.check(intent.smart_contract_interface.as_str()).map_err(|flaw| {
+            Wrong::Detail(format!("invalid request body: `smartContractInterface`: {flaw}"))
+        })?;
         let present = &view.organization.smart_contract_interfaces;
-        if present.iter().any(|one| one.interface_type == kind.name() && kind.same(&one.address, address)) {
+        if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
         room(present.len(), 1, view.world.limits().smart_contract_interfaces, "smart contract interfaces")?;

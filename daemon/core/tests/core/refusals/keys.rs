@@ -234,6 +234,30 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
             None,
             text("invalid hash function"),
         ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"encoding": "PAYLOAD_ENCODING_EIP712", "payload": "{}"}),
+            InvalidArgument,
+            None,
+            text("invalid typed data: `types` is missing"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"encoding": "PAYLOAD_ENCODING_EIP7702_AUTHORIZATION", "payload": "[]"}),
+            InvalidArgument,
+            None,
+            text("invalid authorization: it is not an object"),
+        ),
+        (
+            "SIGN_RAW_PAYLOAD_V2",
+            From::Root,
+            json!({"encoding": "PAYLOAD_ENCODING_EIP712", "hashFunction": "HASH_FUNCTION_KECCAK256"}),
+            InvalidArgument,
+            None,
+            text("invalid hash function"),
+        ),
         ("SIGN_RAW_PAYLOADS", From::Root, json!({"signWith": nobody}), NotFound, None, text(no_signer)),
         ("SIGN_TRANSACTION", From::Root, json!({"privateKeyId": nobody}), NotFound, None, text(no_signer)),
         (
@@ -247,10 +271,10 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
         (
             "SIGN_TRANSACTION_V2",
             From::Root,
-            json!({"type": "TRANSACTION_TYPE_SOLANA"}),
+            json!({"type": "TRANSACTION_TYPE_TEMPO"}),
             InvalidArgument,
             Some("UNSUPPORTED_TRANSACTION_TYPE"),
-            text("unsupported transaction type TRANSACTION_TYPE_SOLANA"),
+            text("unsupported transaction type TRANSACTION_TYPE_TEMPO"),
         ),
         (
             "SIGN_TRANSACTION_V2",

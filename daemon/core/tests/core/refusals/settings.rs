@@ -152,13 +152,24 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
         ),
         wrong(
             "CREATE_SMART_CONTRACT_INTERFACE",
-            json!({"smartContractAddress": taken, "type": ethereum}),
+            json!({"smartContractAddress": taken, "type": ethereum, "smartContractInterface": "[]"}),
             "smart contract address already has an interface",
         ),
         wrong(
             "CREATE_SMART_CONTRACT_INTERFACE",
             json!({"smartContractInterface": "[{]"}),
-            "invalid request body: `smartContractInterface`",
+            "invalid request body: `smartContractInterface`: it is not JSON",
+        ),
+        wrong(
+            "CREATE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractInterface": "{\"instructions\": []}"}),
+            "invalid request body: `smartContractInterface`: an IDL has a list `types`",
+        ),
+        wrong(
+            "CREATE_SMART_CONTRACT_INTERFACE",
+            json!({"smartContractAddress": "0x00000000000000000000000000000000000000AA", "type": ethereum,
+                "smartContractInterface": "[{\"type\": \"function\", \"name\": \"f\", \"inputs\": [{\"type\": \"money\"}]}]"}),
+            "invalid request body: `smartContractInterface`: entry 1: a parameter has a type that no ABI has",
         ),
         missing(
             "DELETE_SMART_CONTRACT_INTERFACE",

@@ -1,0 +1,54 @@
+//! Interfaces of smart contracts as the daemon states them, read here. That a contract is the one that its interface
+//! describes is the word of whoever uploaded it.
+
+use std::sync::Arc;
+
+use quorate_chain::contract::{Abi, Idl, Interfaces, ethereum_address, solana_address};
+use quorate_common::wire::SmartContractInterface;
+
+/// `SMART_CONTRACT_INTERFACE_TYPE_*` of an ABI and of an IDL.
+const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
+const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
+
+/// Interfaces, of which those without their texts tell nothing.
+pub(crate) struct Stated<'a>(Vec<&'a SmartContractInterface>);
+
+impl<'a> Stated<'a> {
+    /// These.
+    pub(crate) fn of(interfaces: impl IntoIterator<Item = &'a SmartContractInterface>) -> Self {
+        Self(interfaces.into_iter().collect())
+    }
+
+    /// The interface of the contract of Ethereum with this address.
+    pub(crate) fn ethereum(&self, address: &[u8; 20]) -> Option<&'a SmartContractInterface> {
+        let is_it =
+            |one: &SmartContractInterface| ethereum_address(&one.smart_contract_address) == Some(*address);
+        self.find(ETHEREUM, is_it)
+    }
+
+    /// The interface of the program of Solana with this address.
+    pub(crate) fn solana(&self, program: &[u8; 32]) -> Option<&'a SmartContractInterface> {
+        let is_it =
+            |one: &SmartContractInterface| solana_address(&one.smart_contract_address) == Some(*program);
+        self.find(SOLANA, is_it)
+    }
+
+    fn find(
+        &self,
+        interface_type: &str,
+        is_it: impl Fn(&SmartContractInterface) -> bool,
+    ) -> Option<&'a SmartContractInterface> {
+        let mut of_type = self.0.iter().filter(|one| one.interface_type == interface_type);
+        of_type.find(|one| !one.smart_contract_interface.is_empty() && is_it(one)).copied()
+    }
+}
+
+impl Interfaces for Stated<'_> {
+    fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>> {
+        Abi::parse(&self.ethereum(address)?.smart_contract_interface).ok().map(Arc::new)
+    }
+
+    fn idl(&self, program: &[u8; 32]) -> Option<Arc<Idl>> {
+        Idl::parse(&self.solana(program)?.smart_contract_interface).ok().map(Arc::new)
+    }
+}

@@ -1,0 +1,174 @@
+//! Transactions of Tron.
+
+mod permission;
+
+use quorate_chain::address::of_tron_account;
+use quorate_chain::transaction::{Tron, TronContract, TronResource};
+
+use super::token;
+use crate::kinds::{Level, Story};
+use crate::text::{date_time, duration, grouped, quoted};
+
+/// The lowest number of an active permission, under which others sign for an account.
+const FIRST_ACTIVE: u64 = 2;
+/// Milliseconds from one block to the next.
+const BLOCK_MILLIS: u64 = 3_000;
+
+pub(super) fn told(transaction: &Tron, signer: &str) -> Story {
+    let account = of_tron_account(&transaction.owner());
+    let (brief, what) = does(transaction.contract(), &account);
+    let sentence = format!("Sign a transaction with {signer} that would {what}, on Tron.");
+    let mut story = Story::new(brief, sentence);
+    contract(transaction, &mut story);
+    story.fact("account, in full", grouped(&account));
+    let permission = transaction.permission_id();
+    if permission >= FIRST_ACTIVE {
+        story.flag(
+            Level::Med,
+            "active-permission",
+            format!(
+                "signs for {account} under its permission {permission}, whose keys are not in these bytes"
+            ),
+        );
+    }
+    if permission > 0 {
+        story.fact("permission", permission.to_string());
+    }
+    let memo = transaction.memo();
+    if !memo.is_empty() {
+        story.fact(
+            "memo",
+            std::str::from_utf8(memo).map_or_else(|_| const_hex::encode_prefixed(memo), quoted),
+        );
+    }
+    story.fact("fee", fee(transaction));
+    if transaction.timestamp() > 0 {
+        story.fact("made", date_time(transaction.timestamp()));
+    }
+    story.fact("expires", date_time(transaction.expiration()));
+    let (number, hash) = transaction.reference();
+    story.fact("reference block", format!("{} {}", const_hex::encode(number), const_hex::encode(hash)));
+    story.fact("kind", transaction.contract().name());
+    story.flag(Level::Med, "moves-funds", "moves funds, or acts for whoever holds the address");
+    story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
+    story
+}
+
+/// What a contract of `account` does, in a few words and in more.
+fn does(contract: &TronContract, account: &str) -> (String, String) {
+    match contract {
+        TronContract::Transfer { to, amount } => {
+            let (amount, to) = (trx(*amount), of_tron_account(to));
+            (format!("{amount} TRX to {to}"), format!("send {amount} TRX from {account} to {to}"))
+        }
+        TronContract::Trigger { contract, call_value, data, call_token_value, token_id } => {
+            let (value, to) = (trx(*call_value), of_tron_account(contract));
+            let length = data.len();
+            let tokens = if *call_token_value > 0 || *token_id > 0 {
+                format!(" and {call_token_value} of the smallest parts of the token {token_id} (TRC-10)")
+            } else {
+                String::new()
+            };
+            (
+                format!("call {to} with {value} TRX{tokens}"),
+                format!("have {account} call {to} with {length} bytes of data and {value} TRX{tokens}"),
+            )
+        }
+        TronContract::Delegate { resource, balance, receiver, .. } => {
+            let (what, to) = (given(*resource, *balance), of_tron_account(receiver));
+            (format!("lend {what} to {to}"), format!("let {to} use {what} of {account}"))
+        }
+        TronContract::Undelegate { resource, balance, receiver } => {
+            let (what, from) = (given(*resource, *balance), of_tron_account(receiver));
+            (format!("take back {what} from {from}"), format!("end that {from} uses {what} of {account}"))
+        }
+        TronContract::Freeze { resource, balance } => {
+            let (name, amount) = (named(*resource), trx(*balance));
+            (
+                format!("stake {amount} TRX for {name}"),
+                format!("stake {amount} TRX of {account}, which gives {name}"),
+            )
+        }
+        TronContract::Unfreeze { resource, balance } => {
+            let (name, amount) = (named(*resource), trx(*balance));
+            (
+                format!("end a stake of {amount} TRX"),
+                format!("end the stake of {amount} TRX of {account}, which gave {name}"),
+            )
+        }
+        TronContract::Permissions { .. } => {
+            (format!("all permissions of {account}"), format!("replace ALL permissions of {account}"))
+        }
+    }
+}
+
+/// Adds what its kind of contract needs to be looked at for.
+fn contract(transaction: &Tron, story: &mut Story) {
+    match transaction.contract() {
+        TronContract::Transfer { to, .. } => story.fact("to, in full", grouped(&of_tron_account(to))),
+        TronContract::Trigger { contract, data, .. } => {
+            story.fact("contract, in full", grouped(&of_tron_account(contract)));
+            if !data.is_empty() {
+                story.fact("data", const_hex::encode_prefixed(data));
+                if !token::is_told(data, of_tron_account, story) {
+                    token::unknown(false, story);
+                }
+            }
+        }
+        TronContract::Delegate { receiver, lock, lock_period, .. } => {
+            story.fact("to, in full", grouped(&of_tron_account(receiver)));
+            story.fact("taken back", locked(*lock, *lock_period));
+        }
+        TronContract::Undelegate { receiver, .. } => {
+            story.fact("from, in full", grouped(&of_tron_account(receiver)));
+        }
+        TronContract::Freeze { .. } | TronContract::Unfreeze { .. } => {
+            story.fact("staked funds", "come back only days after the stake is ended");
+        }
+        TronContract::Permissions { owner, witness, actives } => {
+            let others = witness.iter().chain(actives);
+            permission::told(&transaction.owner(), owner.as_ref(), others, story);
+        }
+    }
+}
+
+/// What the network takes for it.
+fn fee(transaction: &Tron) -> String {
+    match (transaction.contract(), transaction.fee_limit()) {
+        (TronContract::Trigger { .. }, limit) => {
+            format!("at most {} TRX for energy beyond what stakes give; bandwidth comes on top", trx(limit))
+        }
+        (_, 0) => "what the network takes: these bytes set no limit".to_owned(),
+        (_, limit) => format!("what the network takes: the limit of {} TRX is for calls only", trx(limit)),
+    }
+}
+
+/// When what is lent can be taken back.
+fn locked(lock: bool, period: u64) -> String {
+    match (lock, period) {
+        (false, _) => "at any time".to_owned(),
+        (true, 0) => "not before three days".to_owned(),
+        (true, period) => {
+            let time = period.checked_mul(BLOCK_MILLIS).map(duration);
+            format!("not before {period} blocks, about {}", time.as_deref().unwrap_or("for ever"))
+        }
+    }
+}
+
+fn given(resource: TronResource, balance: u64) -> String {
+    format!("the {} of {} staked TRX", named(resource), trx(balance))
+}
+
+fn named(resource: TronResource) -> &'static str {
+    match resource {
+        TronResource::Bandwidth => "bandwidth",
+        TronResource::Energy => "energy",
+    }
+}
+
+/// An amount of sun in TRX, exactly.
+fn trx(sun: u64) -> String {
+    const SUN: u64 = 1_000_000;
+    let text = format!("{}.{:06}", sun / SUN, sun % SUN);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
