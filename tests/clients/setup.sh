@@ -1,6 +1,9 @@
 #!/bin/sh
 # Installs the foreign clients that the stories drive, exactly as locked. Does nothing where they are
 # installed already.   setup.sh [npm] [pypi]
+#
+# The overrides in npm/package.json leave out what the clients name for their types alone and never load, and have
+# all of them use one version of @turnkey/http.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 

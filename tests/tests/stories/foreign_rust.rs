@@ -107,7 +107,11 @@ fn signature(activity: Activity) -> SignRawPayloadResult {
     }
 }
 
-fn assert_refused<T: std::fmt::Debug>(answer: Result<T, TurnkeyClientError>, status: u16, message: &str) {
+pub(crate) fn assert_refused<T: std::fmt::Debug>(
+    answer: Result<T, TurnkeyClientError>,
+    status: u16,
+    message: &str,
+) {
     match answer {
         Err(TurnkeyClientError::UnexpectedHttpStatus(found, body)) => {
             assert_eq!(found, status, "{body}");

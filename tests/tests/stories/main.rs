@@ -21,6 +21,8 @@ mod deletion;
 mod denials;
 mod disk;
 mod foreign;
+mod foreign_bundles;
+mod foreign_chains;
 mod foreign_npm;
 mod foreign_pypi;
 mod foreign_rust;

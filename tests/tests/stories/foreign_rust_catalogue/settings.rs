@@ -41,12 +41,12 @@ pub(super) async fn session_profiles(Cast { alice, .. }: &Cast) {
 pub(super) async fn contracts(Cast { alice, .. }: &Cast) {
     let made = submit!(alice, create_smart_contract_interface, {"label": "rust", "notes": "noted",
         "smartContractAddress": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-        "smartContractInterface": "{\"instructions\":[]}", "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA"});
+        "smartContractInterface": "{\"instructions\":[],\"types\":[]}", "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA"});
     let id = text(&made["smartContractInterfaceId"]);
     assert_eq!(made, json!({"smartContractInterfaceId": id}));
     let contract = json!({"smartContractInterfaceId": id, "organizationId": alice.organization, "label": "rust",
         "notes": "noted", "smartContractAddress": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-        "smartContractInterface": "{\"instructions\":[]}", "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
+        "smartContractInterface": "{\"instructions\":[],\"types\":[]}", "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
         "createdAt": "time", "updatedAt": "time"});
     let shown = ask!(alice, get_smart_contract_interface, {"smartContractInterfaceId": id});
     assert_eq!(shown, json!({"smartContractInterface": contract}));
