@@ -73,6 +73,9 @@ kill "$(cat "$work/data/idle.pid")"
 say "decisions"
 "$release/loadgen" decide --out "$results/decisions.json"
 
+say "transactions and wallets"
+"$release/loadgen" chains --out "$results/chains.json"
+
 say "side by side"
 alone=(--users 1 --threshold 1 --no-demo)
 daemon sign "${alone[@]}"

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::chains::Chains;
 use crate::compare::{self, Row};
 use crate::decisions::Decisions;
 
@@ -49,6 +50,8 @@ pub mod files {
     pub const PAGES: &str = "pages.json";
     /// [`crate::decisions::Decisions`].
     pub const DECISIONS: &str = "decisions.json";
+    /// [`crate::chains::Chains`].
+    pub const CHAINS: &str = "chains.json";
     /// [`super::Syncs`].
     pub const SYNCS: &str = "syncs.json";
     /// [`super::Idle`].
@@ -123,6 +126,7 @@ fn lines(folder: &Path) -> Vec<Line> {
     let pages: Vec<Row> = read(folder, files::PAGES).unwrap_or_default();
     let syncs: Option<Syncs> = read(folder, files::SYNCS);
     let decisions: Option<Decisions> = read(folder, files::DECISIONS);
+    let chains: Option<Chains> = read(folder, files::CHAINS);
     let idle: Option<Idle> = read(folder, files::IDLE);
     let frames = |file| read::<Frames>(folder, file).map(|frames| frames.median_ms);
     let cost = |rows: &[Row], scenario| compare::median(rows, scenario, BUSY, |row| row.server_ms);
@@ -190,6 +194,18 @@ fn lines(folder: &Path) -> Vec<Line> {
         ),
         line("the same by 100 policies", 60.0, decisions.as_ref().map(|cost| cost.hundred_us)),
         line("the worst decision by hostile policies: ms", 2.0, decisions.as_ref().map(|cost| cost.worst_ms)),
+        line(
+            "reading a type 2 transfer and telling its facts: µs",
+            10.0,
+            chains.as_ref().map(|cost| cost.ethereum_us),
+        ),
+        line(
+            "the same of 100 instructions of Solana, version 0",
+            60.0,
+            chains.as_ref().map(|cost| cost.solana_us),
+        ),
+        line("the import of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.import_ms)),
+        line("the export of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.export_ms)),
         line("the daemon of a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),
     ]
 }

@@ -2,7 +2,7 @@
 //!
 //! Everything runs against servers on the loopback interface, and every loop is bounded in time and in count.
 //! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`. Only
-//! decisions are measured by themselves.
+//! decisions, and what is read, imported and exported, are measured by themselves.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,6 +21,7 @@
     reason = "figures of a measurement are far below the limits of their types"
 )]
 
+pub mod chains;
 pub mod client;
 pub mod compare;
 pub mod decisions;

@@ -64,6 +64,9 @@ const exportKey = (privateKeyId, keyFormat) => opened((targetPublicKey) => alice
 const exportAccount = (address, keyFormat) =>
   opened((targetPublicKey) => alice.exportWalletAccount({ address, targetPublicKey }), { keyFormat });
 
+// A seed that is here comes in no second time.
+const forget = (walletId) => alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true });
+
 async function wallets() {
   const bundle = await walletBundle(MNEMONIC);
   const made = await bringWallet("imported", bundle);
@@ -77,12 +80,18 @@ async function wallets() {
   for (const { address, private: secret } of rows.filter((each) => each.private)) secrets[address] = [await exportAccount(address), secret];
   const { address } = row("SOLANA");
   const solana = bs58.decode(await exportAccount(address, "SOLANA"));
+  const mnemonic = await mnemonicOf(made.walletId);
+  const after = await flags();
+  const again = await walletBundle(MNEMONIC);
+  const twice = await answer(() => bringWallet("imported again", again));
+  await forget(made.walletId);
   return {
     name: wallet.walletName,
     addresses: made.addresses,
-    mnemonic: await mnemonicOf(made.walletId),
+    mnemonic,
     before,
-    after: await flags(),
+    after,
+    twice,
     secrets,
     solana: [bs58.encode(solana.subarray(32)), bs58.encode(ed25519.getPublicKey(solana.subarray(0, 32))), address],
   };
@@ -115,6 +124,7 @@ async function keys() {
     const how = { userId: alice.userId, privateKeyName: name, curve, addressFormats: [`ADDRESS_FORMAT_${format}`] };
     const made = await alice.importPrivateKey({ ...how, encryptedBundle });
     seen[name] = [made.addresses.map((each) => each.address).join(), wanted, await exportKey(made.privateKeyId, keyFormat), out];
+    await alice.deletePrivateKeys({ privateKeyIds: [made.privateKeyId] });
   }
   return seen;
 }
@@ -130,11 +140,17 @@ async function targets() {
   };
 }
 
+async function whole(bundle) {
+  const { walletId, addresses } = await bringWallet("whole", bundle, [accounts[0]]);
+  await forget(walletId);
+  return addresses;
+}
+
 async function refusals() {
-  const { walletId } = await bringWallet("wanted", await walletBundle(MNEMONIC), [accounts[0]]);
+  const { walletId } = await alice.createWallet({ walletName: "wanted", accounts: [accounts[0]] });
   const fresh = await walletBundle(MNEMONIC);
   const used = await walletBundle(MNEMONIC);
-  await bringWallet("once", used, [accounts[0]]);
+  await forget((await bringWallet("once", used, [accounts[0]])).walletId);
   const ofBob = await walletBundle(MNEMONIC, bob);
   const { importBundle } = await alice.initImportWallet({ userId: alice.userId });
   const key = (privateKeyName, encryptedBundle, curve = "CURVE_SECP256K1") =>
@@ -159,7 +175,7 @@ async function refusals() {
     short: await answer(() => key("short", short)),
     target: await answer(() => alice.exportWallet({ walletId, targetPublicKey: "04".padEnd(130, "0") })),
     // What was damaged comes in when it is whole.
-    whole: (await bringWallet("whole", fresh, [accounts[0]])).addresses,
+    whole: await whole(fresh),
     // What clients refuse by themselves.
     otherKey: await answer(() => encryptWalletToBundle({ mnemonic: MNEMONIC, importBundle, userId: alice.userId, organizationId })),
     otherUser: await answer(() => encryptWalletToBundle({ ...trust, mnemonic: MNEMONIC, importBundle, userId: bob.userId })),

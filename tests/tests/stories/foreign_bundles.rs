@@ -46,6 +46,7 @@ async fn npm() {
     assert_eq!(wallets["addresses"], json!(addresses));
     assert_eq!(wallets["mnemonic"], MNEMONIC);
     assert_eq!(wallets["name"], "imported");
+    assert_eq!(wallets["twice"]["code"], 6, "a seed that is here comes in no second time: {wallets:#}");
     assert_eq!(wallets["before"], json!({"imported": true, "exported": false}));
     assert_eq!(wallets["after"], json!({"imported": true, "exported": true}));
     for (address, secrets) in wallets["secrets"].as_object().expect("secrets") {

@@ -14,7 +14,7 @@ use quorate_bench::load::Run;
 use quorate_bench::provision::{self, Crowd, Wanted};
 use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
-use quorate_bench::{decisions, first_frame, process};
+use quorate_bench::{chains, decisions, first_frame, process};
 
 /// Requests prepared at once when filling.
 const PORTION: usize = 20_000;
@@ -107,6 +107,12 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
+    /// Measure what reading transactions, and importing and exporting wallets cost, in this process
+    Chains {
+        /// Where to write the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Measure the time to the first complete frame of a terminal program
     FirstFrame {
         /// How often to start it
@@ -149,6 +155,11 @@ fn main() -> ExitCode {
             let decisions = decisions::measure();
             println!("{decisions:?}");
             goals::write(&out, &decisions);
+        }
+        Command::Chains { out } => {
+            let chains = chains::measure();
+            println!("{chains:?}");
+            goals::write(&out, &chains);
         }
         Command::FirstFrame { runs, out, program } => {
             let median_ms = first_frame::median_ms(&program, runs);
