@@ -52,7 +52,7 @@ pub(crate) fn text(review: &Review) -> String {
             change.label, change.now, change.after, change.note
         ));
     }
-    for field in review.fields.iter().chain(&review.facts) {
+    for field in review.facts.iter().chain(&review.fields) {
         line(format!("field     {} = {}", field.name, field.value));
     }
     for flag in &review.flags {

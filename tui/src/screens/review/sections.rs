@@ -82,11 +82,15 @@ fn what(review: &Review, columns: usize) -> Vec<String> {
         return out;
     };
     let raw = clean(&proposal.activity_type);
+    // What was read from the bytes is what people decide by; the members that it was read from follow.
+    for fact in &review.facts {
+        labelled(&mut out, &fact.name, &fact.value, columns);
+    }
     out.extend(wrap(
         &format!("Raw type: {raw}, all {} fields of the bytes are shown:", review.fields.len()),
         columns,
     ));
-    for field in review.fields.iter().chain(&review.facts) {
+    for field in &review.fields {
         labelled(&mut out, &field.name, &field.value, columns);
     }
     if review.fields.is_empty() {
