@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::io::Write;
 
-use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 /// Keeps other users and core files away from this process' memory.
 pub fn harden() {
@@ -11,6 +12,17 @@ pub fn harden() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let _ = setrlimit(Resource::Core, none);
+    lock_memory();
+}
+
+/// Keeps all memory out of the swap, where the system sets no limit to that: with one, the first allocation beyond it would
+/// fail. Pages are locked as they come into use, so that no more memory is taken than without.
+fn lock_memory() {
+    let limit = getrlimit(Resource::Memlock);
+    if limit.maximum.is_none() {
+        let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
+        let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
+    }
 }
 
 /// Says on standard error what went wrong, with its causes.
