@@ -303,7 +303,8 @@ impl<'a> Instruction<'a> {
 
     /// What it asks for in the words of the interface of its program, if there is one that reads it.
     pub fn by_interface(&self, interfaces: &dyn Interfaces) -> Option<contract::Instruction> {
-        let idl = interfaces.idl(&contract::solana_address(self.program())?)?;
+        let keys = self.transaction.message.static_account_keys();
+        let idl = interfaces.idl(keys.get(usize::from(self.compiled.program_id_index))?.as_array())?;
         let accounts: Vec<&str> = self.accounts().collect();
         idl.instruction(self.data(), &accounts).ok()
     }
