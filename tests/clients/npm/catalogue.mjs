@@ -4,7 +4,7 @@
 
 import { client, coverage, credentials, http, named } from "./watch.mjs";
 import { credentialsOfUsers, userTags, users } from "./users.mjs";
-import { keyTags, privateKeys, wallets } from "./keys.mjs";
+import { importedKeys, importedWallets, keyTags, privateKeys, wallets } from "./keys.mjs";
 import { policies, votes } from "./policies.mjs";
 import { children, contracts, invitations, organization } from "./organization.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
@@ -24,6 +24,8 @@ const parts = {
   privateKeys,
   keyTags,
   wallets,
+  importedWallets,
+  importedKeys,
   policies,
   endpoints,
   profiles,

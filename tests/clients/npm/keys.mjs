@@ -1,11 +1,12 @@
-// Private keys, their tags, wallets and signing, through the clients' own methods. Signatures are checked by a
-// library of its own.
+// Private keys, their tags, wallets, signing, import and export, through the clients' own methods. Signatures are
+// checked by a library of its own, and bundles are made and opened by @turnkey/crypto.
 
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { sha256 } from "@noble/hashes/sha2";
 import { keccak_256 } from "@noble/hashes/sha3";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
-import { named, plain, result } from "./watch.mjs";
+import { decryptExportBundle, encryptPrivateKeyToBundle, encryptWalletToBundle, generateP256KeyPair } from "@turnkey/crypto";
+import { credentials, named, plain, result } from "./watch.mjs";
 
 export async function privateKeys({ alice }) {
   const seen = {};
@@ -145,5 +146,69 @@ export async function wallets({ alice }) {
   seen.accountsLeft = plain((await accounts()).map((each) => each.walletAccountId));
   seen.delete = result(await alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true }));
   seen.left = await list();
+  return seen;
+}
+
+// Words, and the key and the address that anybody can compute from them at this path.
+const MNEMONIC = `${"abandon ".repeat(11)}about`;
+const SCALAR = "1ab42cc412b618bdea3a599e3c9bae199ebf030895b039e9db1e30dafb12b727";
+const FIRST = account(0, "ADDRESS_FORMAT_ETHEREUM", "first");
+
+const trust = {
+  organizationId: credentials.organizationId,
+  dangerouslyOverrideSignerPublicKey: credentials.quorumPublicKey,
+};
+
+// What an export answers, and what is in its bundle.
+async function opened(ask, how) {
+  const target = generateP256KeyPair();
+  const answer = await ask(target.publicKeyUncompressed);
+  const exportBundle = named("export bundle", answer.exportBundle);
+  const secret = await decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, ...how });
+  return { answer: result(answer), secret };
+}
+
+// What the start of an import answers, and a bundle with the secret for it.
+async function begun(asked, encrypt, secret) {
+  const answer = await asked;
+  const importBundle = named("import bundle", answer.importBundle);
+  return { answer: result(answer), bundle: await encrypt({ ...trust, ...secret, importBundle }) };
+}
+
+export async function importedWallets({ alice, first: { userId } }) {
+  const seen = {};
+  const init = await begun(alice.initImportWallet({ userId }), encryptWalletToBundle, { mnemonic: MNEMONIC, userId });
+  seen.init = init.answer;
+  const made = await alice.importWallet({ userId, walletName: "in and out", encryptedBundle: init.bundle, accounts: [FIRST] });
+  const walletId = named("imported wallet", made.walletId);
+  seen.import = result(made);
+  seen.get = plain(await alice.getWallet({ walletId }));
+  const [address] = made.addresses;
+  seen.account = await opened((targetPublicKey) => alice.exportWalletAccount({ address, targetPublicKey }), {
+    keyFormat: "HEXADECIMAL",
+    returnMnemonic: false,
+  });
+  seen.export = await opened((targetPublicKey) => alice.exportWallet({ walletId, targetPublicKey }), { returnMnemonic: true });
+  seen.exported = (await alice.getWallet({ walletId })).wallet.exported;
+  seen.delete = result(await alice.deleteWallets({ walletIds: [walletId] }));
+  return seen;
+}
+
+export async function importedKeys({ alice, first: { userId } }) {
+  const seen = {};
+  const secret = { privateKey: SCALAR, keyFormat: "HEXADECIMAL", userId };
+  const init = await begun(alice.initImportPrivateKey({ userId }), encryptPrivateKeyToBundle, secret);
+  seen.init = init.answer;
+  const how = { privateKeyName: "in and out", curve: "CURVE_SECP256K1", addressFormats: ["ADDRESS_FORMAT_ETHEREUM"] };
+  const made = await alice.importPrivateKey({ userId, encryptedBundle: init.bundle, ...how });
+  const privateKeyId = named("imported key", made.privateKeyId);
+  seen.import = result(made);
+  seen.get = plain(await alice.getPrivateKey({ privateKeyId }));
+  seen.export = await opened((targetPublicKey) => alice.exportPrivateKey({ privateKeyId, targetPublicKey }), {
+    keyFormat: "HEXADECIMAL",
+    returnMnemonic: false,
+  });
+  seen.exported = (await alice.getPrivateKey({ privateKeyId })).privateKey.exported;
+  seen.delete = result(await alice.deletePrivateKeys({ privateKeyIds: [privateKeyId] }));
   return seen;
 }

@@ -138,6 +138,8 @@ async fn catalogue() {
     keys::private_keys(&cast).await;
     keys::tags(&cast).await;
     keys::wallets(&cast).await;
+    keys::imported_wallets(&cast).await;
+    keys::imported_keys(&cast).await;
     policies::policies(&cast).await;
     policies::votes(&cast).await;
     settings::webhook_endpoints(&cast).await;

@@ -1,9 +1,17 @@
-//! Private keys, their tags, wallets and signing.
+//! Private keys, their tags, wallets, signing, import and export.
 
 use quorate_tests::proof;
 use serde_json::{Value, json};
+use turnkey_enclave_encrypt::{ExportClient, ImportClient, QuorumPublicKey};
 
 use super::{Caller, Cast, listed, text};
+
+const MNEMONIC: &str =
+    "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
+/// The key at `m/44'/60'/0'/0/0` of that mnemonic, compressed, and what it belongs to.
+const PUBLIC_KEY: &str = "0237b0bb7a8288d38ed49a524b5dc98cff3eb5ca824c9f9dc0dfdb3d9cd600f299";
+const SCALAR: &str = "1ab42cc412b618bdea3a599e3c9bae199ebf030895b039e9db1e30dafb12b727";
+const ADDRESS: &str = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
 
 pub(super) async fn private_keys(Cast { alice, .. }: &Cast) {
     let made = submit!(alice, create_private_keys, {"privateKeys": [{"privateKeyName": "rust",
@@ -122,4 +130,89 @@ async fn transaction(alice: &Caller, public_key: &str) {
     // Of a key's signature on chain 1 the first part is 37 or 38.
     let rest = bytes.split_once(members).expect("what was asked for").1;
     assert!(rest.starts_with("25") || rest.starts_with("26"), "{bytes}");
+}
+
+/// The key whose bundles are trusted.
+fn quorum(Cast { daemon, .. }: &Cast) -> QuorumPublicKey {
+    // The key for encryption, which these helpers do not use, and the one for signatures.
+    QuorumPublicKey::from_string(daemon.credentials().quorum_public_key.repeat(2)).expect("two points")
+}
+
+pub(super) async fn imported_wallets(cast: &Cast) {
+    let (Cast { daemon, alice, .. }, quorum) = (cast, quorum(cast));
+    let user = daemon.root_id(0);
+    let begun = submit!(alice, init_import_wallet, {"userId": user});
+    let bundle = text(&begun["importBundle"]);
+    assert_eq!(begun, json!({"importBundle": bundle}));
+    let encrypted = ImportClient::new(&quorum)
+        .encrypt_wallet_with_bundle(MNEMONIC, bundle, &alice.organization, user)
+        .expect("a bundle");
+    let first = json!({"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0",
+        "addressFormat": "ADDRESS_FORMAT_ETHEREUM"});
+    let made = submit!(alice, import_wallet, {"userId": user, "walletName": "in and out",
+        "encryptedBundle": encrypted, "accounts": [first]});
+    let id = text(&made["walletId"]);
+    assert_eq!(made, json!({"walletId": id, "addresses": [ADDRESS]}));
+    let wallet = |exported: bool| {
+        json!({"wallet": {"walletId": id, "walletName": "in and out", "createdAt": "time", "updatedAt": "time",
+            "exported": exported, "imported": true}})
+    };
+    assert_eq!(ask!(alice, get_wallet, {"walletId": id}), wallet(false));
+
+    let mut export = ExportClient::new(&quorum);
+    let answer = submit!(alice, export_wallet_account,
+        {"address": ADDRESS, "targetPublicKey": export.target_public_key().expect("a target")});
+    let bundle = text(&answer["exportBundle"]);
+    assert_eq!(answer, json!({"address": ADDRESS, "exportBundle": bundle}));
+    let secret = export.decrypt_private_key(bundle, &alice.organization).expect("a key");
+    assert_eq!(const_hex::encode(secret), SCALAR);
+
+    let mut export = ExportClient::new(&quorum);
+    let answer = submit!(alice, export_wallet,
+        {"walletId": id, "targetPublicKey": export.target_public_key().expect("a target")});
+    let bundle = text(&answer["exportBundle"]);
+    assert_eq!(answer, json!({"walletId": id, "exportBundle": bundle}));
+    let mnemonic = export.decrypt_wallet_mnemonic_phrase(bundle, &alice.organization).expect("a mnemonic");
+    assert_eq!(mnemonic, MNEMONIC);
+    assert_eq!(ask!(alice, get_wallet, {"walletId": id}), wallet(true));
+    let deleted = submit!(alice, delete_wallets, {"walletIds": [id]});
+    assert_eq!(deleted, json!({"walletIds": [id]}));
+}
+
+pub(super) async fn imported_keys(cast: &Cast) {
+    let (Cast { daemon, alice, .. }, quorum) = (cast, quorum(cast));
+    let user = daemon.root_id(0);
+    let begun = submit!(alice, init_import_private_key, {"userId": user});
+    let bundle = text(&begun["importBundle"]);
+    assert_eq!(begun, json!({"importBundle": bundle}));
+    let encrypted = ImportClient::new(&quorum)
+        .encrypt_private_key_with_bundle(
+            const_hex::decode(SCALAR).expect("hex"),
+            bundle,
+            &alice.organization,
+            user,
+        )
+        .expect("a bundle");
+    let made = submit!(alice, import_private_key, {"userId": user, "privateKeyName": "in and out",
+        "encryptedBundle": encrypted, "curve": "CURVE_SECP256K1", "addressFormats": ["ADDRESS_FORMAT_ETHEREUM"]});
+    let id = text(&made["privateKeyId"]);
+    let addresses = json!([{"format": "ADDRESS_FORMAT_ETHEREUM", "address": ADDRESS}]);
+    assert_eq!(made, json!({"privateKeyId": id, "addresses": addresses}));
+    let key = |exported: bool| {
+        json!({"privateKey": {"privateKeyId": id, "privateKeyName": "in and out", "curve": "CURVE_SECP256K1",
+            "publicKey": PUBLIC_KEY, "addresses": addresses, "privateKeyTags": [], "createdAt": "time",
+            "updatedAt": "time", "exported": exported, "imported": true}})
+    };
+    assert_eq!(ask!(alice, get_private_key, {"privateKeyId": id}), key(false));
+
+    let mut export = ExportClient::new(&quorum);
+    let answer = submit!(alice, export_private_key,
+        {"privateKeyId": id, "targetPublicKey": export.target_public_key().expect("a target")});
+    let bundle = text(&answer["exportBundle"]);
+    assert_eq!(answer, json!({"privateKeyId": id, "exportBundle": bundle}));
+    let secret = export.decrypt_private_key(bundle, &alice.organization).expect("a key");
+    assert_eq!(const_hex::encode(secret), SCALAR);
+    assert_eq!(ask!(alice, get_private_key, {"privateKeyId": id}), key(true));
+    let deleted = submit!(alice, delete_private_keys, {"privateKeyIds": [id]});
+    assert_eq!(deleted, json!({"privateKeyIds": [id]}));
 }
