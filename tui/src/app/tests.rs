@@ -12,6 +12,7 @@ use crate::link::Answer;
 use crate::testing::{NOW, Stage, hiding, lowering, tagging};
 use crate::theme::Theme;
 
+mod chains;
 mod drafting;
 mod policies;
 
