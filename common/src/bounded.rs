@@ -150,6 +150,11 @@ impl<const N: usize> Text<N> {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Takes the text out.
+    pub fn into_string(self) -> String {
+        self.0
+    }
 }
 
 impl<const N: usize> Serialize for Text<N> {

@@ -65,6 +65,8 @@ pub enum Resource {
     SmartContractInterface,
     /// What sessions may be limited to.
     SessionProfile,
+    /// Secrets that were brought in.
+    Secret,
 }
 
 impl Resource {
@@ -84,6 +86,7 @@ impl Resource {
             Self::WebhookEndpoint => "WEBHOOK_ENDPOINT",
             Self::SmartContractInterface => "SMART_CONTRACT_INTERFACE",
             Self::SessionProfile => "SESSION_PROFILE",
+            Self::Secret => "SECRET",
         }
     }
 }

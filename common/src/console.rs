@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{Activity, Status};
 use crate::ids::{ActivityId, OrganizationId, UserId, WalletAccountId};
 use crate::wire::{
-    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum,
+    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, Secret,
     SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 
@@ -132,6 +132,9 @@ pub struct OrganizationDetail {
     /// Interfaces of smart contracts, without their text.
     #[serde(default)]
     pub smart_contract_interfaces: Vec<SmartContractInterface>,
+    /// Secrets that were brought in, without their values.
+    #[serde(default)]
+    pub secrets: Vec<Secret>,
     /// From which addresses requests are taken: of the organization and of API keys.
     #[serde(default)]
     pub ip_allowlists: Vec<IpAllowlist>,

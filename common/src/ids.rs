@@ -157,6 +157,10 @@ id!(
     SessionProfileId
 );
 id!(
+    /// Names a secret that was brought in.
+    SecretId
+);
+id!(
     /// Names the interface of a smart contract.
     SmartContractInterfaceId
 );

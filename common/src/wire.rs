@@ -8,6 +8,10 @@ use crate::ids::{
     WalletAccountId, WalletId,
 };
 
+mod secret;
+
+pub use secret::{Secret, StaticProperty};
+
 /// A point in time; both members are decimal strings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timestamp {

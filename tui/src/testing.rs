@@ -2,20 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
+use quorate_common::bounded::Decimal;
 use quorate_common::console::{
     ActivityRow, Grounds, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingReason,
     WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
-    SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
+    SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
     ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, Policy, PolicyOutcome,
-    PrivateKey, Quorum, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet,
-    WebhookEndpoint, WebhookSubscription,
+    PrivateKey, Quorum, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User,
+    Wallet, WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -102,6 +103,7 @@ impl Stage {
             features: Vec::new(),
             invitations: Vec::new(),
             webhook_endpoints: Vec::new(),
+            secrets: Vec::new(),
             session_profiles: Vec::new(),
             smart_contract_interfaces: Vec::new(),
             ip_allowlists: Vec::new(),
@@ -148,6 +150,10 @@ impl Stage {
             created_at: day.clone(),
             updated_at: day.clone(),
         }];
+        organization.secrets = vec![
+            Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),
+            Self::secret(0x87, None, &[]),
+        ];
         organization.smart_contract_interfaces = vec![SmartContractInterface {
             organization_id: Self::id(),
             smart_contract_interface_id: SmartContractInterfaceId::from_bytes([0x85; 16]),
@@ -171,6 +177,19 @@ impl Stage {
         });
         organization.billing_tier = Some("product-1".to_owned());
         organization
+    }
+
+    fn secret(byte: u8, name: Option<&str>, properties: &[(&str, &str)]) -> Secret {
+        let property = |(key, value): &(&str, &str)| StaticProperty {
+            key: (*key).to_owned(),
+            value: (*value).to_owned(),
+        };
+        Secret {
+            secret_id: SecretId::from_bytes([byte; 16]),
+            name: name.map(str::to_owned),
+            static_properties: properties.iter().map(property).collect(),
+            created_at_unix_ms: Decimal(NOW),
+        }
     }
 
     /// The list of addresses of everybody, which is on, or of a user's key.

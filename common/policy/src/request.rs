@@ -234,6 +234,12 @@ pub struct Subject {
     pub content: Vec<(String, Value)>,
 }
 
+/// A secret that is taken out, as [`Subject::content`]: the root and what conditions may ask about it.
+pub fn secret<'a>(static_properties: impl IntoIterator<Item = (&'a str, &'a str)>) -> (String, Value) {
+    let texts = static_properties.into_iter().map(|(key, value)| (key, Value::text(value.to_owned())));
+    ("secret".to_owned(), Value::record([("static_properties", Value::map(texts))]))
+}
+
 /// A request, apart from what it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {

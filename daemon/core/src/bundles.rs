@@ -5,12 +5,16 @@ use quorate_common::ids::UserId;
 use zeroize::Zeroizing;
 
 use crate::cx::Cx;
+use crate::limits::SECRET_BYTES;
 use crate::model::import_target::is_over;
 use crate::model::layout::{self, Key};
 use crate::model::{Change, ImportTarget, Purpose};
 use crate::refusal::{Corrupt, Denied, Intent, Refusal};
 use crate::view::View;
 use crate::world::Page;
+
+/// Longest bundle with a secret, in bytes of text: its ciphertext in hexadecimal digits, and a kibibyte for the rest.
+pub const MAX_SECRET_BUNDLE: usize = 2 * SECRET_BYTES + 1024;
 
 /// Longest bundle with a mnemonic or a private key, in bytes of text.
 pub const MAX_BUNDLE: usize = 8 * 1024;
@@ -73,32 +77,59 @@ pub struct Opened {
     pub place: Key,
 }
 
-/// Opens what the caller encrypted to one of their keys for this purpose. Where `to` names a key, no other is tried.
-pub fn open(
-    purpose: Purpose,
-    text: &str,
-    to: Option<&TargetPublicKey>,
-    view: &View<'_>,
-) -> Result<Opened, Refusal> {
-    let flaw = |flaw: BundleFlaw| Refusal::from(Intent::Detail(format!("invalid encrypted bundle: {flaw}")));
-    let sealed = Sealed::parse(text).map_err(flaw)?;
-    for place in places(purpose, view)? {
-        if is_over(&place, view.now) {
-            continue;
-        }
-        let Some(record) = view.records().read(&place)?.map(Zeroizing::new) else { continue };
-        let target = ImportTarget::decode(place, &record)?;
-        if to.is_some_and(|to| target.key.public() != to) {
-            continue;
-        }
+/// Opens what the caller encrypted to one of their keys for this purpose.
+pub fn open(purpose: Purpose, text: &str, view: &View<'_>) -> Result<Opened, Refusal> {
+    let sealed = sealed(text)?;
+    for target in targets(purpose, view)? {
+        let target = target?;
         if let Ok(plaintext) = target.key.open(&sealed) {
             return Ok(Opened { plaintext, place: target.place });
         }
     }
-    Err(Intent::Text(
+    Err(closed().into())
+}
+
+/// The keys that the caller may import to, of which each is named.
+pub struct ImportKeys(Vec<ImportTarget>);
+
+impl ImportKeys {
+    /// All of them for this purpose.
+    pub fn of(purpose: Purpose, view: &View<'_>) -> Result<Self, Corrupt> {
+        Ok(Self(targets(purpose, view)?.collect::<Result<_, _>>()?))
+    }
+
+    /// Opens what was encrypted to one of them; no other is tried, and this one is used up.
+    pub fn open(&mut self, to: &TargetPublicKey, text: &str) -> Result<Opened, Refusal> {
+        let sealed = sealed(text)?;
+        let Self(targets) = self;
+        let at = targets.iter().position(|target| target.key.public() == to).ok_or(closed())?;
+        let target = targets.swap_remove(at);
+        let plaintext = target.key.open(&sealed).map_err(|_| closed())?;
+        Ok(Opened { plaintext, place: target.place })
+    }
+}
+
+fn sealed(text: &str) -> Result<Sealed, Refusal> {
+    let flaw = |flaw: BundleFlaw| Intent::Detail(format!("invalid encrypted bundle: {flaw}"));
+    Ok(Sealed::parse(text).map_err(flaw)?)
+}
+
+const fn closed() -> Intent {
+    Intent::Text(
         "invalid encrypted bundle: it opens with none of the import keys of this user; each is for one import, within 24 hours",
     )
-    .into())
+}
+
+/// The keys that the caller may import to, newest first.
+fn targets<'v>(
+    purpose: Purpose,
+    view: &'v View<'_>,
+) -> Result<impl Iterator<Item = Result<ImportTarget, Corrupt>> + 'v, Corrupt> {
+    let live = places(purpose, view)?.into_iter().filter(|place| !is_over(place, view.now));
+    Ok(live.filter_map(|place| {
+        let record = view.records().read(&place).transpose()?.map(Zeroizing::new);
+        Some(record.and_then(|record| ImportTarget::decode(place, &record)))
+    }))
 }
 
 fn vouched(statement: &Statement, view: &View<'_>) -> Result<String, Refusal> {

@@ -9,6 +9,8 @@ pub struct Limits {
     pub wallets: usize,
     /// Private keys of an organization.
     pub private_keys: usize,
+    /// Secrets of an organization.
+    pub secrets: usize,
     /// Users of an organization.
     pub users: usize,
     /// Policies of an organization.
@@ -45,6 +47,7 @@ impl Default for Limits {
             organizations: 1000,
             wallets: 100,
             private_keys: 1000,
+            secrets: 1000,
             users: 100,
             policies: 100,
             tags: 100,
@@ -75,6 +78,12 @@ pub const IMPORT_TARGET_LIFE_MILLIS: u64 = 24 * 60 * 60 * 1000;
 pub const IMPORT_TARGETS: usize = 5;
 /// Keys that a user may have at once to import secrets to, and secrets that one request may carry.
 pub const SECRET_TARGETS: usize = 50;
+/// Longest value of a secret, in bytes.
+pub const SECRET_BYTES: usize = 64 * 1024;
+/// Static properties of a secret.
+pub const STATIC_PROPERTIES: usize = 20;
+/// Secrets that one request may delete.
+pub const DELETED_SECRETS: usize = 32;
 /// Longest list that one request may carry.
 pub const BATCH: usize = 100;
 /// A body may be this old, in milliseconds: one hour.

@@ -22,7 +22,7 @@ use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
 use crate::model::{
     ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey,
-    SessionProfile, WalletAccount,
+    Secret, SessionProfile, WalletAccount,
 };
 use crate::pipeline::{self, Voters};
 use crate::policy::{self, Decision, DenyErrors, Rule};
@@ -288,6 +288,7 @@ fn detail(organization: &Organization) -> OrganizationDetail {
         features: organization.features(),
         invitations: organization.invitations.iter().map(Invitation::wire).collect(),
         webhook_endpoints: organization.webhook_endpoints.iter().map(|one| one.wire(id)).collect(),
+        secrets: organization.secrets.iter().map(Secret::wire).collect(),
         session_profiles: organization.session_profiles.iter().map(SessionProfile::wire).collect(),
         smart_contract_interfaces: organization
             .smart_contract_interfaces

@@ -4,7 +4,9 @@ use quorate_chain::curve::SecretKey;
 use quorate_chain::mnemonic::{Mnemonic, Seed};
 use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
+use quorate_common::ids::{
+    ActivityId, OrganizationId, SecretId, SmartContractInterfaceId, WalletAccountId, WalletId,
+};
 use zeroize::Zeroizing;
 
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
@@ -12,8 +14,8 @@ use crate::model::layout::{self, Entity, Key, SecretOf};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, SessionProfile,
-    Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, Secret,
+    SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use crate::refusal::{Corrupt, Refusal};
 use crate::secret;
@@ -44,6 +46,7 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
                 Some(b't') => shelve::<Tag>(&mut organization, bytes)?,
                 Some(b'i') => shelve::<Invitation>(&mut organization, bytes)?,
                 Some(b'h') => shelve::<WebhookEndpoint>(&mut organization, bytes)?,
+                Some(b'v') => shelve::<Secret>(&mut organization, bytes)?,
                 Some(b's') => shelve::<SessionProfile>(&mut organization, bytes)?,
                 Some(b'c') => shelve::<SmartContractInterface>(&mut organization, bytes)?,
                 Some(b'p') => organization.put_policy(Policy::decode(bytes)?)?,
@@ -239,6 +242,16 @@ pub fn private_key_secret(
     let place = layout::secret(organization, SecretOf::PrivateKey(key.id));
     let record = world.records().read(&place)?.map(Zeroizing::new);
     Ok(secret::private_key(key.curve, &record.ok_or(Corrupt::Record("private key secret"))?)?)
+}
+
+/// The stored value of a secret that was brought in, see [`secret::value`].
+pub fn secret_value(
+    world: &dyn World,
+    organization: OrganizationId,
+    id: SecretId,
+) -> Result<Zeroizing<Vec<u8>>, Corrupt> {
+    let place = layout::secret(organization, SecretOf::Secret(id));
+    world.records().read(&place)?.map(Zeroizing::new).ok_or(Corrupt::Record("secret value"))
 }
 
 /// Where a private key of the snapshot stands in the store.

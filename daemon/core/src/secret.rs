@@ -1,4 +1,5 @@
-//! Secrets at rest: the seed of a wallet and the scalar of a private key, in wiped buffers.
+//! Secrets at rest: the seed of a wallet, the scalar of a private key and what was brought in as it is, in wiped
+//! buffers.
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_chain::mnemonic::{Mnemonic, Seed};
@@ -9,6 +10,7 @@ use crate::refusal::Corrupt;
 const WALLET: u8 = 1;
 const PRIVATE_KEY: u8 = 2;
 const WALLET_WITH_PASSPHRASE: u8 = 3;
+const VALUE: u8 = 4;
 
 /// How many bytes a seed has.
 const SEED: usize = 64;
@@ -38,6 +40,14 @@ impl SecretBytes {
         let mut bytes = Zeroizing::new(Vec::with_capacity(33));
         bytes.push(PRIVATE_KEY);
         bytes.extend_from_slice(key.to_bytes().as_slice());
+        Self(bytes)
+    }
+
+    /// The value of a secret that was brought in.
+    pub fn value(value: &[u8]) -> Self {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(value.len().saturating_add(1)));
+        bytes.push(VALUE);
+        bytes.extend_from_slice(value);
         Self(bytes)
     }
 
@@ -83,5 +93,13 @@ pub fn private_key(curve: Curve, record: &[u8]) -> Result<SecretKey, Corrupt> {
             SecretKey::from_bytes(curve, bytes).map_err(|_| Corrupt::Record("private key secret"))
         }
         _ => Err(Corrupt::Record("private key secret")),
+    }
+}
+
+/// Reads the stored value of a secret that was brought in.
+pub fn value(record: &[u8]) -> Result<&[u8], Corrupt> {
+    match record.split_first() {
+        Some((&VALUE, value)) => Ok(value),
+        _ => Err(Corrupt::Record("secret value")),
     }
 }

@@ -124,6 +124,11 @@ impl<'a> View<'a> {
         }
     }
 
+    /// No secret bears this name.
+    pub fn secret_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
+        free(self.organization.secrets.iter().any(|one| one.name.as_ref() == Some(name)), "secret")
+    }
+
     /// No private key bears this name.
     pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
         free(self.organization.private_keys().any(|key| key.name == *name), "private key")

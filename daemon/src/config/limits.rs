@@ -48,6 +48,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         organizations: count("organizations", usual.organizations),
         wallets: count("wallets", usual.wallets),
         private_keys: count("private_keys", usual.private_keys),
+        secrets: count("secrets", usual.secrets),
         users: count("users", usual.users),
         policies: count("policies", usual.policies),
         tags: count("tags", usual.tags),

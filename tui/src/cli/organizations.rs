@@ -115,6 +115,10 @@ fn keys_and_rules(organization: &OrganizationDetail) -> Vec<Told> {
         let told = format!("{} {} {}", key.private_key_id, quoted(&key.private_key_name), clean(&key.curve));
         lines.push(("key", told));
     }
+    for secret in &organization.secrets {
+        let name = secret.name.as_deref().map_or_else(|| "without a name".to_owned(), quoted);
+        lines.push(("secret", format!("{} {name}", secret.secret_id)));
+    }
     for policy in &organization.policies {
         let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
         lines.push(("policy", format!("{} {effect} {}", policy.policy_id, quoted(&policy.policy_name))));

@@ -37,6 +37,7 @@ mod delete_policies;
 mod delete_policy;
 mod delete_private_key_tags;
 mod delete_private_keys;
+mod delete_secrets;
 mod delete_smart_contract_interface;
 mod delete_sub_organization;
 mod delete_user_tags;
@@ -49,11 +50,14 @@ mod disable_private_key;
 mod ended;
 mod endpoint;
 mod export_private_key;
+mod export_secrets;
 mod export_wallet;
 mod export_wallet_account;
 mod import_private_key;
+mod import_secrets;
 mod import_wallet;
 mod init_import_private_key;
+mod init_import_secrets;
 mod init_import_wallet;
 mod payload;
 mod policy;
@@ -62,6 +66,7 @@ mod reject_activity;
 mod remove_ip_allowlist;
 mod remove_organization_feature;
 mod scene;
+mod secret;
 mod set_ip_allowlist;
 mod set_organization_feature;
 mod set_payment_method;
@@ -126,6 +131,7 @@ static KINDS: &[&dyn Kind] = &[
     &delete_policy::DeletePolicy,
     &delete_private_key_tags::DeletePrivateKeyTags,
     &delete_private_keys::DeletePrivateKeys,
+    &delete_secrets::DeleteSecrets,
     &delete_smart_contract_interface::DeleteSmartContractInterface,
     &delete_sub_organization::DeleteSubOrganization,
     &delete_user_tags::DeleteUserTags,
@@ -135,11 +141,14 @@ static KINDS: &[&dyn Kind] = &[
     &delete_webhook_endpoint::DeleteWebhookEndpoint,
     &disable_private_key::DisablePrivateKey,
     &export_private_key::ExportPrivateKey,
+    &export_secrets::ExportSecrets,
     &export_wallet::ExportWallet,
     &export_wallet_account::ExportWalletAccount,
     &import_private_key::ImportPrivateKey,
+    &import_secrets::ImportSecrets,
     &import_wallet::ImportWallet,
     &init_import_private_key::InitImportPrivateKey,
+    &init_import_secrets::InitImportSecrets,
     &init_import_wallet::InitImportWallet,
     &reject_activity::RejectActivity,
     &remove_ip_allowlist::RemoveIpAllowlist,
@@ -176,7 +185,8 @@ pub(crate) trait Kind: Sync {
     /// What the parameters do to the organization. Fails when a needed member is absent or of a wrong type.
     fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable>;
 
-    /// What stands for a text member that is too long to be read, or nobody's to see; none shows it as it stands.
+    /// What stands for a text member that is too long to be read, or nobody's to see; none shows it as it stands. A member
+    /// of the objects of a list is named as `list[].member`.
     fn abridged(&self, _member: &str, _text: &str) -> Option<String> {
         None
     }
@@ -221,7 +231,7 @@ pub(crate) struct Decoded {
     /// Every leaf of the parameters.
     pub(crate) fields: Vec<Field>,
     /// Members of which something else stands among the fields.
-    pub(crate) abridged: Vec<&'static str>,
+    pub(crate) abridged: Vec<String>,
     /// Paths that no version of the type has.
     pub(crate) leftover: Vec<String>,
     /// Why the parameters could not be told, if so.
@@ -256,23 +266,40 @@ pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>)
 }
 
 /// Puts what stands for a member in its place, and names such members.
-fn abridge(
-    kind: &dyn Kind,
-    version: &'static Version,
-    parameters: &Value,
-    fields: &mut [Field],
-) -> Vec<&'static str> {
+fn abridge(kind: &dyn Kind, version: &Version, parameters: &Value, fields: &mut [Field]) -> Vec<String> {
     let mut abridged = Vec::new();
-    for member in version.shape.split(' ') {
-        let text = parameters.get(member).and_then(Value::as_str);
-        let shown = text.and_then(|text| kind.abridged(member, text));
-        let field = fields.iter_mut().find(|field| field.name == member);
+    for (member, place, text) in texts(version.shape, parameters) {
+        let shown = kind.abridged(&member, text);
+        let field = fields.iter_mut().find(|field| field.name == place);
         if let (Some(shown), Some(field)) = (shown, field) {
             field.value = shown;
-            abridged.push(member);
+            if !abridged.contains(&member) {
+                abridged.push(member);
+            }
         }
     }
     abridged
+}
+
+/// The texts of the parameters and of the objects in their lists: name of the member, place and text.
+fn texts<'p>(shape: &str, parameters: &'p Value) -> Vec<(String, String, &'p str)> {
+    let mut texts = Vec::new();
+    for member in shape.split(' ') {
+        let Some((list, inside)) = member.split_once("[]:") else {
+            let text = parameters.get(member).and_then(Value::as_str);
+            texts.extend(text.map(|text| (member.to_owned(), member.to_owned(), text)));
+            continue;
+        };
+        let items = parameters.get(list).and_then(Value::as_array).map(Vec::as_slice);
+        for (index, item) in items.unwrap_or_default().iter().enumerate() {
+            for name in shape::named(inside).unwrap_or_default().split(' ') {
+                let text = item.get(name).and_then(Value::as_str);
+                let named = |text| (format!("{list}[].{name}"), format!("{list}[{index}].{name}"), text);
+                texts.extend(text.map(named));
+            }
+        }
+    }
+    texts
 }
 
 /// What is told of bytes that cannot be told.

@@ -4,7 +4,8 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
 use quorate_common::wire::{
-    ApiKey, Invitation, Policy, PrivateKey, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint,
+    ApiKey, Invitation, Policy, PrivateKey, Secret, SmartContractInterface, Tag, User, Wallet,
+    WebhookEndpoint,
 };
 
 use crate::text::{clean, quoted};
@@ -84,6 +85,25 @@ impl<'a> Scene<'a> {
     pub(crate) fn wallet(&self, id: &str) -> Option<&'a Wallet> {
         let mut wallets = self.organization.wallets.iter();
         wallets.find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of a secret.
+    pub(crate) fn secret_named(&self, id: &str) -> String {
+        match self.secret(id) {
+            Some(Secret { name: None, .. }) => format!("the secret without a name ({})", clean(id)),
+            found => named(found.and_then(|secret| secret.name.as_deref()), id),
+        }
+    }
+
+    /// The secret with this id.
+    pub(crate) fn secret(&self, id: &str) -> Option<&'a Secret> {
+        let mut secrets = self.organization.secrets.iter();
+        secrets.find(|secret| secret.secret_id.to_string().eq_ignore_ascii_case(id))
+    }
+
+    /// Name and whole id of whoever asked.
+    pub(crate) fn asker_named(&self) -> String {
+        self.asker.map_or_else(|| "whoever asks".to_owned(), |asker| self.user_named(&asker.to_string()))
     }
 
     /// Name and whole id of an invitation.

@@ -7,7 +7,7 @@ use super::Field;
 use crate::text::clean;
 
 /// Objects that occur in several types.
-const SHAPES: [(&str, &str); 32] = [
+const SHAPES: [(&str, &str); 35] = [
     ("Selector1", "subject operator target"),
     ("Selector2", "subject operator targets[]"),
     ("Policy", "policyName effect condition consensus notes time"),
@@ -61,6 +61,9 @@ const SHAPES: [(&str, &str); 32] = [
     ("Invitation", "receiverUserName receiverUserEmail receiverUserTags[] accessType senderUserId"),
     ("Subscription", "eventType filtersJson isActive"),
     ("IpRule", "cidr label"),
+    ("Pair", "key value"),
+    ("ImportedSecret", "name secretPayload targetPublicKey encryptionSuite staticProperties[]:Pair"),
+    ("ExportedSecret", "secretId targetPublicKey encryptionSuite requestContext[]:Pair"),
 ];
 
 /// A member that clients add to any body and that no service like this one acts on.

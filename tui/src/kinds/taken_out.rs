@@ -30,23 +30,27 @@ impl TakenOut<'_> {
         );
         story.fact("target key, in full", grouped(&clean(self.target)));
         story.flag(Level::High, "key-exported", "whoever has the copy can sign without this service");
-        match scene.key_holder(self.target) {
-            Some(_) => {
-                let text =
-                    format!("the target is {}, which also stamps requests", scene.key_named(self.target));
-                story.flag(Level::High, "target-stamps", text);
-            }
-            None => story.flag(
-                Level::High,
-                "target-unknown",
-                "nothing here tells whose key the target is: compare it with what the receiver sees",
-            ),
-        }
+        flag_target(&mut story, self.target, scene);
         if !self.known {
             story.flag(Level::Med, "unknown-key", format!("{named} is not in this organization now"));
         }
         let (prompt, answer) = self.danger;
         story.danger(prompt, &clean(answer));
         story
+    }
+}
+
+/// What is known of the key that something leaves to.
+pub(super) fn flag_target(story: &mut Story, target: &str, scene: &Scene<'_>) {
+    match scene.key_holder(target) {
+        Some(_) => {
+            let text = format!("the target is {}, which also stamps requests", scene.key_named(target));
+            story.flag(Level::High, "target-stamps", text);
+        }
+        None => story.flag(
+            Level::High,
+            "target-unknown",
+            "nothing here tells whose key the target is: compare it with what the receiver sees",
+        ),
     }
 }

@@ -1,4 +1,4 @@
-//! What policies may ask about that which a request would sign, read here from its bytes.
+//! What policies may ask about that which a request would sign, read here from its bytes, or take out.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use crate::contracts::Stated;
 /// A root and its facts.
 pub(super) type Content = (String, Value);
 
-/// One for each thing that is signed and judged by itself; none of a request that signs nothing that is decoded. The error
-/// says why it cannot be read.
+/// One for each thing that is signed or taken out and judged by itself; none of a request that signs nothing that is
+/// decoded. The error says why it cannot be read.
 pub(super) fn of(
     activity_type: &str,
     members: &BTreeMap<String, Json>,
@@ -48,8 +48,21 @@ pub(super) fn of(
             let texts = given.unwrap_or_default().iter().map(|text| text.as_str().unwrap_or_default());
             payloads(&texts.collect::<Vec<_>>())
         }
+        "EXPORT_SECRETS" => {
+            let asked = members.get("secrets").and_then(Json::as_array).map(Vec::as_slice);
+            let ids =
+                asked.unwrap_or_default().iter().map(|one| one["secretId"].as_str().unwrap_or_default());
+            ids.map(|id| secret(organization, id)).collect()
+        }
         _ => Ok(Vec::new()),
     }
+}
+
+fn secret(organization: &OrganizationDetail, id: &str) -> Result<Content, String> {
+    let found = organization.secrets.iter().find(|one| one.secret_id.to_string() == id);
+    let found = found.ok_or_else(|| format!("there is no secret {id}"))?;
+    let properties = found.static_properties.iter().map(|one| (one.key.as_str(), one.value.as_str()));
+    Ok(quorate_policy::request::secret(properties))
 }
 
 fn text<'m>(members: &'m BTreeMap<String, Json>, name: &str) -> &'m str {

@@ -70,6 +70,9 @@ impl Body {
         let mut subjects = subjects(named_of(&self.activity_type), &members, organization, looked)?;
         let contents = content::of(&self.activity_type, &members, organization, looked)?;
         if !contents.is_empty() {
+            if subjects.is_empty() {
+                subjects.push(Subject::default());
+            }
             let about = |content: Content| {
                 let with = |subject: &Subject| Subject { content: vec![content.clone()], ..subject.clone() };
                 subjects.iter().map(with).collect::<Vec<_>>()

@@ -15,6 +15,27 @@ fn the_catalogue_is_readable() {
     assert!(types().len() > 50);
 }
 
+#[test]
+fn each_secret_is_judged_by_its_properties() {
+    let organization = Stage::new(1, 1).furnished();
+    let ids = [0, 1].map(|place| organization.secrets[place].secret_id.to_string());
+    let made = |ids: &[&str]| {
+        let asked: Vec<_> = ids.iter().map(|id| json!({"secretId": id})).collect();
+        let parameters = to_raw_value(&json!({"secrets": asked})).unwrap();
+        let body =
+            Body { activity_type: "ACTIVITY_TYPE_EXPORT_SECRETS".to_owned(), parameters, requester: None };
+        body.made(&organization, &Looked::new())
+    };
+    let condition = Some("secret.static_properties['env'] == 'prod'");
+    let program = PolicyProgram::parse(Effect::Allow, condition, None, None).unwrap();
+    let matched = |ids: &[&str]| made(ids).map(|made| made.is_matched(&program, 0));
+    assert_eq!(matched(&[&ids[0]]), Ok(true));
+    assert_eq!(matched(&[&ids[1]]), Ok(false), "it has no such property");
+    assert_eq!(matched(&[&ids[1], &ids[0]]), Ok(true));
+    let unknown = "7f7f7f7f-7f7f-4f7f-8f7f-7f7f7f7f7f7f";
+    assert_eq!(matched(&[unknown]), Err(format!("there is no secret {unknown}")));
+}
+
 /// The generator of secp256k1 (SEC 2).
 const PUBLIC_KEY: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
 

@@ -91,7 +91,7 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
     for (name, value) in proposal.parameters.as_object().into_iter().flatten() {
         texts.push(name.as_str());
         // What is not drawn as it stands is looked at by its kind.
-        if !decoded.abridged.contains(&name.as_str()) {
+        if !decoded.abridged.contains(name) {
             strings(value, &mut texts);
         }
     }

@@ -16,6 +16,7 @@ mod organizations;
 mod policies;
 mod prelude;
 mod private_keys;
+mod secrets;
 mod session_profiles;
 mod signing;
 mod smart_contract_interfaces;
@@ -37,7 +38,7 @@ struct Table {
 
 impl Table {
     fn build() -> Self {
-        let groups: [&[Entry]; 15] = [
+        let groups: [&[Entry]; 16] = [
             billing::ENTRIES,
             credentials::ENTRIES,
             invitations::ENTRIES,
@@ -45,6 +46,7 @@ impl Table {
             organizations::ENTRIES,
             policies::ENTRIES,
             private_keys::ENTRIES,
+            secrets::ENTRIES,
             session_profiles::ENTRIES,
             signing::ENTRIES,
             smart_contract_interfaces::ENTRIES,

@@ -2,8 +2,8 @@
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SmartContractInterfaceId, TagId,
-    UserId, WalletId,
+    EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId,
+    TagId, UserId, WalletId,
 };
 use zeroize::Zeroizing;
 
@@ -12,7 +12,7 @@ use super::organization::{Head, Organization, RootQuorum};
 use super::record::Record;
 use super::{
     FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy,
-    PrivateKey, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
+    PrivateKey, Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
     WebhookEndpoint,
 };
 use crate::refusal::Corrupt;
@@ -73,6 +73,10 @@ pub enum Change {
     PutWebhookEndpoint(WebhookEndpoint),
     /// A webhook endpoint is gone.
     RemoveWebhookEndpoint(EndpointId),
+    /// A secret was brought in, with its value.
+    ImportSecret(Secret, SecretBytes),
+    /// A secret that was brought in is gone, and its value with it.
+    RemoveSecret(SecretId),
     /// A new session profile.
     AddSessionProfile(SessionProfile),
     /// A new smart contract interface with its text.
@@ -212,17 +216,16 @@ impl Applied {
                 self.writes.push(Write::remove(layout::entity(id, Entity::Policy(policy))));
                 self.after.remove_policy(policy);
             }
-            Change::AddSecret(of, secret) => {
-                self.writes.push(Write {
-                    key: layout::secret(id, of),
-                    value: Some(secret.into_record()),
-                    replaces: false,
-                });
-            }
+            Change::AddSecret(of, secret) => self.add_secret(of, secret),
             Change::PutInvitation(invitation) => self.put(invitation)?,
             Change::RemoveInvitation(invitation) => self.remove::<Invitation>(invitation),
             Change::PutWebhookEndpoint(endpoint) => self.put(endpoint)?,
             Change::RemoveWebhookEndpoint(endpoint) => self.remove::<WebhookEndpoint>(endpoint),
+            Change::ImportSecret(secret, value) => {
+                self.add_secret(SecretOf::Secret(secret.id), value);
+                self.put(secret)?;
+            }
+            Change::RemoveSecret(secret) => self.remove_secret(secret),
             Change::AddSessionProfile(profile) => self.put(profile)?,
             Change::AddSmartContractInterface(interface, text) => {
                 self.writes.push(Write::put_new(layout::interface_text(id, interface.id), &text)?);
@@ -258,6 +261,16 @@ impl Applied {
         T::shelf_mut(&mut self.after).remove(one);
     }
 
+    fn add_secret(&mut self, of: SecretOf, secret: SecretBytes) {
+        let key = layout::secret(self.id(), of);
+        self.writes.push(Write { key, value: Some(secret.into_record()), replaces: false });
+    }
+
+    fn remove_secret(&mut self, secret: SecretId) {
+        self.remove::<Secret>(secret);
+        self.writes.push(Write::remove(layout::secret(self.id(), SecretOf::Secret(secret))));
+    }
+
     fn remove_wallet(&mut self, wallet: WalletId) {
         let id = self.id();
         self.remove::<Wallet>(wallet);
@@ -283,6 +296,7 @@ impl Applied {
         }
         before.invitations.iter().for_each(|one| self.remove::<Invitation>(one.id));
         before.webhook_endpoints.iter().for_each(|one| self.remove::<WebhookEndpoint>(one.id));
+        before.secrets.iter().for_each(|one| self.remove_secret(one.id));
         before.session_profiles.iter().for_each(|one| self.remove::<SessionProfile>(one.id));
         before.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
         let head = &mut self.after.head;

@@ -5,7 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId,
     SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use sha2::Sha256;
@@ -106,6 +106,8 @@ pub enum Entity {
     Invitation(InvitationId),
     /// Webhook endpoint.
     WebhookEndpoint(EndpointId),
+    /// Secret that was brought in, without its value.
+    Secret(SecretId),
     /// Session profile.
     SessionProfile(SessionProfileId),
     /// Smart contract interface, without its text.
@@ -122,6 +124,7 @@ pub fn entity(organization: OrganizationId, entity: Entity) -> Key {
         Entity::Policy(id) => (b'p', id.as_bytes()),
         Entity::Invitation(id) => (b'i', id.as_bytes()),
         Entity::WebhookEndpoint(id) => (b'h', id.as_bytes()),
+        Entity::Secret(id) => (b'v', id.as_bytes()),
         Entity::SessionProfile(id) => (b's', id.as_bytes()),
         Entity::SmartContractInterface(id) => (b'c', id.as_bytes()),
     };
@@ -152,6 +155,8 @@ pub enum SecretOf {
     Wallet(WalletId),
     /// Scalar of a private key.
     PrivateKey(PrivateKeyId),
+    /// Value of a secret that was brought in.
+    Secret(SecretId),
 }
 
 /// A secret.
@@ -159,13 +164,19 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
     let (class, id) = match &of {
         SecretOf::Wallet(id) => (b'w', id.as_bytes()),
         SecretOf::PrivateKey(id) => (b'k', id.as_bytes()),
+        SecretOf::Secret(id) => (b'v', id.as_bytes()),
     };
     key(b's', &[organization.as_bytes(), &[class], id])
 }
 
 /// Whether the record at this key can be longer than the store takes in one piece. The others stay far below.
 pub fn may_be_long(key: &[u8]) -> bool {
-    matches!(key.first(), Some(b'a' | b'e' | b'i' | b'o' | b'x' | b'y'))
+    match key.first() {
+        Some(b'a' | b'e' | b'i' | b'o' | b'x' | b'y') => true,
+        // Seeds and scalars are short; values of secrets need not be.
+        Some(b's') => key.get(17) == Some(&b'v'),
+        _ => false,
+    }
 }
 
 /// The text of a smart contract interface.

@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use super::record::Record;
 use super::{
     ApiKey, Authenticator, FeatureName, Invitation, IpAllowlist, Millis, Passkey, PaymentMethod, Policy,
-    PrivateKey, SessionProfile, Shelf, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint, origins,
+    PrivateKey, Secret, SessionProfile, Shelf, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint,
+    origins,
 };
 use crate::refusal::Corrupt;
 
@@ -169,6 +170,8 @@ pub struct Organization {
     pub invitations: Shelf<Invitation>,
     /// Endpoints that receive webhooks.
     pub webhook_endpoints: Shelf<WebhookEndpoint>,
+    /// Secrets that were brought in, without their values.
+    pub secrets: Shelf<Secret>,
     /// What sessions may be limited to.
     pub session_profiles: Shelf<SessionProfile>,
     /// Interfaces of smart contracts, without their texts.
@@ -189,6 +192,7 @@ impl Organization {
             tags: Shelf::default(),
             invitations: Shelf::default(),
             webhook_endpoints: Shelf::default(),
+            secrets: Shelf::default(),
             session_profiles: Shelf::default(),
             smart_contract_interfaces: Shelf::default(),
         }

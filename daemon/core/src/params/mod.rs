@@ -4,6 +4,7 @@ pub mod card;
 pub mod credential;
 pub mod keys;
 pub mod policy;
+pub mod secrets;
 pub mod user;
 pub mod webhook;
 

@@ -4,7 +4,7 @@ use quorate_common::ids::UserId;
 use quorate_policy::Value;
 use quorate_policy::request::{self, Subject};
 
-use crate::model::{PrivateKey, Wallet, WalletAccount};
+use crate::model::{PrivateKey, Secret, Wallet, WalletAccount};
 
 /// What a policy may ask about an activity, beside its type and parameters.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +82,16 @@ impl Facts {
         };
         let subjects: Vec<Subject> = contents.into_iter().flat_map(about).collect();
         if subjects.is_empty() { self } else { Self { subjects, ..self } }
+    }
+
+    /// Of secrets that are taken out, each judged by itself.
+    pub fn of_secrets<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let about = |secret: &Secret| {
+            let properties = secret.static_properties.iter();
+            let content = request::secret(properties.map(|one| (one.key.as_str(), one.value.as_str())));
+            Subject { content: vec![content], ..Subject::default() }
+        };
+        Self { subjects: secrets.into_iter().map(about).collect(), ..Self::default() }
     }
 
     /// Of something that a private key signs.

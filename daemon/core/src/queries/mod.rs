@@ -16,6 +16,7 @@ use crate::world::World;
 mod activities;
 mod keys;
 mod organizations;
+mod secrets;
 mod settings;
 mod users;
 mod wallets;
@@ -70,6 +71,7 @@ const ENTRIES: &[Entry] = &[
     entry("list_policies", organizations::list_policies),
     entry("list_private_key_tags", keys::list_private_key_tags),
     entry("list_private_keys", keys::list_private_keys),
+    entry("list_secrets", secrets::list_secrets),
     entry("list_smart_contract_interfaces", settings::list_smart_contract_interfaces),
     entry("list_suborgs", organizations::list_suborgs),
     entry("list_user_tags", users::list_user_tags),

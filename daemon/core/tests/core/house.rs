@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::memory::Memory;
 use crate::passkey::Passkey;
-use crate::samples;
+use crate::{samples, secrets};
 
 /// When the tests take place: 2026-01-01T00:00:00Z.
 pub(crate) const NOW: Millis = 1_767_225_600_000;
@@ -139,6 +139,10 @@ pub(crate) struct House {
     pub(crate) interface: String,
     /// A mnemonic and a private key that the first root user can import.
     pub(crate) bundles: [String; 2],
+    /// A secret.
+    pub(crate) secret: String,
+    /// A secret that the first root user can import: parameters without a name.
+    pub(crate) sealed_secret: Value,
     /// The fingerprint of an activity that waits: proposed by the second root user.
     pub(crate) waiting: String,
     serial: u64,
@@ -191,6 +195,8 @@ impl House {
             session_profile: String::new(),
             interface: String::new(),
             bundles: Default::default(),
+            secret: String::new(),
+            sealed_secret: Value::Null,
             waiting: String::new(),
             serial: 0,
         };
@@ -273,6 +279,9 @@ impl House {
             self.import_bundle("WALLET", mnemonic.as_bytes()),
             self.import_bundle("PRIVATE_KEY", &[0x46; 32]),
         ];
+        let mut sealed = secrets::sealed(self, &[b"value", b"fresh"]);
+        self.sealed_secret = sealed.remove(1);
+        self.secret = secrets::imported(self, sealed.remove(0), "secret", &[("env", "prod")]);
         let roots = self.roots.clone();
         let waits = json!({"walletName": "waiting", "accounts": []});
         let made = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);
@@ -426,12 +435,17 @@ impl House {
 /// Something encrypted to the key that an activity made for an import.
 pub(crate) fn bundle_for(made: &Value, noun: &str, plaintext: &[u8]) -> String {
     let member = if noun == "WALLET" { "initImportWalletResult" } else { "initImportPrivateKeyResult" };
-    let message: Value =
-        serde_json::from_str(made["result"][member]["importBundle"].as_str().expect("a text")).expect("JSON");
+    seal_for(&made["result"][member]["importBundle"], plaintext).1
+}
+
+/// The key in a message of the service, and something encrypted to it.
+pub(crate) fn seal_for(message: &Value, plaintext: &[u8]) -> (String, String) {
+    let message: Value = serde_json::from_str(message.as_str().expect("a text")).expect("JSON");
     let data = const_hex::decode(message["data"].as_str().expect("a text")).expect("hex");
     let data: Value = serde_json::from_slice(&data).expect("JSON");
     let target = TargetPublicKey::parse(data["targetPublic"].as_str().expect("a text")).expect("a point");
-    Sealed::new(&target, plaintext, &mut |buffer| buffer.fill(5)).expect("it seals").to_json().expect("JSON")
+    let sealed = Sealed::new(&target, plaintext, &mut |buffer| buffer.fill(5)).expect("it seals");
+    (target.hex(), sealed.to_json().expect("JSON"))
 }
 
 /// A root user of a new organization, with one key.

@@ -33,6 +33,7 @@ mod passkeys;
 mod policies;
 mod refusals;
 mod samples;
+mod secrets;
 mod seed;
 mod settings;
 mod stored;

@@ -181,6 +181,7 @@ fn contents(organization: &Organization) -> Value {
         "tags": organization.tags().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
         "invitations": shelf(&organization.invitations),
         "webhook endpoints": shelf(&organization.webhook_endpoints),
+        "secrets": shelf(&organization.secrets),
         "session profiles": shelf(&organization.session_profiles),
         "smart contract interfaces": shelf(&organization.smart_contract_interfaces),
         "policies": organization.policies().map(|one| json(serde_json::to_value(&one.policy))).collect::<Vec<_>>(),

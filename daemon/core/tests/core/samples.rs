@@ -137,6 +137,16 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "EXPORT_PRIVATE_KEY" => {
             json!({"privateKeyId": house.private_key, "targetPublicKey": public_key(30)})
         }
+        "DELETE_SECRETS" => json!({"secretIds": [house.secret]}),
+        "EXPORT_SECRETS" => json!({"secrets": [{"secretId": house.secret, "targetPublicKey": public_key(30),
+            "encryptionSuite": SUITE, "requestContext": [{"key": "reason", "value": "release"}]}]}),
+        "IMPORT_SECRETS" => {
+            let mut secret = house.sealed_secret.clone();
+            secret["name"] = json!("fresh");
+            secret["staticProperties"] = json!([{"key": "env", "value": "test"}]);
+            json!({"secrets": [secret]})
+        }
+        "INIT_IMPORT_SECRETS" => json!({"encryptionSuite": SUITE, "numSecrets": 2}),
         "EXPORT_WALLET" => json!({"walletId": house.wallet.0, "targetPublicKey": public_key(30),
             "language": "MNEMONIC_LANGUAGE_SPANISH"}),
         "EXPORT_WALLET_ACCOUNT" => json!({"address": house.wallet.1, "targetPublicKey": public_key(30)}),
@@ -189,6 +199,9 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         _ => panic!("{activity_type} has no sample parameters: add an arm here"),
     }
 }
+
+/// How secrets are encrypted on their way.
+pub(crate) const SUITE: &str = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
 
 /// Number of a card that no bank issues.
 pub(crate) const CARD: &str = "4242424242421881";

@@ -8,7 +8,7 @@ use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId,
+    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId,
     SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_core::mail::Mail;
@@ -16,8 +16,8 @@ use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
-    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, SessionProfile,
-    SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, Secret,
+    SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use quorate_core::notice::Notice;
 use quorate_core::secret;
@@ -104,6 +104,7 @@ fn records_stay_readable() {
     check::<Notice>(&house, |key| key[0] == b'x');
     check::<Invitation>(&house, entity(b'i'));
     check::<WebhookEndpoint>(&house, entity(b'h'));
+    check::<Secret>(&house, entity(b'v'));
     check::<SessionProfile>(&house, entity(b's'));
     check::<SmartContractInterface>(&house, entity(b'c'));
     check::<InterfaceText>(&house, |key| key[0] == b'i');
@@ -173,6 +174,7 @@ fn secrets_stay_readable() {
         let (mnemonic, found) = secret::mnemonic(record).expect("a wallet secret");
         assert_eq!((mnemonic.phrase().split(' ').next_back(), found.as_str()), (Some("about"), passphrase));
     }
+    assert_eq!(secret::value(b"\x04value").expect("a secret value"), b"value");
     let import =
         ImportTarget::decode(Vec::new(), &hex(&format!("01{}", "11".repeat(32)))).expect("an import target");
     assert!(import.key.public().hex().starts_with("040217e617f0b6443928278f"));
@@ -180,7 +182,11 @@ fn secrets_stay_readable() {
         ImportTarget::decode(Vec::new(), &[2; 33]).is_err() && ImportTarget::decode(Vec::new(), &[]).is_err()
     );
     for bad in [&wallet[..64], &one[..32], &[][..], &[3; 33][..]] {
-        assert!(secret::seed(bad).is_err() && secret::private_key(Curve::Secp256k1, bad).is_err());
+        assert!(
+            secret::value(bad).is_err()
+                && secret::seed(bad).is_err()
+                && secret::private_key(Curve::Secp256k1, bad).is_err()
+        );
     }
     assert!(secret::seed(&one).is_err() && secret::private_key(Curve::Secp256k1, &wallet).is_err());
 }
@@ -253,6 +259,8 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("invitation", entity(Entity::Invitation(InvitationId::from_bytes([0xdd; 16])))),
         ("webhook endpoint", entity(Entity::WebhookEndpoint(endpoint))),
         ("session profile", entity(Entity::SessionProfile(SessionProfileId::from_bytes([0xff; 16])))),
+        ("secret", entity(Entity::Secret(SecretId::from_bytes([0x13; 16])))),
+        ("secret value", layout::secret(organization, SecretOf::Secret(SecretId::from_bytes([0x13; 16])))),
         ("contract interface", entity(Entity::SmartContractInterface(interface))),
         ("interface text", layout::interface_text(organization, interface)),
         ("leftover", layout::leftover(organization, wallet)),

@@ -1,7 +1,8 @@
 //! What approvers are told of keys that come and go.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::super::{Scene, decode};
 use super::check;
 use crate::testing::Stage;
 
@@ -28,6 +29,61 @@ fn exports() {
             ("EXPORT_PRIVATE_KEY", json!({"privateKeyId": key, "targetPublicKey": TARGET})),
         ],
     );
+}
+
+#[test]
+fn secrets() {
+    let known = ["86868686-8686-8686-8686-868686868686", "87878787-8787-8787-8787-878787878787"];
+    let suite = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
+    let secret = |name: Option<&str>, properties: Value| {
+        let mut secret = json!({"secretPayload": "{\"encappedPublic\":\"04\"}", "targetPublicKey": TARGET,
+            "encryptionSuite": suite, "staticProperties": properties});
+        if let Some(name) = name {
+            secret["name"] = json!(name);
+        }
+        secret
+    };
+    let export = |id: &str, context: Value| json!({"secretId": id, "targetPublicKey": TARGET, "encryptionSuite": suite, "requestContext": context});
+    let unknown = "7f7f7f7f-7f7f-4f7f-8f7f-7f7f7f7f7f7f";
+    let environment = json!([{"key": "env", "value": "prod"}]);
+    check(
+        "secrets",
+        &[
+            ("INIT_IMPORT_SECRETS", json!({"encryptionSuite": suite, "numSecrets": 2})),
+            (
+                "IMPORT_SECRETS",
+                json!({"secrets": [secret(Some("database"), environment), secret(None, json!([]))]}),
+            ),
+            (
+                "EXPORT_SECRETS",
+                json!({"secrets": [export(known[0], json!([{"key": "reason", "value": "release 7"}])),
+                    export(known[1], json!([]))]}),
+            ),
+            ("EXPORT_SECRETS", json!({"secrets": [export(unknown, json!([]))]})),
+            ("DELETE_SECRETS", json!({"secretIds": known})),
+            ("DELETE_SECRETS", json!({"secretIds": [unknown]})),
+        ],
+    );
+}
+
+#[test]
+fn payloads_in_lists_are_told_in_short() {
+    let organization = Stage::new(3, 2).furnished();
+    let scene = Scene { organization: &organization, asker: None };
+    let secret = |payload: &str| {
+        json!({"secretPayload": payload, "targetPublicKey": TARGET,
+            "encryptionSuite": "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1"})
+    };
+    let parameters = json!({"secrets": [secret("first"), secret("second")]});
+    let decoded = decode("ACTIVITY_TYPE_IMPORT_SECRETS", &parameters, &scene);
+    assert_eq!(decoded.abridged, ["secrets[].secretPayload"]);
+    let payloads = decoded.fields.iter().filter(|field| field.name.ends_with("secretPayload"));
+    let shown: Vec<&str> = payloads.map(|field| field.value.as_str()).collect();
+    let whole = |length| format!("{length} characters, which only the daemon can open");
+    assert_eq!(shown, [whole(5), whole(6)]);
+    let mut other = parameters;
+    other["secrets"][0]["encryptionSuite"] = json!("TRANSPORT_ENCRYPTION_SUITE_UNSPECIFIED");
+    assert!(decode("ACTIVITY_TYPE_IMPORT_SECRETS", &other, &scene).undecoded.is_some());
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Kind for ImportWallet {
         wallet::names_are_free(&intent.accounts, view)?;
         view.wallet_name_is_free(&intent.wallet_name)?;
         room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")?;
-        let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), None, view)?;
+        let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), view)?;
         let imported = wallet::imported(&opened.plaintext, view)?;
         Ok((Facts::default(), (imported, opened.place)))
     }

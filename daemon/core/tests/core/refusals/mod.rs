@@ -13,6 +13,7 @@ use crate::samples;
 mod bundles;
 mod changes;
 mod keys;
+mod secrets;
 mod settings;
 
 /// Who sends a request that is refused, and where to.
@@ -52,8 +53,14 @@ pub(crate) fn proof() -> &'static str {
 
 /// All of them. The text is how the documented message begins.
 fn all(house: &House) -> Vec<Row> {
-    [bundles::refusals(house), keys::refusals(house), changes::refusals(house), settings::refusals(house)]
-        .concat()
+    [
+        bundles::refusals(house),
+        keys::refusals(house),
+        changes::refusals(house),
+        secrets::refusals(house),
+        settings::refusals(house),
+    ]
+    .concat()
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Brings secrets in.
+
+use quorate_common::bounded::Text;
+use quorate_common::ids::SecretId;
+
+use crate::bundles::{self, ImportKeys, MAX_SECRET_BUNDLE, Opened};
+use crate::kinds::prelude::*;
+use crate::limits::{SECRET_BYTES, SECRET_TARGETS};
+use crate::model::{Purpose, Secret};
+use crate::params::secrets::{KeyValues, TransportEncryptionSuite, check};
+use crate::secret::SecretBytes;
+
+pub(in crate::kinds) struct ImportSecrets;
+
+/// Brings secrets in: 1 to 65536 bytes each, encrypted to keys that the caller was given for it. All or none.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    #[serde(default)]
+    secrets: AtMost<SecretParams, SECRET_TARGETS>,
+}
+
+/// A secret to be brought in.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SecretParams {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<Label>,
+    secret_payload: Text<MAX_SECRET_BUNDLE>,
+    /// The key that it is encrypted to.
+    target_public_key: Text<130>,
+    encryption_suite: TransportEncryptionSuite,
+    /// What policies may ask about it. Never changes.
+    #[serde(default)]
+    static_properties: KeyValues,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    secret_ids: AtMost<SecretId, SECRET_TARGETS>,
+}
+
+impl Form for Intent {
+    type Kind = ImportSecrets;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_SECRETS";
+    const NUMBER: u16 = 162;
+    const RESULT: &'static str = "importSecretsResult";
+}
+
+impl Kind for ImportSecrets {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Secret));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = Vec<Opened>;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<Opened>), Refusal> {
+        not_empty(&intent.secrets, "secrets")?;
+        let names = || intent.secrets.iter().filter_map(|secret| secret.name.as_ref());
+        distinct(names().map(Label::as_str), "secrets")?;
+        names().try_for_each(|name| view.secret_name_is_free(name))?;
+        let present = view.organization.secrets.len();
+        room(present, intent.secrets.len(), view.world.limits().secrets, "secrets")?;
+        let mut keys = ImportKeys::of(Purpose::Secret, view)?;
+        let opened = intent.secrets.iter().map(|secret| open(secret, &mut keys));
+        Ok((Facts::default(), opened.collect::<Result<_, _>>()?))
+    }
+
+    fn execute(intent: Intent, opened: Vec<Opened>, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        let mut ids = Vec::with_capacity(opened.len());
+        for (secret, opened) in intent.secrets.into_iter().zip(opened) {
+            let id = SecretId::random(cx.random());
+            let static_properties = secret.static_properties.into_iter().map(Into::into).collect();
+            let record = Secret { id, name: secret.name, static_properties, created: cx.now() };
+            cx.change(Change::ImportSecret(record, SecretBytes::value(&opened.plaintext)));
+            cx.change(Change::RemoveImportTarget(opened.place));
+            ids.push(id);
+        }
+        Ok(Outcome { secret_ids: AtMost::cut(ids) })
+    }
+}
+
+fn open(secret: &SecretParams, keys: &mut ImportKeys) -> Result<Opened, Refusal> {
+    check(&secret.static_properties, "staticProperties")?;
+    let target = bundles::target(secret.target_public_key.as_str())?;
+    let opened = keys.open(&target, secret.secret_payload.as_str())?;
+    match opened.plaintext.len() {
+        1..=SECRET_BYTES => Ok(opened),
+        _ => Err(Wrong::Text("invalid secret: expected 1 to 65536 bytes").into()),
+    }
+}

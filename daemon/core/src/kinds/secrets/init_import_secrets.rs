@@ -1,0 +1,54 @@
+//! Makes keys that secrets can be imported to.
+
+use crate::bundles;
+use crate::kinds::prelude::*;
+use crate::limits::SECRET_TARGETS;
+use crate::model::Purpose;
+use crate::params::keys::ImportBundle;
+use crate::params::secrets::TransportEncryptionSuite;
+
+pub(in crate::kinds) struct InitImportSecrets;
+
+/// Makes keys that the caller can import one secret to each, once, within 24 hours.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    encryption_suite: TransportEncryptionSuite,
+    #[schemars(range(min = 1, max = SECRET_TARGETS))]
+    num_secrets: u32,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    enclave_target_messages: AtMost<ImportBundle, SECRET_TARGETS>,
+}
+
+impl Form for Intent {
+    type Kind = InitImportSecrets;
+    type Outcome = Outcome;
+    const TYPE: &'static str = "ACTIVITY_TYPE_INIT_IMPORT_SECRETS";
+    const NUMBER: u16 = 153;
+    const RESULT: &'static str = "initImportSecretsResult";
+}
+
+impl Kind for InitImportSecrets {
+    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Secret));
+    const GATE: Gate = Gate::Policy;
+    type Intent = Intent;
+    type Plan = usize;
+    type Outcome = Outcome;
+
+    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, usize), Refusal> {
+        match usize::try_from(intent.num_secrets) {
+            Ok(number @ 1..=SECRET_TARGETS) => Ok((Facts::default(), number)),
+            _ => Err(Wrong::Text("invalid request body: `parameters.numSecrets`: expected 1 to 50").into()),
+        }
+    }
+
+    fn execute(_: Intent, number: usize, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+        bundles::make_room(Purpose::Secret, number, cx)?;
+        let messages = (0..number).map(|_| bundles::new_target(Purpose::Secret, cx).map(ImportBundle::new));
+        Ok(Outcome { enclave_target_messages: AtMost::cut(messages.collect::<Result<_, _>>()?) })
+    }
+}
