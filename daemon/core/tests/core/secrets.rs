@@ -157,7 +157,7 @@ fn secrets_are_listed_newest_first_page_by_page() {
     let mut house = House::found(1);
     let root = house.roots[0].clone();
     let mut ids = vec![house.secret.clone()];
-    for (number, secret) in (1_u64..).zip(sealed(&mut house, &[b"value"; 4])) {
+    for (number, secret) in (1_u64..).zip(sealed(&mut house, &[b"value".as_slice(); 4])) {
         let secret = json!({"secrets": [secret]});
         let made = house.submit(&root, house.id, IMPORT, &secret, NOW + number).expect("it is imported");
         let id = made["activity"]["result"]["importSecretsResult"]["secretIds"][0].as_str();
