@@ -8,6 +8,7 @@ use quorate_core::model::layout::{self, Key};
 use quorate_core::refusal::Corrupt;
 use quorate_core::seal::NONCE;
 use quorate_core::world::{Page, Records};
+use zeroize::Zeroizing;
 
 use crate::store::{Row, Store, StoreError};
 use crate::vault::Vault;
@@ -115,12 +116,15 @@ impl Barrier {
             return Ok(plain);
         }
         let (generation, count) = read_manifest(&plain)?;
-        let mut whole = Vec::new();
+        let length = usize::try_from(count).unwrap_or_default().saturating_mul(PART);
+        // A buffer that grows would leave copies behind that nobody wipes.
+        let mut whole = Vec::with_capacity(length);
         for number in 0..count {
             let place = part(key, generation, number);
             let value = self.store.value(&place).map_err(|error| unread(&error))?;
-            let (_, chunk) = self.open_one(&place, &value.ok_or(Corrupt::Record("part of a record"))?)?;
-            whole.extend_from_slice(&chunk);
+            let value = value.ok_or(Corrupt::Record("part of a record"))?;
+            let (_, chunk) = self.open_one(&place, &value)?;
+            whole.extend_from_slice(&Zeroizing::new(chunk));
         }
         Ok(whole)
     }
@@ -175,7 +179,8 @@ impl Records for Barrier {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-    use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
+    use quorate_common::ids::{OrganizationId, SecretId, SmartContractInterfaceId};
+    use quorate_core::model::layout::SecretOf;
 
     use super::*;
     use crate::store::{Batch, embedded::Embedded};
@@ -209,10 +214,16 @@ mod tests {
             OrganizationId::from_bytes([1; 16]),
             SmartContractInterfaceId::from_bytes([2; 16]),
         );
-        write(&barrier, &text, Some(&long));
-        assert_eq!(parts(), 4);
-        write(&barrier, &text, None);
-        assert_eq!((parts(), barrier.read(b"a1").unwrap().as_deref()), (0, Some(b"short".as_slice())));
+        let value = layout::secret(
+            OrganizationId::from_bytes([1; 16]),
+            SecretOf::Secret(SecretId::from_bytes([2; 16])),
+        );
+        for key in [text, value] {
+            write(&barrier, &key, Some(&long));
+            assert_eq!((parts(), barrier.read(&key).unwrap().as_deref()), (4, Some(long.as_slice())));
+            write(&barrier, &key, None);
+            assert_eq!((parts(), barrier.read(b"a1").unwrap().as_deref()), (0, Some(b"short".as_slice())));
+        }
         write(&barrier, b"a1", Some(&long));
         write(&barrier, b"a1", None);
         assert_eq!((parts(), barrier.read(b"a1").unwrap()), (0, None));

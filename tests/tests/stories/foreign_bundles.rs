@@ -4,11 +4,12 @@
 use quorate_tests::daemon::{Daemon, Options};
 use serde_json::{Value, json};
 use turnkey_client::generated::immutable::activity::v1::{
-    CreateWalletIntent, ExportPrivateKeyIntent, ExportWalletAccountIntent, ExportWalletIntent,
-    ImportPrivateKeyIntent, ImportWalletIntent, InitImportPrivateKeyIntent, InitImportWalletIntent,
-    WalletAccountParams,
+    CreateWalletIntent, DeleteSecretsIntent, ExportPrivateKeyIntent, ExportWalletAccountIntent,
+    ExportWalletIntent, ImportPrivateKeyIntent, ImportWalletIntent, InitImportPrivateKeyIntent,
+    InitImportWalletIntent, WalletAccountParams,
 };
 use turnkey_client::generated::immutable::common::v1::{AddressFormat, Curve, MnemonicLanguage, PathFormat};
+use turnkey_client::generated::services::coordinator::public::v1::ListSecretsRequest;
 use turnkey_enclave_encrypt::errors::EnclaveEncryptError;
 use turnkey_enclave_encrypt::{ExportClient, ImportClient, QuorumPublicKey};
 
@@ -285,4 +286,38 @@ async fn rust_trusts_nobody_else() {
     let answer = alice.client.export_wallet(organization, now, intent).await.expect("a bundle").result;
     let refused = export.decrypt_wallet_mnemonic_phrase(answer.export_bundle, &alice.organization);
     assert!(refused.is_err(), "another key signed it");
+}
+
+#[tokio::test]
+async fn rust_secrets() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let Person { client, organization, quorum, .. } = Person::root(&daemon, 0);
+    // Longer than the store takes in one piece.
+    let values = ["a password".to_owned(), "ü".repeat(32 * 1024)];
+    let mut ids = Vec::new();
+    for (name, value) in ["short", "long"].into_iter().zip(&values) {
+        let properties = [("env".to_owned(), name.to_owned())].into();
+        let name = Some(name.to_owned());
+        let made = client.import_secret(organization.clone(), name, value.clone(), properties, &quorum).await;
+        ids.push(made.expect("a secret").result);
+    }
+    let both = client.export_secret(organization.clone(), &ids, &quorum).await.expect("both secrets").result;
+    assert_eq!(both, values);
+    let asked = ListSecretsRequest { organization_id: organization.clone(), pagination_options: None };
+    let mut listed = client.list_secrets(asked).await.expect("a list").secrets;
+    listed.sort_by_key(|secret| ids.iter().position(|id| *id == secret.secret_id));
+    let names: Vec<_> = listed.iter().map(|secret| secret.name.as_deref()).collect();
+    assert_eq!(names, [Some("short"), Some("long")]);
+    let properties: Vec<_> = listed.iter().flat_map(|secret| &secret.static_properties).collect();
+    assert_eq!(
+        serde_json::to_value(&properties).expect("JSON"),
+        json!([
+        {"key": "env", "value": "short"}, {"key": "env", "value": "long"}])
+    );
+    let now = client.current_timestamp();
+    let gone = DeleteSecretsIntent { secret_ids: vec![ids[1].clone()] };
+    let gone = client.delete_secrets(organization.clone(), now, gone).await.expect("it is deleted").result;
+    assert_eq!(gone.secret_ids, ids[1..]);
+    let answer = client.export_secret(organization.clone(), &ids[1..], &quorum).await;
+    assert_refused(answer, 404, "");
 }

@@ -31,11 +31,7 @@ impl Kind for ImportSecrets {
                 listed(told)
             ),
         );
-        story.flag(
-            Level::Med,
-            "copy-elsewhere",
-            "whoever made it may hold a copy, whoever may take it out here",
-        );
+        story.flag(Level::Med, "copy-elsewhere", "whoever encrypted it knows it, and may hold a copy");
         for secret in &secrets {
             let Some(name) = secret.maybe_text("name")? else { continue };
             if scene.organization.secrets.iter().any(|known| known.name.as_deref() == Some(name)) {
