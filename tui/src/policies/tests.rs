@@ -18,7 +18,8 @@ fn the_catalogue_is_readable() {
 #[test]
 fn each_secret_is_judged_by_its_properties() {
     let organization = Stage::new(1, 1).furnished();
-    let ids = [0, 1].map(|place| organization.secrets[place].secret_id.to_string());
+    let ids = organization.secrets.iter().map(|one| one.secret_id.to_string()).collect::<Vec<_>>();
+    let [production, bare]: [String; 2] = ids.try_into().unwrap();
     let made = |ids: &[&str]| {
         let asked: Vec<_> = ids.iter().map(|id| json!({"secretId": id})).collect();
         let parameters = to_raw_value(&json!({"secrets": asked})).unwrap();
@@ -29,9 +30,9 @@ fn each_secret_is_judged_by_its_properties() {
     let condition = Some("secret.static_properties['env'] == 'prod'");
     let program = PolicyProgram::parse(Effect::Allow, condition, None, None).unwrap();
     let matched = |ids: &[&str]| made(ids).map(|made| made.is_matched(&program, 0));
-    assert_eq!(matched(&[&ids[0]]), Ok(true));
-    assert_eq!(matched(&[&ids[1]]), Ok(false), "it has no such property");
-    assert_eq!(matched(&[&ids[1], &ids[0]]), Ok(true));
+    assert_eq!(matched(&[&production]), Ok(true));
+    assert_eq!(matched(&[&bare]), Ok(false), "it has no such property");
+    assert_eq!(matched(&[&bare, &production]), Ok(true));
     let unknown = "7f7f7f7f-7f7f-4f7f-8f7f-7f7f7f7f7f7f";
     assert_eq!(matched(&[unknown]), Err(format!("there is no secret {unknown}")));
 }
