@@ -9,6 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::app::{Effect, JournalLine, Model, Msg, update, view};
 use crate::ballot::Ballot;
+use crate::book::Book;
 use crate::clock::now_millis;
 use crate::editor;
 use crate::failure::Failure;
@@ -33,10 +34,12 @@ const TOGETHER: Duration = Duration::from_millis(8);
 /// Runs the console until it is left.
 pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let roster = Roster::load(&session.folders.roster())?;
+    let book = Book::load(&session.folders.book())?;
     let session = Arc::new(session);
     let mut screen = Screen::take()?;
     let size = screen.terminal.size()?;
     let mut model = Model::new(session.identity(), roster, (size.width, size.height), now_millis());
+    model.book = book;
     let (answers_in, mut answers) = unbounded_channel();
     let (results_in, mut results) = unbounded_channel();
     let orders = link::start(session.client.clone(), answers_in);

@@ -3,6 +3,7 @@
 use quorate_common::fault::Code;
 use serde_json::{Value, json};
 
+use crate::book::BookFlaw;
 use crate::config::ConfigFlaw;
 use crate::keys::file::KeyFlaw;
 use crate::link::LinkFlaw;
@@ -109,6 +110,15 @@ impl From<PlaceFlaw> for Failure {
     fn from(flaw: PlaceFlaw) -> Self {
         let exit = if matches!(flaw, PlaceFlaw::Wide { .. }) { Exit::Denied } else { Exit::Failed };
         Self::new(exit, flaw.to_string())
+    }
+}
+
+impl From<BookFlaw> for Failure {
+    fn from(flaw: BookFlaw) -> Self {
+        match flaw {
+            BookFlaw::Place(flaw) => flaw.into(),
+            flaw @ BookFlaw::Content { .. } => Self::new(Exit::Failed, flaw.to_string()),
+        }
     }
 }
 

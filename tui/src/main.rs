@@ -3,6 +3,7 @@
 
 mod app;
 mod ballot;
+mod book;
 mod canvas;
 mod cli;
 mod clock;

@@ -44,7 +44,7 @@ pub(crate) enum PlaceFlaw {
 /// The user's own folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Folders {
-    /// Configuration and keys: `$XDG_CONFIG_HOME/quorate` or `~/.config/quorate`.
+    /// Configuration, keys and address book: `$XDG_CONFIG_HOME/quorate` or `~/.config/quorate`.
     pub(crate) config: PathBuf,
     /// What the console remembers: `$XDG_STATE_HOME/quorate` or `~/.local/state/quorate`.
     pub(crate) state: PathBuf,
@@ -67,6 +67,11 @@ impl Folders {
     /// The record of decisions.
     pub(crate) fn journal(&self) -> PathBuf {
         self.state.join("journal.jsonl")
+    }
+
+    /// The address book.
+    pub(crate) fn book(&self) -> PathBuf {
+        self.config.join("book.json")
     }
 
     /// The folder of key files.

@@ -14,7 +14,7 @@ use crate::place::{self, PlaceFlaw};
 /// A key counts as new for a day after it was first seen.
 const NEW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 /// Largest roster that is read.
-const SIZE_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const SIZE_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// Keys by organization.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,19 +32,66 @@ struct Known {
     keys: BTreeMap<UserId, BTreeMap<String, u64>>,
 }
 
+/// A key as it was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen<'a> {
+    /// In which organization.
+    pub(crate) organization: OrganizationId,
+    /// Whose.
+    pub(crate) user: UserId,
+    /// As it is compared, see [`canonical`].
+    pub(crate) public_key: &'a str,
+    /// When first, milliseconds since 1970.
+    pub(crate) first_seen: u64,
+}
+
 impl Roster {
     /// Reads the file; one that does not exist is an empty roster. One that cannot be read is an error,
     /// since starting anew would silently trust everything.
     pub(crate) fn load(path: &Path) -> Result<Self, PlaceFlaw> {
         match place::read(path, SIZE_LIMIT)? {
-            Some(bytes) => serde_json::from_slice(&bytes).map_err(|_| PlaceFlaw::Content(path.to_owned())),
+            Some(bytes) => Self::parse(&bytes).ok_or_else(|| PlaceFlaw::Content(path.to_owned())),
             None => Ok(Self::default()),
         }
     }
 
     /// Writes the file, readable by the user only.
     pub(crate) fn save(&self, path: &Path) -> Result<(), PlaceFlaw> {
-        place::write_private(path, &serde_json::to_vec_pretty(self).unwrap_or_default())
+        place::write_private(path, self.text().as_bytes())
+    }
+
+    /// Reads any bytes; nothing if they are no roster, or name a key in another way than it is compared.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let roster: Self = serde_json::from_slice(bytes).ok()?;
+        roster.seen().iter().all(|seen| canonical(seen.public_key) == seen.public_key).then_some(roster)
+    }
+
+    /// The file's content.
+    pub(crate) fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Every key, by organization and user.
+    pub(crate) fn seen(&self) -> Vec<Seen<'_>> {
+        let users = self.organizations.iter().flat_map(|(organization, known)| {
+            known.keys.iter().map(move |(user, keys)| (*organization, *user, keys))
+        });
+        let keys = users.flat_map(|(organization, user, keys)| {
+            keys.iter().map(move |(public_key, first_seen)| Seen {
+                organization,
+                user,
+                public_key,
+                first_seen: *first_seen,
+            })
+        });
+        keys.collect()
+    }
+
+    /// The keys that the other roster does not have for the same user.
+    pub(crate) fn missing_in(&self, other: &Self) -> Vec<Seen<'_>> {
+        let is_held =
+            |seen: &Seen<'_>| other.first_seen(seen.organization, seen.user, seen.public_key).is_some();
+        self.seen().into_iter().filter(|seen| !is_held(seen)).collect()
     }
 
     /// Takes in what another console of this user saw. Of each moment the earlier one holds.

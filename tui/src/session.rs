@@ -12,6 +12,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::ballot::{Ballot, Choice, Outcome};
+use crate::book::Book;
 use crate::clock::now_millis;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
@@ -288,11 +289,13 @@ impl Session {
         let record = self.client.record(id, &reference).await?;
         let siblings = self.waiting(id).await?;
         let roster = remember(&self.folders, &record.organization)?;
+        let book = Book::load(&self.folders.book())?;
         let viewer = self.viewer_in(&record.organization);
         Ok(Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
             roster: &roster,
+            book: &book,
             viewer: &viewer,
             now: now_millis(),
             reference: Some(&reference),

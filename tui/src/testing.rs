@@ -21,6 +21,7 @@ use quorate_common::wire::{
 use serde_json::{Value, json};
 
 use crate::ballot::Ballot;
+use crate::book::Book;
 use crate::proof::{Evidence, Review, Viewer};
 use crate::roster::Roster;
 
@@ -358,6 +359,7 @@ impl Stage {
             record,
             siblings: &[],
             roster: &roster,
+            book: &Book::EMPTY,
             viewer: &viewer,
             now: NOW,
             reference: None,

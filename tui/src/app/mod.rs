@@ -14,6 +14,7 @@ use quorate_common::stamp::Stamp;
 use zeroize::Zeroizing;
 
 use crate::ballot::Ballot;
+use crate::book::Book;
 use crate::keymap::{Key, Place};
 use crate::link::{Answer, LinkFlaw, Order};
 use crate::proof::{Evidence, Review, Viewer};
@@ -150,6 +151,8 @@ pub(crate) struct Model {
     pub(crate) viewer: Viewer,
     /// Keys seen.
     pub(crate) roster: Roster,
+    /// Whom the user knows by which address.
+    pub(crate) book: Book,
     /// The screen below.
     pub(crate) screen: Screen,
     /// The screen before.
@@ -194,6 +197,7 @@ impl Model {
             daemon: None,
             organization: None,
             roster,
+            book: Book::EMPTY,
             screen: Screen::Approvals,
             last_screen: Screen::Approvals,
             approvals: approvals::State::default(),
@@ -265,6 +269,7 @@ impl Model {
             record,
             siblings,
             roster: &self.roster,
+            book: &self.book,
             viewer: &viewer,
             now: self.now,
             reference,

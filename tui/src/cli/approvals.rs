@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use super::arguments::ApprovalsCommand;
+use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Failure;
 use crate::proof::{Evidence, Review};
@@ -20,6 +21,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
     let organization = session.client.organization(id).await?;
     let rows = session.waiting(id).await?;
     let roster = remember(&session.folders, &organization)?;
+    let book = Book::load(&session.folders.book())?;
     let viewer = session.viewer_in(&organization);
     let mut reviews: Vec<(bool, Review)> = Vec::new();
     for row in &rows {
@@ -28,6 +30,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
             record: &record,
             siblings: &rows,
             roster: &roster,
+            book: &book,
             viewer: &viewer,
             now: now_millis(),
             reference: None,

@@ -1,6 +1,7 @@
 //! Subcommands and flags. Help, completions and usage errors come from here.
 
 use clap::{CommandFactory, Parser, Subcommand};
+use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
 
 use super::dev::DevArguments;
@@ -73,6 +74,18 @@ pub(crate) enum Command {
         /// What to do
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// The own address book: whom reviews know by which address
+    Book {
+        /// What to do
+        #[command(subcommand)]
+        command: BookCommand,
+    },
+    /// The keys that this console has seen, and since when
+    Roster {
+        /// What to do
+        #[command(subcommand)]
+        command: RosterCommand,
     },
     /// The local journal of decisions
     Journal {
@@ -284,6 +297,63 @@ pub(crate) enum KeyCommand {
     },
     /// Lists keys
     Ls,
+}
+
+/// Commands on the address book.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BookCommand {
+    /// Lists addresses by name
+    Ls,
+    /// Adds an address, whose checksum must fit
+    Add {
+        /// bitcoin, ethereum (and all chains with its addresses), solana or tron
+        #[arg(value_parser = super::book::chain)]
+        chain: Chain,
+        /// The address in full
+        address: String,
+        /// What it is called
+        name: String,
+        /// look-alike, to add an address that begins and ends like a known one
+        #[arg(long, value_name = "FLAG")]
+        allow_flag: Vec<String>,
+    },
+    /// Takes an address out
+    Rm {
+        /// What it is called
+        name: String,
+    },
+    /// Prints the book as a file
+    Export,
+    /// Takes in a book that `quorate book export` wrote: all of it or nothing
+    Import {
+        /// The file; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+        /// look-alike, to take in addresses that begin and end like known ones
+        #[arg(long, value_name = "FLAG")]
+        allow_flag: Vec<String>,
+    },
+}
+
+/// Commands on the roster.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RosterCommand {
+    /// Lists keys, and when each was first seen
+    Ls,
+    /// Prints the roster as a file
+    Export,
+    /// Takes in the keys of a roster, which then count as seen when it saw them: get it from its owner in person
+    Import {
+        /// The file; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
+    /// Compares with a roster: exits with 1 if a key is in only one of them
+    Diff {
+        /// The file; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
 }
 
 /// Commands on the journal.

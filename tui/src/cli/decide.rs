@@ -188,7 +188,7 @@ pub(crate) fn outlook(target: &Activity, review: &Review) -> String {
         }
         Outcome::Rejected => "It is rejected.".to_owned(),
         Outcome::Waiting => {
-            let scene = Scene { organization: &review.organization, asker: None };
+            let scene = Scene::of(&review.organization);
             let voted =
                 |user: &&quorate_common::ids::UserId| !target.votes.iter().any(|vote| vote.user_id == **user);
             let left: Vec<String> = review

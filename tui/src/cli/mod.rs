@@ -3,6 +3,7 @@
 mod activity;
 mod approvals;
 mod arguments;
+mod book;
 mod decide;
 mod dev;
 mod keys;
@@ -10,6 +11,7 @@ mod organizations;
 mod policies;
 mod propose;
 mod review;
+mod roster;
 mod status;
 
 pub(crate) use approvals::waits_for_viewer;
@@ -20,11 +22,14 @@ pub(crate) use policies::{foretold, replayed};
 pub(crate) use review::{needs, text as review_text};
 pub(crate) use status::mode_word;
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::failure::{Exit, Failure};
-use crate::place::Folders;
+use crate::place::{self, Folders};
 use crate::session::Session;
+use crate::text::clean;
 
 /// What a command gives back.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,10 +79,22 @@ pub(crate) async fn run(
         Command::Org { command } => organizations::run(&session()?, command).await,
         Command::Policy { command } => policies::run(session, command).await,
         Command::Key { command } => keys::run(folders, &arguments.context, command),
+        Command::Book { command } => book::run(folders, command),
+        Command::Roster { command } => roster::run(folders, command),
         Command::Journal { command } => keys::journal(folders, *command),
         Command::Dev(wanted) => dev::without_terminal(wanted, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }
+}
+
+/// The content of a file that was named, or of standard input for `-`.
+fn given(file: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    if file == Path::new("-") {
+        return Ok(place::read_input(limit)?);
+    }
+    let missing =
+        || Failure::new(Exit::NotFound, format!("there is no file {}", clean(&file.display().to_string())));
+    place::read(file, limit)?.ok_or_else(missing)
 }
 
 #[cfg(test)]

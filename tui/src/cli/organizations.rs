@@ -154,7 +154,7 @@ fn settings(organization: &OrganizationDetail) -> Vec<Told> {
         let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
         lines.push(("feature", format!("{} {value}", clean(&feature.name))));
     }
-    let scene = Scene { organization, asker: None };
+    let scene = Scene::of(organization);
     for list in &organization.ip_allowlists {
         let whose =
             list.public_key.as_deref().map_or_else(|| "everybody".to_owned(), |key| scene.key_named(key));

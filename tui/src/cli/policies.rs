@@ -13,12 +13,11 @@ use quorate_policy::simulate::Simulation;
 use serde_json::{Value, json};
 
 use super::arguments::PolicyCommand;
-use super::{Answer, propose};
+use super::{Answer, given, propose};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::kinds::Scene;
 use crate::link::{look_up, recent};
-use crate::place;
 use crate::policies::{self, Body, Looked, Replay, Rules, outcome_word, verdict_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, quoted};
@@ -107,12 +106,7 @@ impl House {
 }
 
 fn input(file: &Path) -> Result<String, Failure> {
-    let bytes = if file == Path::new("-") {
-        place::read_input(INPUT_LIMIT)?
-    } else {
-        let missing = || Failure::new(Exit::NotFound, format!("there is no file {}", file.display()));
-        place::read(file, INPUT_LIMIT)?.ok_or_else(missing)?
-    };
+    let bytes = given(file, INPUT_LIMIT)?;
     String::from_utf8(bytes).map_err(|_| Failure::new(Exit::Usage, "the input is not UTF-8"))
 }
 
@@ -321,7 +315,7 @@ pub(crate) fn replayed(replay: &Replay, organization: &OrganizationDetail) -> Ve
         differing.len()
     )];
     for one in differing {
-        let scene = Scene { organization, asker: None };
+        let scene = Scene::of(organization);
         lines.push(format!(
             "{}  {} by {}: {} now, {} then ({})",
             date_time(one.asked_millis),

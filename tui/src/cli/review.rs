@@ -76,7 +76,7 @@ pub(crate) fn needs(review: &Review) -> String {
         return draft.outlook.clone();
     }
     let tally = &review.tally;
-    let scene = Scene { organization: &review.organization, asker: None };
+    let scene = Scene::of(&review.organization);
     let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
     let rule = match tally.rule {
         None => return format!("nothing any more: {}", status_word(review.activity.status)),

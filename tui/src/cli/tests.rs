@@ -245,6 +245,94 @@ fn lists_and_shows() {
 }
 
 #[test]
+fn an_address_book_is_kept_and_told() {
+    runtime(async {
+        let fake = Fake::start(tagging().1, Manner::Honest);
+        let folders = fake.folders();
+        let book = async |words: &[&str]| {
+            let all: Vec<String> =
+                std::iter::once("book").chain(words.iter().copied()).map(str::to_owned).collect();
+            run_with(&all, &folders).await
+        };
+        // Of the tests of ERC-55; the second is made to be mistaken for it.
+        let (known, alike) =
+            ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aae00000000000000000000000000000000eaed");
+        assert_eq!(book(&["ls"]).await, (Exit::Done, Vec::new()));
+        let (exit, data) = book(&["add", "ethereum", &known.to_lowercase(), "exchange cold"]).await;
+        assert_eq!(
+            (exit, &data[0]["address"], &data[0]["chain"]),
+            (Exit::Done, &json!(known), &json!("ethereum"))
+        );
+        for (words, expected) in [
+            (&["add", "ethereum", known, "other"][..], Exit::Failed),
+            (&["add", "ethereum", alike, "other"], Exit::Verification),
+            (&["add", "ethereum", &known.replace("5aA", "5AA"), "other"], Exit::Usage),
+            (&["add", "tron", known, "other"], Exit::Usage),
+            (&["add", "dogecoin", known, "other"], Exit::Usage),
+            (&["add", "ethereum", alike, "a\u{202e}b"], Exit::Usage),
+            (&["rm", "other"], Exit::NotFound),
+            (&["import", "/nonexistent/book"], Exit::NotFound),
+        ] {
+            assert_eq!(book(words).await.0, expected, "{words:?}");
+        }
+        let (exit, file) = book(&["export"]).await;
+        assert_eq!((exit, file[0]["version"].clone()), (Exit::Done, json!(1)));
+        let path = folders.config.join("theirs.json");
+        let text = file[0].to_string();
+        let path_text = path.display().to_string();
+        std::fs::write(&path, &text).unwrap();
+        let (exit, data) = book(&["import", &path_text]).await;
+        assert_eq!((exit, data[0].clone()), (Exit::Done, json!({"added": 0, "known": 1})));
+        std::fs::write(&path, text.replace("exchange cold", "exchange")).unwrap();
+        assert_eq!(book(&["import", &path_text]).await.0, Exit::Failed);
+        let added = book(&["add", "ethereum", alike, "other", "--allow-flag", "look-alike"]).await;
+        assert_eq!(added.0, Exit::Done);
+        assert_eq!(book(&["ls"]).await.1.len(), 2);
+        assert_eq!(book(&["rm", "exchange cold"]).await.0, Exit::Done);
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(book(&["import", &path_text]).await.0, Exit::Verification);
+        assert_eq!(book(&["import", &path_text, "--allow-flag", "look-alike"]).await.1[0]["added"], json!(1));
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(book(&["import", &path_text]).await.0, Exit::Failed);
+        std::fs::write(folders.book(), "{").unwrap();
+        assert_eq!(book(&["ls"]).await.0, Exit::Failed);
+        std::fs::set_permissions(folders.book(), std::os::unix::fs::PermissionsExt::from_mode(0o644))
+            .unwrap();
+        assert_eq!(book(&["ls"]).await.0, Exit::Denied);
+    });
+}
+
+#[test]
+fn rosters_are_compared_and_exchanged() {
+    runtime(async {
+        let fake = Fake::start(fresh(&tagging().1), Manner::Honest);
+        assert_eq!(at(&fake, "mira", &["roster", "ls"]).await, (Exit::Done, Vec::new()));
+        assert_eq!(at(&fake, "mira", &["approvals", "ls"]).await.0, Exit::Done);
+        let (exit, keys) = at(&fake, "mira", &["roster", "ls"]).await;
+        assert!(exit == Exit::Done && keys.len() > 1, "{keys:?}");
+        let (_, whole) = at(&fake, "mira", &["roster", "export"]).await;
+        let path = fake.folders().state.join("theirs.json");
+        let path_text = path.display().to_string();
+        std::fs::write(&path, whole[0].to_string()).unwrap();
+        assert_eq!(at(&fake, "mira", &["roster", "diff", &path_text]).await, (Exit::Done, Vec::new()));
+        let (user, public) = (keys[0]["userId"].as_str().unwrap(), keys[0]["publicKey"].as_str().unwrap());
+        let changed = public.replace(['0', '1', '2'], "3");
+        std::fs::write(&path, whole[0].to_string().replace(public, &changed)).unwrap();
+        let (exit, data) = at(&fake, "mira", &["roster", "diff", &path_text]).await;
+        let told: Vec<_> =
+            data.iter().map(|row| (row["only"].as_str().unwrap(), row["userId"].as_str().unwrap())).collect();
+        assert_eq!((exit, told), (Exit::Failed, vec![("here", user), ("there", user)]));
+        let imported = at(&fake, "mira", &["roster", "import", &path_text]).await;
+        assert_eq!(imported, (Exit::Done, vec![json!({"added": 1})]));
+        assert_eq!(at(&fake, "mira", &["roster", "ls"]).await.1.len(), keys.len() + 1);
+        assert_eq!(at(&fake, "mira", &["roster", "diff", &path_text]).await.1.len(), 1);
+        std::fs::write(&path, whole[0].to_string().replace(public, &public.to_uppercase())).unwrap();
+        assert_eq!(at(&fake, "mira", &["roster", "import", &path_text]).await.0, Exit::Failed);
+        assert_eq!(at(&fake, "mira", &["roster", "import", "/nonexistent/roster"]).await.0, Exit::NotFound);
+    });
+}
+
+#[test]
 fn a_key_file_votes_too() {
     use std::io::Write as _;
     use std::os::fd::AsRawFd as _;

@@ -8,7 +8,10 @@ use quorate_common::wire::{
     WebhookEndpoint,
 };
 
+use crate::book::Book;
 use crate::text::{clean, quoted};
+
+static NO_BOOK: Book = Book::EMPTY;
 
 /// What a kind may look at beside the signed parameters.
 pub(crate) struct Scene<'a> {
@@ -16,9 +19,16 @@ pub(crate) struct Scene<'a> {
     pub(crate) organization: &'a OrganizationDetail,
     /// Who asked.
     pub(crate) asker: Option<UserId>,
+    /// Whom the user knows by which address.
+    pub(crate) book: &'a Book,
 }
 
 impl<'a> Scene<'a> {
+    /// An organization, where nothing else matters.
+    pub(crate) fn of(organization: &'a OrganizationDetail) -> Self {
+        Self { organization, asker: None, book: &NO_BOOK }
+    }
+
     /// The user with this id.
     pub(crate) fn user(&self, id: &str) -> Option<&'a User> {
         self.organization.users.iter().find(|user| user.user_id.to_string().eq_ignore_ascii_case(id))

@@ -10,6 +10,7 @@ use quorate_common::wire::{Policy, Timestamp};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::book::Book;
 use crate::testing::Stage;
 use crate::text::wrap;
 
@@ -18,6 +19,7 @@ mod bundles;
 mod contracts;
 mod law;
 mod payloads;
+mod recipients;
 mod settings;
 mod solana;
 mod tron;
@@ -31,8 +33,8 @@ fn stage() -> OrganizationDetail {
 }
 
 /// Writes down what people would read.
-fn told(activity_type: &str, parameters: &Value, organization: &OrganizationDetail) -> String {
-    let scene = Scene { organization, asker: Some(Stage::user(0)) };
+fn told(activity_type: &str, parameters: &Value, organization: &OrganizationDetail, book: &Book) -> String {
+    let scene = Scene { organization, asker: Some(Stage::user(0)), book };
     let decoded = decode(activity_type, parameters, &scene);
     let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.story.brief);
     for columns in [120, 80] {
@@ -78,16 +80,26 @@ fn check(name: &str, rows: &[(&str, Value)]) {
 }
 
 fn check_in(organization: &OrganizationDetail, name: &str, rows: &[(&str, Value)]) {
+    check_with(organization, &Book::EMPTY, name, rows);
+}
+
+fn check_with(organization: &OrganizationDetail, book: &Book, name: &str, rows: &[(&str, Value)]) {
     let whole: Vec<String> = rows
         .iter()
-        .map(|(version, parameters)| told(&format!("ACTIVITY_TYPE_{version}"), parameters, organization))
+        .map(|(version, parameters)| {
+            told(&format!("ACTIVITY_TYPE_{version}"), parameters, organization, book)
+        })
         .collect();
-    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
-        insta::assert_snapshot!(name, whole.join("\n"));
-    });
+    snapshot(name, &whole);
     for (version, _) in rows {
         assert!(of_type(&format!("ACTIVITY_TYPE_{version}")).is_some());
     }
+}
+
+fn snapshot(name: &str, whole: &[String]) {
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!(name, whole.join("\n"));
+    });
 }
 
 fn key(curve: bool) -> Value {
@@ -385,7 +397,7 @@ fn create_policy() {
 fn members_that_the_daemon_ignores_tell_nothing() {
     let stage = Stage::new(3, 2);
     let organization = stage.organization();
-    let scene = Scene { organization: &organization, asker: None };
+    let scene = Scene::of(&organization);
     let equal =
         |target: &str| json!({"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": target});
     let newest = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [equal("CREATE_USER_TAG")]});

@@ -194,7 +194,7 @@ fn asker(votes: &[VoteProof]) -> Check {
 fn roster(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
     let organization = &evidence.record.organization;
     let id = organization.head.organization_id;
-    let scene = Scene { organization, asker: None };
+    let scene = Scene::of(organization);
     if scene.user(&proposal.asker.to_string()).is_none() {
         return check(
             "K6",
@@ -249,7 +249,7 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckonin
     }
     if !tally.overclaimed.is_empty() {
         let organization = &evidence.record.organization;
-        let scene = Scene { organization, asker: None };
+        let scene = Scene::of(organization);
         let names: Vec<String> =
             tally.overclaimed.iter().map(|user| scene.user_named(&user.to_string())).collect();
         return told(

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{Check, Evidence, Mark, Review, Viewer, rule};
 use crate::ballot::{Ballot, Wish};
+use crate::book::Book;
 use crate::kinds::{Level, Scene};
 use crate::policies::verdict_word;
 use crate::roster::Roster;
@@ -55,13 +56,14 @@ impl Review {
             record: &record,
             siblings: &[],
             roster: &Roster::default(),
+            book: &Book::EMPTY,
             viewer: ground.viewer,
             now,
             reference: None,
         };
         let mut review = Self::of(&evidence);
         let proposal = review.proposal.as_ref()?;
-        let scene = Scene { organization, asker: None };
+        let scene = Scene::of(organization);
         let (check, open_to, outlook) = match rule::reckon(&evidence, proposal, &[(user, public_key)]) {
             Err(why) => (Mark::Care, Vec::new(), format!("not known: {}", clean(&why))),
             Ok(reckoning) => {

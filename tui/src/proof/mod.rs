@@ -7,6 +7,7 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::Value;
 
+use crate::book::Book;
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
 use crate::roster::Roster;
 use crate::text::{clean, quoted};
@@ -78,6 +79,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) siblings: &'a [ActivityRow],
     /// Keys seen before.
     pub(crate) roster: &'a Roster,
+    /// Whom the user knows by which address.
+    pub(crate) book: &'a Book,
     /// Who looks.
     pub(crate) viewer: &'a Viewer,
     /// Milliseconds since 1970.
@@ -179,7 +182,8 @@ impl Review {
         let activity = &record.row.activity;
         let organization = &with_texts(record);
         let proposal = proposal(activity);
-        let scene = Scene { organization, asker: proposal.as_ref().map(|proposal| proposal.asker) };
+        let who = proposal.as_ref().map(|proposal| proposal.asker);
+        let scene = Scene { organization, asker: who, book: evidence.book };
         let decoded = decoded(activity, proposal.as_ref(), &scene);
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);

@@ -107,7 +107,7 @@ fn title(row: &ActivityRow) -> String {
 fn asker(model: &Model, row: &ActivityRow) -> String {
     let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
     match &model.organization {
-        Some(organization) => Scene { organization, asker: None }.user_short(&vote.user_id.to_string()),
+        Some(organization) => Scene::of(organization).user_short(&vote.user_id.to_string()),
         None => vote.user_id.to_string(),
     }
 }

@@ -217,7 +217,7 @@ fn happened(model: &Model) -> Option<Overlay> {
     let shown = shown(model);
     let policy = shown.get(position(model, &shown))?;
     let (history, organization) = (model.policies.history.as_ref()?, model.organization.as_ref()?);
-    let scene = Scene { organization, asker: None };
+    let scene = Scene::of(organization);
     let program = policies::program(policy).ok()?;
     let mut paragraphs = Vec::new();
     if let Some(change) = history.changed(&policy.policy_id.to_string()) {
@@ -359,7 +359,7 @@ fn changed(model: &Model, policy: &Policy) -> String {
     let known = model.policies.history.as_ref().zip(model.organization.as_ref());
     let by = known.and_then(|(history, organization)| {
         let change = history.changed(&policy.policy_id.to_string())?;
-        let scene = Scene { organization, asker: None };
+        let scene = Scene::of(organization);
         let people = change.people.iter().map(|user| scene.user_short(&user.to_string()));
         Some(format!(" by {} (activity {})", people.collect::<Vec<_>>().join(", "), change.activity_id))
     });

@@ -6,11 +6,17 @@ use time::macros::format_description;
 
 const DATE_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const CLOCK: &[BorrowedFormatItem<'_>] = format_description!("[hour]:[minute]:[second]");
 
 /// `2026-11-21 06:28:04 UTC`.
 pub(crate) fn date_time(millis: u64) -> String {
     formatted(millis, DATE_TIME)
+}
+
+/// `2026-11-21`, in UTC.
+pub(crate) fn date(millis: u64) -> String {
+    formatted(millis, DATE)
 }
 
 /// `06:28:04`.

@@ -1,11 +1,12 @@
 //! Addresses of public keys: one file per family of formats.
 //!
-//! Only makes addresses; it never reads one back.
+//! Reads back only those of the chains in [`Chain`].
 
 mod bitcoin;
 mod checksum;
 mod ethereum;
 mod format;
+mod text;
 mod ton;
 
 use base32ct::{Base32UpperUnpadded, Encoding};
@@ -15,6 +16,7 @@ use blake2::digest::consts::U32;
 use sha3::{Digest, Sha3_256};
 
 pub use format::AddressFormat;
+pub use text::{AddressTextFlaw, Chain, UnknownChain};
 
 pub(crate) use self::bitcoin::{Network, Pays, script};
 use self::bitcoin::{base58, hash160};

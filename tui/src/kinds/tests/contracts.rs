@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{stage, told};
+use crate::book::Book;
 use crate::kinds::{Level, Scene, decode};
 
 /// A call of `deposit((address,uint256[]),bytes)` at the contract that the organization has an interface of, unsigned
@@ -33,9 +34,9 @@ fn signs(unsigned: &str) -> Value {
 fn lines(unsigned: &str, text: &str) -> (Vec<String>, Vec<(Level, &'static str)>) {
     let mut organization = stage();
     organization.smart_contract_interfaces[0].smart_contract_interface = text.to_owned();
-    let scene = Scene { organization: &organization, asker: None };
+    let scene = Scene::of(&organization);
     let story = decode("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &scene).story;
-    let lines = told("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &organization);
+    let lines = told("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &organization, &Book::EMPTY);
     (
         lines.lines().map(str::to_owned).collect(),
         story.flags.iter().map(|flag| (flag.level, flag.name)).collect(),

@@ -210,7 +210,7 @@ fn organizations_that_go() {
 #[test]
 fn what_is_nobodys_to_see_stands_nowhere() {
     let organization = stage();
-    let scene = Scene { organization: &organization, asker: None };
+    let scene = Scene::of(&organization);
     let card = json!({"number": "4242424242421234", "cvv": "987", "expiryMonth": "01", "expiryYear": "2030",
         "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"});
     let decoded = decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &card, &scene);

@@ -1,12 +1,14 @@
 //! Transactions of Bitcoin.
 
+use quorate_chain::address::Chain;
 use quorate_chain::transaction::{
     Bitcoin, BitcoinHolder as Holder, BitcoinInput as Input, BitcoinLockTime as LockTime,
     BitcoinOutput as Output, BitcoinPart as Part,
 };
 
+use super::recipient::Recipients;
 use crate::kinds::scene::{count, listed};
-use crate::kinds::{Level, Story};
+use crate::kinds::{Level, Scene, Story};
 use crate::text::{clean, date_time, grouped};
 
 /// Satoshis of a bitcoin.
@@ -18,11 +20,13 @@ const HIGH_FEE_PART: u128 = 20;
 /// Sequence numbers without a meaning of their own: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
-pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str) -> Story {
+pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+    let recipients = Recipients::new(Chain::Bitcoin, key, scene);
     let holder = Holder::read(key);
     let (inputs, outputs) = (transaction.inputs(holder.as_ref()), transaction.outputs(holder.as_ref()));
     let (back, away): (Vec<&Output>, Vec<&Output>) = outputs.iter().partition(|output| output.is_returned);
-    let sent = format!("{} to {}", bitcoins(total(&away)), whom(&away));
+    let amount = bitcoins(total(&away));
+    let sent = format!("{amount} to {}", whom(&away, |address| recipients.named(address)));
     let mut what =
         vec![if away.is_empty() { "send nothing to others".to_owned() } else { format!("send {sent}") }];
     if !back.is_empty() {
@@ -32,10 +36,14 @@ pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str) -> Story {
         Some(fee) => format!("and leave a fee of {}", bitcoins(fee)),
         None => "and leave a fee that is [!] NOT KNOWN".to_owned(),
     });
-    let brief = if away.is_empty() { format!("{} to itself", bitcoins(total(&back))) } else { sent };
+    let brief = if away.is_empty() {
+        format!("{} to itself", bitcoins(total(&back)))
+    } else {
+        format!("{amount} to {}", whom(&away, |address| recipients.short(address)))
+    };
     let mut story =
         Story::new(brief, format!("Sign a Bitcoin transaction with {signer} that would {}.", listed(what)));
-    paid(&outputs, &mut story);
+    paid(&outputs, recipients, &mut story);
     taken(transaction, &inputs, holder.as_ref(), &mut story);
     fee(transaction, &away, holder.as_ref(), &mut story);
     time(transaction, &mut story);
@@ -57,7 +65,7 @@ pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str) -> Story {
 }
 
 /// Each output, with its address in full.
-fn paid(outputs: &[Output], story: &mut Story) {
+fn paid(outputs: &[Output], mut recipients: Recipients<'_>, story: &mut Story) {
     for (place, output) in outputs.iter().enumerate() {
         let back = if output.is_returned { ", back to the key itself" } else { "" };
         let kind = if output.address_type.is_empty() {
@@ -69,12 +77,18 @@ fn paid(outputs: &[Output], story: &mut Story) {
             &format!("output {place}"),
             format!("{} to {}{kind}{back}", bitcoins(output.value), target(output)),
         );
+        let in_full = format!("output {place}, in full");
         if let Some(address) = &output.address {
-            story.fact(&format!("output {place}, in full"), grouped(address));
+            if output.is_returned {
+                story.fact(&in_full, grouped(address));
+            } else {
+                recipients.tell(&in_full, address, story);
+            }
         } else if let Some(said) = output.said() {
             story.fact(&format!("output {place} says"), format!("{} ({})", in_words(&said), hex(&said)));
         }
     }
+    recipients.finish(story);
     let burns = outputs.iter().any(|output| output.said().is_some() && output.value > 0);
     if burns {
         story.flag(Level::High, "burns", "pays to what nobody can ever spend");
@@ -168,9 +182,9 @@ fn total(outputs: &[&Output]) -> u64 {
 }
 
 /// To whom, or to how many.
-fn whom(outputs: &[&Output]) -> String {
+fn whom(outputs: &[&Output], named: impl Fn(&str) -> String) -> String {
     match outputs {
-        [one] => target(one),
+        [one] => one.address.as_deref().map_or_else(|| target(one), named),
         many => format!("{} different outputs", many.len()),
     }
 }

@@ -1,10 +1,11 @@
 //! Transactions of Ethereum.
 
-use quorate_chain::address::of_account;
+use quorate_chain::address::{Chain, of_account};
 use quorate_chain::contract::Call;
 use quorate_chain::transaction::Ethereum;
 use quorate_policy::Integer;
 
+use super::recipient::Recipients;
 use super::token;
 use crate::contracts::Stated;
 use crate::kinds::{Level, Scene, Story};
@@ -28,14 +29,16 @@ impl Told {
     }
 }
 
-pub(super) fn told(transaction: &Ethereum, signer: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Ethereum, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+    let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
     let value = ether(&transaction.value());
     let chain =
         transaction.chain_id().map_or_else(|| "ANY chain".to_owned(), |chain| format!("chain {chain}"));
     let to = transaction.to().map(|to| of_account(&to));
     let data = transaction.data();
     let known = Told::of(transaction, scene);
-    let what = match (&to, data.is_empty()) {
+    let named = to.as_ref().map(|to| recipients.named(to));
+    let what = match (&named, data.is_empty()) {
         (Some(to), _) if let Some(Told { call, interface }) = &known => {
             format!(
                 "call {} of {to}, in the words of its interface {interface}, with {value} ETH",
@@ -47,11 +50,19 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, scene: &Scene<'_>) -> S
         (Some(to), false) => format!("call {to} with {} bytes of data and {value} ETH", data.len()),
     };
     let mut story = Story::new(
-        format!("{value} ETH to {}", to.as_deref().unwrap_or("a new contract")),
+        format!(
+            "{value} ETH to {}",
+            to.as_ref().map_or_else(|| "a new contract".to_owned(), |to| recipients.short(to))
+        ),
         format!("Sign a transaction with {signer} that would {what}, on {chain}."),
     );
     if let Some(to) = &to {
-        story.fact("to, in full", grouped(to.trim_start_matches("0x")));
+        // A contract of tokens gets nothing itself, unless ether comes with the call.
+        if token::tells(data) && transaction.value() == [0; 32] {
+            recipients.tell_keeper("to, in full", to, &mut story);
+        } else {
+            recipients.tell("to, in full", to, &mut story);
+        }
     }
     let (most, tip) = transaction.fees();
     let cost = u128::from(transaction.gas()).checked_mul(most);
@@ -62,7 +73,7 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, scene: &Scene<'_>) -> S
     );
     story.fact("nonce", transaction.nonce().to_string());
     story.fact("kind", transaction.kind().to_owned());
-    rest(transaction, known.as_ref(), &mut story);
+    rest(transaction, known.as_ref(), recipients, &mut story);
     story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
     story
 }
@@ -72,15 +83,17 @@ fn tipped(tip: Option<u128>) -> String {
 }
 
 /// What is not the plain transfer of some ether.
-fn rest(transaction: &Ethereum, known: Option<&Told>, story: &mut Story) {
+fn rest(transaction: &Ethereum, known: Option<&Told>, mut recipients: Recipients<'_>, story: &mut Story) {
     let data = transaction.data();
     let is_told = known.is_some_and(|known| arguments(known, story));
     if !data.is_empty() {
         story.fact("data", const_hex::encode_prefixed(data));
     }
-    if !data.is_empty() && transaction.to().is_some() && !token::is_told(data, of_account, story) {
+    let calls = !data.is_empty() && transaction.to().is_some();
+    if calls && !token::is_told(data, of_account, &mut recipients, story) {
         token::unknown(is_told, story);
     }
+    recipients.finish(story);
     if transaction.to().is_none() {
         story.flag(Level::High, "creates-contract", "creates a contract whose code is not looked into here");
         story.danger("the word CONTRACT", "CONTRACT");

@@ -6,6 +6,7 @@ use super::{Scene, Story};
 
 mod bitcoin;
 mod ethereum;
+mod recipient;
 mod solana;
 mod token;
 mod tron;
@@ -14,9 +15,9 @@ mod tron;
 /// the signer, if one is known.
 pub(super) fn told(transaction: &Unsigned, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
     match transaction {
-        Unsigned::Bitcoin(transaction) => bitcoin::told(transaction, signer, key),
-        Unsigned::Ethereum(transaction) => ethereum::told(transaction, signer, scene),
-        Unsigned::Solana(transaction) => solana::told(transaction, signer, scene),
-        Unsigned::Tron(transaction) => tron::told(transaction, signer),
+        Unsigned::Bitcoin(transaction) => bitcoin::told(transaction, signer, key, scene),
+        Unsigned::Ethereum(transaction) => ethereum::told(transaction, signer, key, scene),
+        Unsigned::Solana(transaction) => solana::told(transaction, signer, key, scene),
+        Unsigned::Tron(transaction) => tron::told(transaction, signer, key, scene),
     }
 }

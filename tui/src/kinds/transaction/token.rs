@@ -2,6 +2,7 @@
 
 use quorate_policy::Integer;
 
+use super::recipient::Recipients;
 use crate::kinds::{Level, Story};
 
 /// What approves that another moves tokens: the first bytes of its calls (ERC-20, ERC-721).
@@ -13,24 +14,36 @@ const APPROVALS: [([u8; 4], &str); 3] = [
 /// The first bytes of the call that moves tokens (ERC-20).
 const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
 
+/// Whether the data of a call can be told.
+pub(super) fn tells(data: &[u8]) -> bool {
+    approval(data).is_some() || transfer(data).is_some()
+}
+
 /// Tells what a contract is called with, which is something, and whether it could be told; `address` writes an account as
 /// its chain does.
-pub(super) fn is_told(data: &[u8], address: fn(&[u8; 20]) -> String, story: &mut Story) -> bool {
-    let called = data.first_chunk::<4>();
-    let tokens = tokens(data).map(|(whom, amount)| (address(whom), amount));
-    let approval = APPROVALS.iter().find(|(selector, _)| Some(selector) == called);
-    if let Some((_, name)) = approval {
+pub(super) fn is_told(
+    data: &[u8],
+    address: fn(&[u8; 20]) -> String,
+    recipients: &mut Recipients<'_>,
+    story: &mut Story,
+) -> bool {
+    if let Some(name) = approval(data) {
+        let tokens = tokens(data).map(|(whom, amount)| (address(whom), amount));
+        if let Some((whom, amount)) = &tokens {
+            story.fact("lets move", format!("{} by {}", units(amount), recipients.named(whom)));
+            recipients.tell("who may move, in full", whom, story);
+        }
         story.flag(
             Level::High,
             "token-approval",
             format!("calls {name}: another may move tokens from then on"),
         );
         story.danger("the word APPROVAL", "APPROVAL");
-        if let Some((whom, amount)) = tokens {
-            story.fact("lets move", format!("{} by {whom}", units(amount)));
-        }
-    } else if let Some((whom, amount)) = tokens.filter(|_| called == Some(&TRANSFER)) {
-        story.fact("tokens", format!("{} to {whom}, if the contract is one of tokens", units(amount)));
+    } else if let Some((whom, amount)) = transfer(data) {
+        let whom = address(whom);
+        let named = recipients.named(&whom);
+        story.fact("tokens", format!("{} to {named}, if the contract is one of tokens", units(amount)));
+        recipients.tell("tokens to, in full", &whom, story);
     } else {
         return false;
     }
@@ -46,6 +59,17 @@ pub(super) fn unknown(by_interface: bool, story: &mut Story) {
         story.flag(Level::High, "unknown-call", "calls a contract with data that is not decoded here");
         story.danger("the word UNDECODED", "UNDECODED");
     }
+}
+
+/// The name of the approval that a call is.
+fn approval(data: &[u8]) -> Option<&'static str> {
+    let called = data.first_chunk::<4>()?;
+    APPROVALS.iter().find(|(selector, _)| selector == called).map(|(_, name)| *name)
+}
+
+/// Whom a call moves tokens to, and how many.
+fn transfer(data: &[u8]) -> Option<(&[u8; 20], &[u8; 32])> {
+    tokens(data).filter(|_| data.first_chunk() == Some(&TRANSFER))
 }
 
 /// The account and the number of a call that has exactly these two arguments.

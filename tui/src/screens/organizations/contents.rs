@@ -109,10 +109,7 @@ fn user(detail: &OrganizationDetail, user: &User) -> Item {
         ));
     }
     for tag in &user.user_tags {
-        lines.push(format!(
-            "tag       {}",
-            Scene { organization: detail, asker: None }.tag_named(&tag.to_string())
-        ));
+        lines.push(format!("tag       {}", Scene::of(detail).tag_named(&tag.to_string())));
     }
     Item::new(&user.user_name, row, lines)
 }
@@ -208,7 +205,7 @@ fn quorum(shown: &Shown<'_>) -> Vec<Item> {
     } else {
         ""
     };
-    let scene = Scene { organization: detail, asker: None };
+    let scene = Scene::of(detail);
     let member = |id: &quorate_common::ids::UserId| {
         Item::new(
             "Root quorum",

@@ -9,7 +9,7 @@ use crate::text::{clean, date_time, duration, pad, quoted};
 
 /// Invitations.
 pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
-    let scene = Scene { organization: shown.detail, asker: None };
+    let scene = Scene::of(shown.detail);
     let item = |one: &Invitation| {
         let status = match one.status.as_str() {
             "INVITATION_STATUS_CREATED" => "open".to_owned(),

@@ -55,14 +55,14 @@ fn feature(feature: &Feature) -> Item {
 
 /// Whose list it is.
 fn whose(detail: &OrganizationDetail, list: &IpAllowlist) -> String {
-    let scene = Scene { organization: detail, asker: None };
+    let scene = Scene::of(detail);
     list.public_key
         .as_deref()
         .map_or_else(|| "all users of this organization".to_owned(), |key| scene.key_named(key))
 }
 
 fn allowlist(detail: &OrganizationDetail, list: &IpAllowlist, on: bool) -> Item {
-    let scene = Scene { organization: detail, asker: None };
+    let scene = Scene::of(detail);
     let who = match list.public_key.as_deref().map(|key| (key, scene.key_holder(key))) {
         None => "everybody".to_owned(),
         Some((_, Some((user, key)))) => {

@@ -4,11 +4,13 @@ mod act;
 
 use std::fmt::Write as _;
 
+use quorate_chain::address::Chain;
 use quorate_chain::transaction::Solana;
 use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP};
 use sha2::{Digest, Sha256};
 
 use self::act::{Alarm, Told, told as told_act};
+use super::recipient::Recipients;
 use crate::contracts::Stated;
 use crate::kinds::scene::{count, listed};
 use crate::kinds::{Level, Scene, Story};
@@ -21,11 +23,13 @@ const MAX_UNITS: u32 = 1_400_000;
 /// Acts that the sentence spells out.
 const SPELLED_ACTS: usize = 3;
 
-pub(super) fn told(transaction: &Solana, signer: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+    let recipients = Recipients::new(Chain::Solana, key, scene);
     let stated = Stated::of(&scene.organization.smart_contract_interfaces);
     let instructions = transaction.instructions().enumerate();
     let acts: Vec<(usize, Told<'_>)> = instructions
         .filter_map(|(place, instruction)| Some((place, told_act(&instruction, &stated)?)))
+        .map(|(place, act)| (place, with_name(act, &recipients)))
         .collect();
     let (brief, sentence) = summary(&acts);
     let mut story = Story::new(brief, format!("Sign a transaction with {signer} that {sentence}."));
@@ -35,13 +39,7 @@ pub(super) fn told(transaction: &Solana, signer: &str, scene: &Scene<'_>) -> Sto
             story.fact(&format!("instructions[{place}] {name}"), value.clone());
         }
     }
-    let mut recipients: Vec<&str> = Vec::new();
-    for to in acts.iter().filter_map(|(_, act)| act.to).filter(|to| *to != LOOKED_UP) {
-        if !recipients.contains(&to) {
-            recipients.push(to);
-            story.fact("to, in full", grouped(to));
-        }
-    }
+    gets(transaction, acts.iter().filter_map(|(_, act)| act.to), recipients, &mut story);
     rest(transaction, &mut story);
     let alarms: Vec<_> = acts.iter().filter_map(|(place, act)| alarms_of(*place, act)).collect();
     if acts.iter().any(|(_, act)| act.is_stated) {
@@ -50,6 +48,46 @@ pub(super) fn told(transaction: &Solana, signer: &str, scene: &Scene<'_>) -> Sto
     }
     flags(transaction, &alarms, &mut story);
     story
+}
+
+/// The act with the name that its recipient has in the address book.
+fn with_name<'a>(mut act: Told<'a>, recipients: &Recipients<'_>) -> Told<'a> {
+    if let Some(to) = act.to.filter(|to| recipients.named(to) != *to) {
+        act.brief = act.brief.replace(to, &recipients.short(to));
+        act.what = act.what.replace(to, &recipients.named(to));
+    }
+    act
+}
+
+/// Tells who gets something. Tokens go to accounts; where the bytes make such an account, its program holds it to the
+/// wallet that they name, so it is the wallet that counts.
+fn gets<'a>(
+    transaction: &'a Solana,
+    to: impl Iterator<Item = &'a str>,
+    mut recipients: Recipients<'_>,
+    story: &mut Story,
+) {
+    let holder = |wanted: &str| {
+        transaction.instructions().find_map(|instruction| match instruction.act() {
+            Act::CreateAssociatedTokenAccount { account, wallet, .. } if account == wanted => Some(wallet),
+            _ => None,
+        })
+    };
+    let mut seen: Vec<&str> = Vec::new();
+    for to in to.filter(|to| *to != LOOKED_UP) {
+        if seen.contains(&to) {
+            continue;
+        }
+        seen.push(to);
+        match holder(to).filter(|wallet| *wallet != LOOKED_UP && recipients.named(to) == to) {
+            None => recipients.tell("to, in full", to, story),
+            Some(wallet) => {
+                story.fact("to, in full", format!("{}, a token account of the wallet below", grouped(to)));
+                recipients.tell("wallet, in full", wallet, story);
+            }
+        }
+    }
+    recipients.finish(story);
 }
 
 /// A few words, and what is worst or weighs most in whole sentences.

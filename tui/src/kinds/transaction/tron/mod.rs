@@ -2,11 +2,12 @@
 
 mod permission;
 
-use quorate_chain::address::of_tron_account;
+use quorate_chain::address::{Chain, of_tron_account};
 use quorate_chain::transaction::{Tron, TronContract, TronResource};
 
+use super::recipient::Recipients;
 use super::token;
-use crate::kinds::{Level, Story};
+use crate::kinds::{Level, Scene, Story};
 use crate::text::{date_time, duration, grouped, quoted};
 
 /// The lowest number of an active permission, under which others sign for an account.
@@ -14,12 +15,13 @@ const FIRST_ACTIVE: u64 = 2;
 /// Milliseconds from one block to the next.
 const BLOCK_MILLIS: u64 = 3_000;
 
-pub(super) fn told(transaction: &Tron, signer: &str) -> Story {
+pub(super) fn told(transaction: &Tron, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
     let account = of_tron_account(&transaction.owner());
-    let (brief, what) = does(transaction.contract(), &account);
+    let recipients = Recipients::new(Chain::Tron, key, scene);
+    let (brief, what) = does(transaction.contract(), &account, &recipients);
     let sentence = format!("Sign a transaction with {signer} that would {what}, on Tron.");
     let mut story = Story::new(brief, sentence);
-    contract(transaction, &mut story);
+    contract(transaction, recipients, &mut story);
     story.fact("account, in full", grouped(&account));
     let permission = transaction.permission_id();
     if permission >= FIRST_ACTIVE {
@@ -55,14 +57,18 @@ pub(super) fn told(transaction: &Tron, signer: &str) -> Story {
 }
 
 /// What a contract of `account` does, in a few words and in more.
-fn does(contract: &TronContract, account: &str) -> (String, String) {
+fn does(contract: &TronContract, account: &str, recipients: &Recipients<'_>) -> (String, String) {
+    let whom = |account: &[u8; 20]| {
+        let address = of_tron_account(account);
+        (recipients.short(&address), recipients.named(&address))
+    };
     match contract {
         TronContract::Transfer { to, amount } => {
-            let (amount, to) = (trx(*amount), of_tron_account(to));
-            (format!("{amount} TRX to {to}"), format!("send {amount} TRX from {account} to {to}"))
+            let (amount, (short, to)) = (trx(*amount), whom(to));
+            (format!("{amount} TRX to {short}"), format!("send {amount} TRX from {account} to {to}"))
         }
         TronContract::Trigger { contract, call_value, data, call_token_value, token_id } => {
-            let (value, to) = (trx(*call_value), of_tron_account(contract));
+            let (value, (short, to)) = (trx(*call_value), whom(contract));
             let length = data.len();
             let tokens = if *call_token_value > 0 || *token_id > 0 {
                 format!(" and {call_token_value} of the smallest parts of the token {token_id} (TRC-10)")
@@ -70,17 +76,17 @@ fn does(contract: &TronContract, account: &str) -> (String, String) {
                 String::new()
             };
             (
-                format!("call {to} with {value} TRX{tokens}"),
+                format!("call {short} with {value} TRX{tokens}"),
                 format!("have {account} call {to} with {length} bytes of data and {value} TRX{tokens}"),
             )
         }
         TronContract::Delegate { resource, balance, receiver, .. } => {
-            let (what, to) = (given(*resource, *balance), of_tron_account(receiver));
-            (format!("lend {what} to {to}"), format!("let {to} use {what} of {account}"))
+            let (what, (short, to)) = (given(*resource, *balance), whom(receiver));
+            (format!("lend {what} to {short}"), format!("let {to} use {what} of {account}"))
         }
         TronContract::Undelegate { resource, balance, receiver } => {
-            let (what, from) = (given(*resource, *balance), of_tron_account(receiver));
-            (format!("take back {what} from {from}"), format!("end that {from} uses {what} of {account}"))
+            let (what, (short, from)) = (given(*resource, *balance), whom(receiver));
+            (format!("take back {what} from {short}"), format!("end that {from} uses {what} of {account}"))
         }
         TronContract::Freeze { resource, balance } => {
             let (name, amount) = (named(*resource), trx(*balance));
@@ -103,20 +109,26 @@ fn does(contract: &TronContract, account: &str) -> (String, String) {
 }
 
 /// Adds what its kind of contract needs to be looked at for.
-fn contract(transaction: &Tron, story: &mut Story) {
+fn contract(transaction: &Tron, mut recipients: Recipients<'_>, story: &mut Story) {
     match transaction.contract() {
-        TronContract::Transfer { to, .. } => story.fact("to, in full", grouped(&of_tron_account(to))),
-        TronContract::Trigger { contract, data, .. } => {
-            story.fact("contract, in full", grouped(&of_tron_account(contract)));
+        TronContract::Transfer { to, .. } => recipients.tell("to, in full", &of_tron_account(to), story),
+        TronContract::Trigger { contract, data, call_value, call_token_value, .. } => {
+            let to = of_tron_account(contract);
+            // A contract of tokens gets nothing itself, unless something comes with the call.
+            if token::tells(data) && *call_value == 0 && *call_token_value == 0 {
+                recipients.tell_keeper("contract, in full", &to, story);
+            } else {
+                recipients.tell("contract, in full", &to, story);
+            }
             if !data.is_empty() {
                 story.fact("data", const_hex::encode_prefixed(data));
-                if !token::is_told(data, of_tron_account, story) {
+                if !token::is_told(data, of_tron_account, &mut recipients, story) {
                     token::unknown(false, story);
                 }
             }
         }
         TronContract::Delegate { receiver, lock, lock_period, .. } => {
-            story.fact("to, in full", grouped(&of_tron_account(receiver)));
+            recipients.tell("to, in full", &of_tron_account(receiver), story);
             story.fact("taken back", locked(*lock, *lock_period));
         }
         TronContract::Undelegate { receiver, .. } => {
@@ -130,6 +142,7 @@ fn contract(transaction: &Tron, story: &mut Story) {
             permission::told(&transaction.owner(), owner.as_ref(), others, story);
         }
     }
+    recipients.finish(story);
 }
 
 /// What the network takes for it.
