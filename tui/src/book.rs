@@ -320,23 +320,26 @@ mod tests {
             let flaw = Book::parse(text.replacen(from, to, 1).as_bytes()).unwrap_err();
             assert!(flaw.contains(why), "{to}: {flaw}");
         }
-        for bytes in [&b""[..], b"[]", b"{}", b"\xff", &text.as_bytes()[..text.len() - 3], &[b'['; 100_000]] {
+        let (half, deep) = (text.split_at(text.len() / 2).0, "[".repeat(100_000));
+        for bytes in [&b""[..], b"[]", b"{}", b"\xff", half.as_bytes(), deep.as_bytes()] {
             assert!(Book::parse(bytes).is_err());
         }
     }
 
     #[test]
     fn is_never_larger_than_its_limit() {
-        let entries: Vec<Entry> = (0..=ENTRY_LIMIT)
-            .map(|number| {
-                entry(Chain::Ethereum, &format!("0x{number:040}"), &format!("n {number:x}")).unwrap()
-            })
-            .collect();
+        let longest = "\u{20000}".repeat(NAME_LIMIT - 5);
+        let numbered = |number: usize| {
+            entry(Chain::Ethereum, &format!("0x{number:040}"), &format!("{longest}{number:05}")).unwrap()
+        };
         let mut book = Book::EMPTY;
-        let taken = entries.into_iter().map(|entry| book.add(entry)).filter(Result::is_ok).count();
-        // Some names read alike.
-        assert!(taken <= ENTRY_LIMIT && book.entries().len() == taken);
-        assert!(u64::try_from(book.text().len()).unwrap() < SIZE_LIMIT);
+        for number in 0..ENTRY_LIMIT {
+            book.add(numbered(number)).unwrap();
+        }
+        assert_eq!(book.add(numbered(ENTRY_LIMIT)), Err(EntryFlaw::Full));
+        let text = book.text();
+        assert!(u64::try_from(text.len()).unwrap() < SIZE_LIMIT);
+        assert_eq!(Book::parse(text.as_bytes()).unwrap(), book);
     }
 
     #[test]

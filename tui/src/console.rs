@@ -74,6 +74,9 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
         };
         model.now = model.now.max(now_millis());
         for effect in update(&mut model, msg) {
+            if matches!(effect, Effect::Order(_)) {
+                read_book(&mut model, &session, &results_in);
+            }
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
             } else if let Effect::Edit(text) = effect {
@@ -89,6 +92,12 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
             }
         }
     }
+}
+
+/// Reads the address book again before anything else is read: another terminal may have changed it.
+fn read_book(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
+    let read = Book::load(&session.folders.book()).map(|book| model.book = book);
+    trouble(read, "the address book could not be read", results);
 }
 
 /// Does what the state asks for. Returns whether the console goes on.
@@ -165,7 +174,7 @@ fn note_down(folders: &place::Folders, line: JournalLine, ballot: &Ballot) -> Re
     journal::append(&folders.journal(), entry)
 }
 
-fn trouble(result: Result<(), place::PlaceFlaw>, what: &str, results: &UnboundedSender<Msg>) {
+fn trouble<E: std::fmt::Display>(result: Result<(), E>, what: &str, results: &UnboundedSender<Msg>) {
     if let Err(flaw) = result {
         let _ = results.send(Msg::Told(format!("[!] {what}: {flaw}")));
     }

@@ -42,7 +42,7 @@ pub(crate) struct Seen<'a> {
     /// As it is compared, see [`canonical`].
     pub(crate) public_key: &'a str,
     /// When first, milliseconds since 1970.
-    pub(crate) first_seen: u64,
+    pub(crate) since: u64,
 }
 
 impl Roster {
@@ -81,7 +81,7 @@ impl Roster {
                 organization,
                 user,
                 public_key,
-                first_seen: *first_seen,
+                since: *first_seen,
             })
         });
         keys.collect()

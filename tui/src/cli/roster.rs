@@ -66,8 +66,8 @@ fn compare(roster: &Roster, theirs: &Roster) -> Answer {
 }
 
 fn told(seen: &Seen<'_>) -> String {
-    let Seen { organization, user, public_key, first_seen } = seen;
-    format!("{organization}  user {user}  {}  since {}\n", clean(public_key), date_time(*first_seen))
+    let Seen { organization, user, public_key, since } = seen;
+    format!("{organization}  user {user}  {}  since {}\n", clean(public_key), date_time(*since))
 }
 
 fn line(seen: &Seen<'_>) -> Value {
@@ -75,6 +75,6 @@ fn line(seen: &Seen<'_>) -> Value {
         "organizationId": seen.organization,
         "userId": seen.user,
         "publicKey": seen.public_key,
-        "firstSeenMillis": seen.first_seen,
+        "firstSeenMillis": seen.since,
     })
 }

@@ -57,12 +57,15 @@ fn a_call_is_told_by_the_interface_of_its_contract() {
         assert!(told.iter().any(|told| told == line), "{line}\n{}", told.join("\n"));
     }
     assert!(told.iter().any(|line| line.contains("call deposit of 0xA0b86991")), "{}", told.join("\n"));
-    assert_eq!(flags, [(Level::Med, "unknown-call"), (Level::Med, "moves-funds")]);
+    assert_eq!(
+        flags,
+        [(Level::Med, "unknown-call"), (Level::Med, "new-recipient"), (Level::Med, "moves-funds")]
+    );
 }
 
 #[test]
 fn a_call_that_the_interface_cannot_tell_stays_unknown() {
-    let unknown = [(Level::High, "unknown-call"), (Level::Med, "moves-funds")];
+    let unknown = [(Level::High, "unknown-call"), (Level::Med, "new-recipient"), (Level::Med, "moves-funds")];
     for (unsigned, text) in [
         (DEPOSIT, String::new()),
         (DEPOSIT, "[]".to_owned()),
@@ -76,6 +79,9 @@ fn a_call_that_the_interface_cannot_tell_stays_unknown() {
 #[test]
 fn an_interface_makes_no_approval_less_dangerous() {
     let (told, flags) = lines(APPROVE, &interface().to_string());
-    assert_eq!(flags, [(Level::High, "token-approval"), (Level::Med, "moves-funds")]);
+    assert_eq!(
+        flags,
+        [(Level::High, "token-approval"), (Level::Med, "new-recipient"), (Level::Med, "moves-funds")]
+    );
     assert!(told.iter().any(|line| line.starts_with("field value = 1157920892")), "{}", told.join("\n"));
 }

@@ -74,7 +74,7 @@ fn recipients_of_solana() {
             with,
             &*of("tokens to a new account, with a price and a memo"),
             "mBKqcnGotbsSb5vNrdyhzZ5EhqZdids9QYiTRckvi7v",
-            "mBKqcnGotbsSb5vNrdyhzZ5EhqZdids9QYiTRckui7v",
+            "mBKqcnGotbsSb5vNrdyhzZ5EhqZdids9QYiTRbkvi7v",
         ),
     ];
     check_books("recipients_of_solana", Chain::Solana, &rows);
@@ -88,7 +88,12 @@ fn recipients_of_tron() {
     let (known, alike) = ("TGrLpry8MNqMuMUTe2VXv5wYkRuFEsbKsE", "TGrLpry8MNqMX5Pf7DebbNoGDk16f5BKse");
     let rows = [
         (with, &*of("a transfer"), known, alike),
-        (with, &*of("a transfer of tokens"), "TBXSw8fM4jpQkGc6zZjsVABFpVN7UvXPdV", alike),
+        (
+            with,
+            &*of("a transfer of tokens"),
+            "TBXSw8fM4jpQkGc6zZjsVABFpVN7UvXPdV",
+            "TBXSw8fM4jpQiANbL3nAYfwzQ7CJv7xpDV",
+        ),
     ];
     check_books("recipients_of_tron", Chain::Tron, &rows);
 }

@@ -1,8 +1,9 @@
 //! Who gets something, as the user's own address book knows it.
 
+use std::fmt::Write as _;
+
 use quorate_chain::address::Chain;
 
-use crate::kinds::scene::count;
 use crate::kinds::{Level, Scene, Story};
 use crate::text::{date, grouped, quoted};
 
@@ -110,30 +111,37 @@ impl<'a> Recipients<'a> {
     /// Flags strangers and what looks like a known address.
     pub(super) fn finish(self, story: &mut Story) {
         if let [(address, name), rest @ ..] = self.look_alikes.as_slice() {
-            let more = more(rest.len());
-            let text = format!(
-                "{address} begins and ends like the address of {name}, but is another one{more}: such addresses are \
-                 made to be mistaken"
+            let mut text = format!(
+                "{address} begins and ends like the address of {name}, but is another one: such addresses are made to be \
+                 mistaken"
             );
+            if !rest.is_empty() {
+                let _ = write!(text, "; {} more do too", rest.len());
+            }
             story.flag(Level::High, "look-alike", text);
         }
         let (stated, unknown): (Vec<&String>, Vec<&String>) =
             self.strangers.iter().partition(|stranger| self.stated.contains(stranger));
-        if let [first, rest @ ..] = unknown.as_slice() {
-            let text =
-                format!("first use of a recipient: {first}{} is not in my address book", more(rest.len()));
-            story.flag(Level::Med, "new-recipient", text);
+        match unknown.as_slice() {
+            [] => {}
+            [only] => {
+                let text = format!("first use of a recipient: {only} is not in my address book");
+                story.flag(Level::Med, "new-recipient", text);
+            }
+            [first, rest @ ..] => {
+                let text = format!(
+                    "first use of recipients: {first} and {} more are not in my address book",
+                    rest.len()
+                );
+                story.flag(Level::Med, "new-recipient", text);
+            }
         }
         if let [first, rest @ ..] = stated.as_slice() {
-            let more = more(rest.len());
-            let text = format!("only the daemon says that {first}{more} belongs to the organization");
+            let more = if rest.is_empty() { String::new() } else { format!(" (and of {} more)", rest.len()) };
+            let text = format!("only the daemon says of {first}{more} that the organization holds its key");
             story.flag(Level::Low, "stated-recipient", text);
         }
     }
-}
-
-fn more(number: usize) -> String {
-    if number == 0 { String::new() } else { format!(", as {} more,", count(number, "other")) }
 }
 
 fn in_groups(address: &str) -> String {

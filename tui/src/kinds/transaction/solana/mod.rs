@@ -29,7 +29,7 @@ pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<
     let instructions = transaction.instructions().enumerate();
     let acts: Vec<(usize, Told<'_>)> = instructions
         .filter_map(|(place, instruction)| Some((place, told_act(&instruction, &stated)?)))
-        .map(|(place, act)| (place, with_name(act, &recipients)))
+        .map(|(place, act)| (place, with_name(act, transaction, &recipients)))
         .collect();
     let (brief, sentence) = summary(&acts);
     let mut story = Story::new(brief, format!("Sign a transaction with {signer} that {sentence}."));
@@ -51,12 +51,26 @@ pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<
 }
 
 /// The act with the name that its recipient has in the address book.
-fn with_name<'a>(mut act: Told<'a>, recipients: &Recipients<'_>) -> Told<'a> {
+fn with_name<'a>(mut act: Told<'a>, transaction: &Solana, recipients: &Recipients<'_>) -> Told<'a> {
+    if let Some((to, wallet)) = act.to.and_then(|to| Some((to, holder(transaction, to)?)))
+        && recipients.named(wallet) != wallet
+    {
+        act.brief = act.brief.replace(to, &recipients.short(wallet));
+        act.what = act.what.replace(to, &format!("{to} of {}", recipients.named(wallet)));
+    }
     if let Some(to) = act.to.filter(|to| recipients.named(to) != *to) {
         act.brief = act.brief.replace(to, &recipients.short(to));
         act.what = act.what.replace(to, &recipients.named(to));
     }
     act
+}
+
+/// The wallet of a token account that the transaction makes.
+fn holder<'a>(transaction: &'a Solana, token_account: &str) -> Option<&'a str> {
+    transaction.instructions().find_map(|instruction| match instruction.act() {
+        Act::CreateAssociatedTokenAccount { account, wallet, .. } if account == token_account => Some(wallet),
+        _ => None,
+    })
 }
 
 /// Tells who gets something. Tokens go to accounts; where the bytes make such an account, its program holds it to the
@@ -67,19 +81,13 @@ fn gets<'a>(
     mut recipients: Recipients<'_>,
     story: &mut Story,
 ) {
-    let holder = |wanted: &str| {
-        transaction.instructions().find_map(|instruction| match instruction.act() {
-            Act::CreateAssociatedTokenAccount { account, wallet, .. } if account == wanted => Some(wallet),
-            _ => None,
-        })
-    };
     let mut seen: Vec<&str> = Vec::new();
     for to in to.filter(|to| *to != LOOKED_UP) {
         if seen.contains(&to) {
             continue;
         }
         seen.push(to);
-        match holder(to).filter(|wallet| *wallet != LOOKED_UP && recipients.named(to) == to) {
+        match holder(transaction, to).filter(|wallet| *wallet != LOOKED_UP && recipients.named(to) == to) {
             None => recipients.tell("to, in full", to, story),
             Some(wallet) => {
                 story.fact("to, in full", format!("{}, a token account of the wallet below", grouped(to)));
