@@ -69,7 +69,7 @@ fn secrets() {
 #[test]
 fn payloads_in_lists_are_told_in_short() {
     let organization = Stage::new(3, 2).furnished();
-    let scene = Scene { organization: &organization, asker: None };
+    let scene = Scene::of(&organization);
     let secret = |payload: &str| {
         json!({"secretPayload": payload, "targetPublicKey": TARGET,
             "encryptionSuite": "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1"})
