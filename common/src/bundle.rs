@@ -227,23 +227,25 @@ impl Statement {
         serde_json::to_string(&export).map(Self)
     }
 
-    /// That what is encrypted to this key is taken from this user, once.
+    /// That what is encrypted to this key is taken once, from this user. Messages for secrets name no user: clients of this
+    /// API expect the empty text there.
     ///
     /// # Errors
     /// None that its arguments can cause; the library's refusal is passed on.
     pub fn target(
         public: &TargetPublicKey,
         organization: OrganizationId,
-        user: UserId,
+        user: Option<UserId>,
     ) -> Result<Self, serde_json::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Import {
             target_public: String,
             organization_id: OrganizationId,
-            user_id: UserId,
+            user_id: String,
         }
-        let import = Import { target_public: public.hex(), organization_id: organization, user_id: user };
+        let user_id = user.map(|user| user.to_string()).unwrap_or_default();
+        let import = Import { target_public: public.hex(), organization_id: organization, user_id };
         serde_json::to_string(&import).map(Self)
     }
 
@@ -378,7 +380,7 @@ mod tests {
             r#"{{"encappedPublic":"{ENC}","ciphertext":"{CIPHERTEXT}","organizationId":"{organization}"}}"#
         );
         assert_eq!(export.bytes(), expected.as_bytes());
-        let target = Statement::target(target().public(), organization, user).unwrap();
+        let target = Statement::target(target().public(), organization, Some(user)).unwrap();
         let expected =
             format!(r#"{{"targetPublic":"{TARGET}","organizationId":"{organization}","userId":"{user}"}}"#);
         assert_eq!(target.bytes(), expected.as_bytes());

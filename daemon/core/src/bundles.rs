@@ -45,7 +45,8 @@ pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), Refusal> {
 pub fn new_target(purpose: Purpose, cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
     let (organization, user, now) = (cx.organization.id(), cx.proposer, cx.now());
     let key = TargetKey::generate(cx.entropy());
-    let statement = Statement::target(key.public(), organization, user).map_err(|_| unspelled())?;
+    let named = (purpose != Purpose::Secret).then_some(user);
+    let statement = Statement::target(key.public(), organization, named).map_err(|_| unspelled())?;
     let made = ImportTarget::new(key, organization, user, purpose, now, cx.random());
     cx.change(Change::AddImportTarget(made));
     vouched(&statement, &cx.view())

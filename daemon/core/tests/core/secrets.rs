@@ -20,6 +20,12 @@ pub(crate) fn sealed(house: &mut House, values: &[&[u8]]) -> Vec<Value> {
     let messages = made["result"]["initImportSecretsResult"]["enclaveTargetMessages"].clone();
     let messages = messages.as_array().expect("a list");
     assert_eq!(messages.len(), values.len());
+    for message in messages {
+        let message: Value = serde_json::from_str(message.as_str().expect("a text")).expect("JSON");
+        let data = const_hex::decode(message["data"].as_str().expect("a text")).expect("hex");
+        let data: Value = serde_json::from_slice(&data).expect("JSON");
+        assert_eq!((&data["organizationId"], &data["userId"]), (&json!(house.id), &json!("")));
+    }
     let one = |(message, value): (&Value, &&[u8])| {
         let (target, payload) = seal_for(message, value);
         json!({"secretPayload": payload, "targetPublicKey": target, "encryptionSuite": SUITE})
