@@ -4,7 +4,7 @@
 
 import { client, coverage, credentials, http, named } from "./watch.mjs";
 import { credentialsOfUsers, userTags, users } from "./users.mjs";
-import { importedKeys, importedWallets, keyTags, privateKeys, wallets } from "./keys.mjs";
+import { importedKeys, importedWallets, keyTags, privateKeys, secrets, wallets } from "./keys.mjs";
 import { policies, votes } from "./policies.mjs";
 import { children, contracts, invitations, organization } from "./organization.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
@@ -26,6 +26,7 @@ const parts = {
   wallets,
   importedWallets,
   importedKeys,
+  secrets,
   policies,
   endpoints,
   profiles,

@@ -5,7 +5,14 @@ import { secp256k1 } from "@noble/curves/secp256k1";
 import { sha256 } from "@noble/hashes/sha2";
 import { keccak_256 } from "@noble/hashes/sha3";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
-import { decryptExportBundle, encryptPrivateKeyToBundle, encryptWalletToBundle, generateP256KeyPair } from "@turnkey/crypto";
+import {
+  decryptExportBundle,
+  encryptPrivateKeyToBundle,
+  encryptWalletToBundle,
+  formatHpkeBuf,
+  generateP256KeyPair,
+  hpkeEncrypt,
+} from "@turnkey/crypto";
 import { credentials, named, plain, result } from "./watch.mjs";
 
 export async function privateKeys({ alice }) {
@@ -210,5 +217,39 @@ export async function importedKeys({ alice, first: { userId } }) {
   });
   seen.exported = (await alice.getPrivateKey({ privateKeyId })).privateKey.exported;
   seen.delete = result(await alice.deletePrivateKeys({ privateKeyIds: [privateKeyId] }));
+  return seen;
+}
+
+const SUITE = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
+
+export async function secrets({ alice, raw }) {
+  const seen = {};
+  const { activity } = await raw.initImportSecrets({
+    type: "ACTIVITY_TYPE_INIT_IMPORT_SECRETS",
+    timestampMs: String(Date.now()),
+    organizationId: credentials.organizationId,
+    parameters: { encryptionSuite: SUITE, numSecrets: 1 },
+  });
+  const [message] = activity.result.initImportSecretsResult.enclaveTargetMessages;
+  const { targetPublic } = JSON.parse(new TextDecoder().decode(hexToBytes(JSON.parse(message).data)));
+  const sealed = hpkeEncrypt({ plainTextBuf: utf8ToBytes("a password"), targetKeyBuf: hexToBytes(targetPublic) });
+  const secret = {
+    name: "npm",
+    secretPayload: formatHpkeBuf(sealed),
+    targetPublicKey: targetPublic,
+    encryptionSuite: SUITE,
+    staticProperties: [{ key: "stage", value: "test" }],
+  };
+  const made = await alice.importSecrets({ secrets: [secret] });
+  const secretId = named("secret", made.secretIds[0]);
+  seen.import = result(made);
+  seen.list = plain(await alice.listSecrets({}));
+  const target = generateP256KeyPair();
+  const out = await alice.exportSecrets({
+    secrets: [{ secretId, targetPublicKey: target.publicKeyUncompressed, encryptionSuite: SUITE, requestContext: [] }],
+  });
+  const exportBundle = named("secret payload", out.secretPayloads[0]);
+  seen.export = result(out);
+  seen.secret = await decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, returnMnemonic: true });
   return seen;
 }

@@ -61,12 +61,13 @@ async fn catalogue() {
 }
 
 /// Operations that are offered, and that this release of the clients has no method for.
-const WITHOUT_METHOD: [&str; 9] = [
+const WITHOUT_METHOD: [&str; 10] = [
     "/public/v1/submit/accept_invitation",
     "/public/v1/submit/activate_billing_tier",
     "/public/v1/submit/create_organization",
     "/public/v1/submit/delete_organization",
     "/public/v1/submit/delete_payment_method",
+    "/public/v1/submit/delete_secrets",
     "/public/v1/submit/disable_private_key",
     "/public/v1/submit/set_payment_method",
     "/public/v1/submit/update_allowed_origins",

@@ -140,6 +140,7 @@ async fn catalogue() {
     keys::wallets(&cast).await;
     keys::imported_wallets(&cast).await;
     keys::imported_keys(&cast).await;
+    keys::secrets(&cast).await;
     policies::policies(&cast).await;
     policies::votes(&cast).await;
     settings::webhook_endpoints(&cast).await;

@@ -216,3 +216,38 @@ pub(super) async fn imported_keys(cast: &Cast) {
     let deleted = submit!(alice, delete_private_keys, {"privateKeyIds": [id]});
     assert_eq!(deleted, json!({"privateKeyIds": [id]}));
 }
+
+const SUITE: &str = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
+
+pub(super) async fn secrets(cast: &Cast) {
+    let (Cast { alice, .. }, quorum) = (cast, quorum(cast));
+    let begun = submit!(alice, init_import_secrets, {"encryptionSuite": SUITE, "numSecrets": 1});
+    let message = text(&begun["enclaveTargetMessages"][0]);
+    assert_eq!(begun, json!({"enclaveTargetMessages": [message]}));
+    // Whoever asked is not named: the key is theirs.
+    let sealed = ImportClient::new(&quorum)
+        .encrypt_wallet_with_bundle("a password", message, &alice.organization, "")
+        .expect("a bundle");
+    let told: Value = serde_json::from_str(message).expect("JSON");
+    let told = const_hex::decode(text(&told["data"])).expect("hex");
+    let told: Value = serde_json::from_slice(&told).expect("JSON");
+    let properties = json!([{"key": "stage", "value": "test"}]);
+    let made = submit!(alice, import_secrets, {"secrets": [{"name": "rust", "secretPayload": sealed,
+        "targetPublicKey": told["targetPublic"], "encryptionSuite": SUITE, "staticProperties": properties}]});
+    let id = text(&made["secretIds"][0]);
+    assert_eq!(made, json!({"secretIds": [id]}));
+    let listed = ask!(alice, list_secrets, {});
+    let created = &listed["secrets"][0]["createdAtUnixMs"];
+    let secret =
+        json!({"secretId": id, "name": "rust", "staticProperties": properties, "createdAtUnixMs": created});
+    assert_eq!(listed, json!({"secrets": [secret]}));
+    let mut export = ExportClient::new(&quorum);
+    let answer = submit!(alice, export_secrets, {"secrets": [{"secretId": id, "encryptionSuite": SUITE,
+        "targetPublicKey": export.target_public_key().expect("a target"), "requestContext": []}]});
+    let payload = text(&answer["secretPayloads"][0]);
+    assert_eq!(answer, json!({"secretPayloads": [payload]}));
+    let value = export.decrypt_wallet_mnemonic_phrase(payload, &alice.organization).expect("a value");
+    assert_eq!(value, "a password");
+    assert_eq!(submit!(alice, delete_secrets, {"secretIds": [id]}), json!({"secretIds": [id]}));
+    assert_eq!(ask!(alice, list_secrets, {}), json!({"secrets": []}));
+}
