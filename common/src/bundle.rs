@@ -343,6 +343,39 @@ mod tests {
         assert_eq!(target().to_bytes().as_slice(), [0x11; 32]);
     }
 
+    /// Keys by this room, messages by the calls it makes: the vectors have another information than its own.
+    #[test]
+    fn the_suite_is_that_of_rfc_9180() {
+        let file = include_str!("../../assets/vectors/bundle/hpke.json");
+        let row = &serde_json::from_str::<Value>(file).unwrap()["rows"][0];
+        let bytes = |value: &Value| const_hex::decode(value.as_str().unwrap()).unwrap();
+        let target = TargetKey::generate(&mut |material| material.copy_from_slice(&bytes(&row["ikmR"])));
+        assert_eq!(const_hex::encode(target.to_bytes()), row["skRm"]);
+        assert_eq!(target.public().hex(), row["pkRm"]);
+        let (info, recipient) = (bytes(&row["info"]), Public::from_bytes(&target.public.0).unwrap());
+        let mut one_time = |material: &mut [u8]| material.copy_from_slice(&bytes(&row["ikmE"]));
+        let (encapped, mut sender) = hpke::setup_sender_with_rng::<AesGcm256, HkdfSha256, Suite>(
+            &OpModeS::Base,
+            &recipient,
+            &info,
+            &mut Filled(&mut one_time),
+        )
+        .unwrap();
+        assert_eq!(const_hex::encode(encapped.to_bytes()), row["enc"]);
+        let mut receiver = hpke::setup_receiver::<AesGcm256, HkdfSha256, Suite>(
+            &OpModeR::Base,
+            &target.secret,
+            &encapped,
+            &info,
+        )
+        .unwrap();
+        for message in row["encryptions"].as_array().unwrap() {
+            let [plain, aad, sealed] = ["pt", "aad", "ct"].map(|name| bytes(&message[name]));
+            assert_eq!(sender.seal(&plain, &aad).unwrap(), sealed);
+            assert_eq!(receiver.open(&sealed, &aad).unwrap(), plain);
+        }
+    }
+
     #[test]
     fn what_was_changed_stays_closed() {
         let whole = sealed();
