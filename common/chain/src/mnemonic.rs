@@ -216,15 +216,17 @@ impl Mnemonic {
         self.phrase_in(MnemonicLanguage::English)
     }
 
-    /// The words of another list in the same places, with one space between them: they spell the same entropy. The seed
-    /// that BIP-39 makes of that sentence is another than that of the English one.
+    /// The words of another list in the same places, with one space between them, in Japanese an ideographic one (U+3000;
+    /// BIP-39, word lists): they spell the same entropy. Letters are decomposed (NFKD) as in the lists. The seed that BIP-39
+    /// makes of that sentence is another than that of the English one.
     pub fn phrase_in(&self, language: MnemonicLanguage) -> Zeroizing<String> {
         let words = Language::from(language).word_list();
+        let space = if language == MnemonicLanguage::Japanese { '\u{3000}' } else { ' ' };
         // Room for the longest sentence, so that growing leaves no copies behind.
         let mut phrase = Zeroizing::new(String::with_capacity(MAX_PHRASE_BYTES));
         for word in self.0.word_indices().filter_map(|place| words.get(place)) {
             if !phrase.is_empty() {
-                phrase.push(' ');
+                phrase.push(space);
             }
             phrase.push_str(word);
         }
@@ -267,7 +269,7 @@ mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
-    use super::{InvalidMnemonic, MAX_PHRASE_BYTES, Mnemonic, MnemonicLength};
+    use super::{InvalidMnemonic, MAX_PHRASE_BYTES, Mnemonic, MnemonicLanguage, MnemonicLength};
     use crate::vectors::rows;
 
     const ABOUT: &str = "abandon abandon abandon abandon abandon abandon abandon abandon abandon \
@@ -294,6 +296,26 @@ mod tests {
             let read = parsed(&row.phrase);
             assert_eq!(*read.entropy(), entropy);
             assert_eq!(const_hex::encode(read.seed("TREZOR").as_bytes()), row.seed);
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct LanguageRow {
+        language: MnemonicLanguage,
+        entropy: String,
+        phrase: String,
+    }
+
+    #[test]
+    fn sentences_of_every_language() {
+        let rows = rows::<LanguageRow>(include_str!("../../../assets/vectors/derive/bip39_languages.json"));
+        for row in &rows {
+            let entropy = const_hex::decode(&row.entropy).unwrap();
+            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("refused"));
+            assert_eq!(*written.phrase_in(row.language), row.phrase, "{}", row.language);
+        }
+        for language in MnemonicLanguage::ALL {
+            assert_eq!(rows.iter().filter(|row| row.language == *language).count(), 9, "{language}");
         }
     }
 
