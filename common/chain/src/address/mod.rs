@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn published_witness_programs() {
-        let file = include_str!("../../../../assets/vectors/chain/p2wpkh.json");
+        let file = include_str!("../../../../assets/vectors/chain/witness_programs.json");
         for row in rows::<WitnessRow>(file) {
             let key = PublicKey::from_hex(Curve::Secp256k1, &row.public).unwrap();
             assert_eq!(address(row.format, &key), Ok(row.address));

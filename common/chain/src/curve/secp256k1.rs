@@ -58,9 +58,7 @@ impl Key {
             schnorr::SigningKey::from_slice(secret.as_slice()).map_err(|_| SigningFault::Disputed)?;
         let signature = signer.sign_prehash(digest).map_err(|_| SigningFault::Disputed)?;
         let bytes = signature.to_bytes();
-        ::secp256k1::schnorr::Signature::from_slice(&bytes)
-            .and_then(|signature| signature.verify(&::secp256k1::Message::from_digest(*digest), &checker))
-            .map_err(fault)?;
+        check_schnorr(&checker, digest, &bytes).map_err(fault)?;
         Ok(Signature::from_halves(&bytes, 0))
     }
 
@@ -77,6 +75,16 @@ impl Key {
             .map_err(|_| SigningFault::Disputed)?;
         Ok(Signature::from_halves(&bytes, recovery.to_byte()))
     }
+}
+
+/// Has libsecp256k1 check a signature (BIP-340, "Verification").
+fn check_schnorr(
+    key: &XOnlyPublicKey,
+    digest: &[u8; 32],
+    signature: &[u8; 64],
+) -> Result<(), ::secp256k1::Error> {
+    ::secp256k1::schnorr::Signature::from_slice(signature)?
+        .verify(&::secp256k1::Message::from_digest(*digest), key)
 }
 
 /// By what a key is tweaked for a Taproot output without a tree of scripts (BIP-341).
@@ -110,7 +118,35 @@ fn point(key: &VerifyingKey) -> Option<Point> {
 mod tests {
     #![allow(clippy::panic, reason = "tests")]
 
-    use super::{Key, SigningFault};
+    use serde::Deserialize;
+
+    use super::{Key, SigningFault, XOnlyPublicKey, check_schnorr};
+    use crate::vectors::{bytes, rows};
+
+    #[derive(Deserialize)]
+    struct Row {
+        case: String,
+        private: Option<String>,
+        public: String,
+        digest: String,
+        signature: String,
+        valid: bool,
+    }
+
+    /// Signatures of others are only ever checked here: the first four were made with randomness.
+    #[test]
+    fn the_checker_judges_as_bip340_says() {
+        for row in rows::<Row>(include_str!("../../../../assets/vectors/chain/bip340.json")) {
+            let key = XOnlyPublicKey::from_slice(&bytes::<32>(&row.public));
+            let verdict =
+                key.and_then(|key| check_schnorr(&key, &bytes(&row.digest), &bytes(&row.signature)));
+            assert_eq!(verdict.is_ok(), row.valid, "{}", row.case);
+            if let Some(private) = &row.private {
+                let key = Key::from_bytes(&bytes(private)).unwrap_or_else(|_| panic!("no key"));
+                assert!(key.public().compressed_hex().ends_with(&row.public), "{}", row.case);
+            }
+        }
+    }
 
     fn key(fill: u8) -> Key {
         Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
