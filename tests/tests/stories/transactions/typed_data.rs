@@ -53,6 +53,10 @@ async fn judged_by_its_message_and_signed() {
 
     let (review, large) = purse.pays_with_another(SIGN_PAYLOAD, &permit(&address, "50000000")).await;
     tells(&review, "typed data of the type \"Permit\" for \"USD Coin\"");
+    tells(
+        &review,
+        "lets 0x3535353535353535353535353535353535353535 move 50000000 of the token's smallest parts",
+    );
     tells(&review, "meant for the contract 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48 on chain 1");
     shows(&review, "message.value", "50000000 (uint256)");
     shows(&review, "message.spender", "0x3535353535353535353535353535353535353535 (address)");

@@ -36,7 +36,30 @@ pub(super) fn told(data: &TypedData) -> String {
     let contract =
         contract.map_or_else(|| "NO contract".to_owned(), |contract| format!("the contract {contract}"));
     let chain = chain.map_or_else(|| "ANY chain".to_owned(), |chain| format!("chain {chain}"));
-    format!("{told}, meant for {contract} on {chain}")
+    let outcome = outcome(data).map_or_else(String::new, |outcome| format!(", which {outcome}"));
+    format!("{told}{outcome}, meant for {contract} on {chain}")
+}
+
+/// What permits and transfers of tokens come to, where their members say so in the names that standards give them, and name
+/// one account and one amount only.
+fn outcome(data: &TypedData) -> Option<String> {
+    let mut leaves = Leaves::default();
+    leaves.members("message", data.message()?);
+    let amount = leaves.only(|leaf| {
+        leaf.is_unlimited || (AMOUNTS.contains(&leaf.name) && leaf.type_name.starts_with("uint"))
+    })?;
+    let amount = if amount.is_unlimited {
+        "tokens WITHOUT LIMIT".to_owned()
+    } else {
+        format!("{} of the token's smallest parts", amount.shown)
+    };
+    let account =
+        |names: &[&str]| leaves.only(|leaf| names.contains(&leaf.name) && leaf.type_name == "address");
+    if TRANSFERS.contains(&data.primary_type()) {
+        return Some(format!("moves {amount} to {}", account(&["to"])?.shown));
+    }
+    let spender = account(&SPENDERS).filter(|_| data.primary_type().starts_with(PERMIT))?;
+    Some(format!("lets {} move {amount}", spender.shown))
 }
 
 /// The data in a few words.
@@ -174,6 +197,12 @@ struct Leaves<'d> {
 }
 
 impl<'d> Leaves<'d> {
+    /// The one that is such; nothing if there are several.
+    fn only(&self, is_such: impl Fn(&Leaf<'d>) -> bool) -> Option<&Leaf<'d>> {
+        let mut such = self.found.iter().filter(|leaf| is_such(leaf));
+        such.next().filter(|_| such.next().is_none())
+    }
+
     fn members(&mut self, path: &str, members: &'d [Member]) {
         for member in members {
             self.value(&format!("{path}.{}", member.name), member, &member.value);

@@ -41,8 +41,9 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, key: &str, scene: &Scen
     let what = match (&named, data.is_empty()) {
         (Some(to), _) if let Some(Told { call, interface }) = &known => {
             format!(
-                "call {} of {to}, in the words of its interface {interface}, with {value} ETH",
-                clean(&call.name)
+                "call {}{} of {to}, in the words of its interface {interface}, with {value} ETH",
+                clean(&call.name),
+                spelled(call)
             )
         }
         (None, _) => format!("create a contract from {} bytes of code, with {value} ETH", data.len()),
@@ -121,6 +122,17 @@ fn rest(transaction: &Ethereum, known: Option<&Told>, mut recipients: Recipients
         story.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
     }
     story.flag(Level::Med, "moves-funds", "moves funds, or acts for whoever holds the address");
+}
+
+/// The arguments of a call in brackets, if they are few.
+fn spelled(call: &Call) -> String {
+    const FEW: usize = 3;
+    let lines = call.lines().filter(|told| told.left_out == 0 && (1..=FEW).contains(&told.lines.len()));
+    let told = lines.map(|told| {
+        let spelled = told.lines.iter().map(|line| format!("{} {}", clean(&line.path), clean(&line.text)));
+        format!("({})", spelled.collect::<Vec<_>>().join(", "))
+    });
+    told.unwrap_or_default()
 }
 
 /// Tells the arguments of a call by their names. Whether they can be told.
