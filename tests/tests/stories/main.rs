@@ -34,6 +34,7 @@ mod payouts;
 mod policies;
 mod power_cuts;
 mod proposals;
+mod quorum_key;
 mod races;
 mod revocation;
 mod rulings;
