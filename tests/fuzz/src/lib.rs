@@ -4,6 +4,7 @@
 //! and no randomness, so that the same bytes always do the same. Who makes the bytes is not its concern: the smoke run of
 //! `cargo test` mutates the committed cases, `make fuzz` follows coverage.
 
+mod address_text;
 mod contract;
 mod contract_abi;
 mod contract_idl;
@@ -30,6 +31,7 @@ pub struct Target {
 
 /// All targets, in alphabetical order.
 pub const TARGETS: &[Target] = &[
+    Target { name: "address_text", run: address_text::run },
     Target { name: "contract_abi", run: contract_abi::run },
     Target { name: "contract_idl", run: contract_idl::run },
     Target { name: "policy_evaluate", run: policy_evaluate::run },
