@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quorate_chain::contract::{Abi, Idl, Interfaces, ethereum_address, solana_address};
+use quorate_chain::contract::{Abi, Idl, Interfaces, ethereum_address};
 use quorate_common::wire::SmartContractInterface;
 
 /// `SMART_CONTRACT_INTERFACE_TYPE_*` of an ABI and of an IDL.
@@ -27,10 +27,8 @@ impl<'a> Stated<'a> {
     }
 
     /// The interface of the program of Solana with this address.
-    pub(crate) fn solana(&self, program: &[u8; 32]) -> Option<&'a SmartContractInterface> {
-        let is_it =
-            |one: &SmartContractInterface| solana_address(&one.smart_contract_address) == Some(*program);
-        self.find(SOLANA, is_it)
+    pub(crate) fn solana(&self, program: &str) -> Option<&'a SmartContractInterface> {
+        self.find(SOLANA, |one| one.smart_contract_address == program)
     }
 
     fn find(
@@ -48,7 +46,7 @@ impl Interfaces for Stated<'_> {
         Abi::parse(&self.ethereum(address)?.smart_contract_interface).ok().map(Arc::new)
     }
 
-    fn idl(&self, program: &[u8; 32]) -> Option<Arc<Idl>> {
+    fn idl(&self, program: &str) -> Option<Arc<Idl>> {
         Idl::parse(&self.solana(program)?.smart_contract_interface).ok().map(Arc::new)
     }
 }

@@ -1,4 +1,4 @@
-//! JSON of payloads, with one meaning only: no member stands twice, numbers keep every digit, and depth and size are bounded.
+//! JSON of payloads and of interfaces of contracts, with one meaning only: no member stands twice, numbers keep every digit, and depth and size are bounded.
 //!
 //! Knows nothing of what the values are for.
 
@@ -25,6 +25,33 @@ pub(crate) enum Json<'a> {
     Text(String),
     List(Vec<Json<'a>>),
     Object(Members<'a>),
+}
+
+impl<'a> Json<'a> {
+    /// The member of an object.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        self.as_object()?.get(name)
+    }
+
+    /// The letters of a text.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The elements of a list.
+    pub(crate) fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(elements) = self { Some(elements) } else { None }
+    }
+
+    /// The members of an object.
+    pub(crate) fn as_object(&self) -> Option<&Members<'a>> {
+        if let Self::Object(members) = self { Some(members) } else { None }
+    }
+
+    /// A number without sign, fraction and exponent.
+    pub(crate) fn as_u64(&self) -> Option<u64> {
+        if let Self::Number(digits) = self { digits.parse().ok() } else { None }
+    }
 }
 
 /// Values by their names.

@@ -78,10 +78,8 @@ impl Interfaces for Known<'_> {
         }
     }
 
-    fn idl(&self, program: &[u8; 32]) -> Option<Arc<Idl>> {
-        let is_it = |one: &SmartContractInterface| {
-            one.interface_type == SOLANA && contract::solana_address(&one.address) == Some(*program)
-        };
+    fn idl(&self, program: &str) -> Option<Arc<Idl>> {
+        let is_it = |one: &SmartContractInterface| one.interface_type == SOLANA && one.address == program;
         match &*self.find(is_it)? {
             Interface::Idl(idl) => Some(Arc::clone(idl)),
             _ => None,

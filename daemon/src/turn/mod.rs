@@ -37,8 +37,8 @@ use snapshots::Snapshots;
 
 /// How many opened signing keys are kept in memory, and as many names of signers.
 const KEYS: usize = 4096;
-/// How many interfaces of smart contracts are kept in memory; the largest take two megabytes.
-const INTERFACES: usize = 128;
+/// How many interfaces of smart contracts are kept in memory, in each of two generations; the largest take two megabytes.
+const INTERFACES: usize = 16;
 /// How often a turn is run again before the caller is told to come back.
 const ATTEMPTS: u32 = 32;
 

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::keccak256;
 use quorate_policy::{Integer, Value};
-use serde_json::Value as Json;
 
 use super::argument::{self, Argument, Lines};
 use super::{Flaw, is_name, json, layout};
 use crate::address::of_account;
+use crate::json::Json;
 
 /// How deep types may nest: lists, tuples and what they hold.
 const MAX_DEPTH: usize = 8;
@@ -60,7 +60,7 @@ impl Abi {
     /// The [`Flaw`] that applies first.
     pub fn parse(text: &str) -> Result<Self, Flaw> {
         let entries = json::parse(text)?;
-        let entries = entries.as_array().ok_or(Flaw::NotAList)?;
+        let entries = entries.as_list().ok_or(Flaw::NotAList)?;
         let mut functions = BTreeMap::new();
         let mut room = MAX_TYPES;
         for (place, entry) in entries.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Call {
 }
 
 impl Function {
-    fn parse(entry: &Json, room: &mut usize) -> Result<Self, &'static str> {
+    fn parse(entry: &Json<'_>, room: &mut usize) -> Result<Self, &'static str> {
         let name = json::text(entry, "name").filter(|name| is_name(name));
         let name = name.ok_or("its name is none that a function can have")?.to_owned();
         let inputs = json::list(entry, "inputs").ok_or("its inputs are not a list")?;
@@ -142,7 +142,7 @@ impl Function {
 impl Parameter {
     /// Parameters in a row, with their types.
     fn all(
-        list: &[Json],
+        list: &[Json<'_>],
         depth: usize,
         room: &mut usize,
     ) -> Result<(Vec<Self>, Vec<DynSolType>), &'static str> {
@@ -158,7 +158,7 @@ impl Parameter {
         Ok((parameters, kinds))
     }
 
-    fn parse(entry: &Json, depth: usize, room: &mut usize) -> Result<(Self, DynSolType), &'static str> {
+    fn parse(entry: &Json<'_>, depth: usize, room: &mut usize) -> Result<(Self, DynSolType), &'static str> {
         *room = room.checked_sub(1).ok_or("the functions have too many types together")?;
         let name = json::text(entry, "name").unwrap_or_default();
         if !name.is_empty() && !is_name(name) {

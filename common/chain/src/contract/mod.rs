@@ -28,8 +28,8 @@ pub trait Interfaces {
     /// The interface of the contract with this address.
     fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>>;
 
-    /// The interface of the program with this address.
-    fn idl(&self, program: &[u8; 32]) -> Option<Arc<Idl>>;
+    /// The interface of the program with this address, in base58.
+    fn idl(&self, program: &str) -> Option<Arc<Idl>>;
 }
 
 /// Where no contract has an interface.
@@ -41,7 +41,7 @@ impl Interfaces for NoInterfaces {
         None
     }
 
-    fn idl(&self, _: &[u8; 32]) -> Option<Arc<Idl>> {
+    fn idl(&self, _: &str) -> Option<Arc<Idl>> {
         None
     }
 }

@@ -13,7 +13,7 @@ use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::{WalletAccountParams, WalletParams};
 use crate::refusal::{Clash, Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
-use crate::view::{View, distinct};
+use crate::view::{View, distinct, room};
 
 /// No two accounts of one request are the same, and each address format fits its curve and is offered.
 pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
@@ -47,6 +47,14 @@ pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Resu
         .try_for_each(|name| view.account_name_is_free(name))
 }
 
+/// The organization has room for one more wallet, of this name and with these accounts.
+pub fn check_new(name: &Label, accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), Refusal> {
+    check_accounts(accounts)?;
+    names_are_free(accounts, view)?;
+    view.wallet_name_is_free(name)?;
+    room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")
+}
+
 /// A wallet as described, with its secret and accounts.
 pub fn wallet(params: WalletParams, cx: &mut Cx<'_, '_>) -> Result<NewWallet, Refusal> {
     let length = params.mnemonic_length.unwrap_or_default();
@@ -54,7 +62,7 @@ pub fn wallet(params: WalletParams, cx: &mut Cx<'_, '_>) -> Result<NewWallet, Re
         .map_err(|_| Corrupt::Invariant("the random source gives no mnemonic"))?;
     let seed = mnemonic.seed("");
     let secret = SecretBytes::wallet(&mnemonic, "", &seed);
-    keep(params.wallet_name, &seed, secret, params.accounts.into_vec(), cx)
+    keep(params.wallet_name, &seed, None, secret, params.accounts.into_vec(), cx)
 }
 
 /// What somebody brings in: a mnemonic with its passphrase, and the seed of both.
@@ -87,15 +95,14 @@ pub fn import(
     cx: &mut Cx<'_, '_>,
 ) -> Result<NewWallet, Refusal> {
     let secret = SecretBytes::wallet(&imported.mnemonic, &imported.passphrase, &imported.seed);
-    let mut made = keep(name, &imported.seed, secret, accounts, cx)?;
-    made.wallet.imported = true;
-    made.wallet.seed_digest = Some(imported.digest);
-    Ok(made)
+    keep(name, &imported.seed, Some(imported.digest), secret, accounts, cx)
 }
 
+/// A wallet with this seed, whose digest is kept if it was imported.
 fn keep(
     name: Label,
     seed: &Seed,
+    seed_digest: Option<[u8; 16]>,
     secret: SecretBytes,
     params: Vec<WalletAccountParams>,
     cx: &mut Cx<'_, '_>,
@@ -107,8 +114,8 @@ fn keep(
         name,
         accounts: u32::try_from(accounts.len()).unwrap_or(u32::MAX),
         exported: false,
-        imported: false,
-        seed_digest: None,
+        imported: seed_digest.is_some(),
+        seed_digest,
         created: now,
         updated: now,
     };

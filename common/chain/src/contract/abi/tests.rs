@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::vectors::{policy_map, rows};

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
-
 use super::super::{Flaw, json};
 use super::{is_name, name, numbered};
+use crate::json::Json;
 
 /// How deep types may nest: those in definitions of others, and lists and options in one definition.
 const MAX_DEPTH: usize = 10;
@@ -129,7 +128,7 @@ impl Plain {
 
 impl Kinds {
     /// Reads definitions. Those that lead to themselves are refused.
-    pub(super) fn parse(list: &[Json]) -> Result<Self, Flaw> {
+    pub(super) fn parse(list: &[Json<'_>]) -> Result<Self, Flaw> {
         let mut kinds = Self { definitions: Vec::new(), places: BTreeMap::new() };
         let names = numbered("type", list, |entry| {
             // Names of types may have the modules that they are in.
@@ -154,7 +153,7 @@ impl Kinds {
     }
 
     /// Named types in a row.
-    pub(super) fn fields(&self, list: &[Json]) -> Result<Vec<Field>, &'static str> {
+    pub(super) fn fields(&self, list: &[Json<'_>]) -> Result<Vec<Field>, &'static str> {
         let mut fields: Vec<Field> = Vec::new();
         let mut names = BTreeSet::new();
         for entry in list {
@@ -168,9 +167,9 @@ impl Kinds {
         Ok(fields)
     }
 
-    fn definition(&self, entry: &Json) -> Result<Definition, &'static str> {
+    fn definition(&self, entry: &Json<'_>) -> Result<Definition, &'static str> {
         // Zero-copy accounts are laid out as their memory is.
-        let is_borsh = entry.get("serialization").is_none_or(|how| how == "borsh");
+        let is_borsh = entry.get("serialization").is_none_or(|how| how.as_str() == Some("borsh"));
         let is_generic = json::list(entry, "generics").is_some_and(|generics| !generics.is_empty());
         if !is_borsh || is_generic {
             return Ok(Definition::Unread);
@@ -195,10 +194,10 @@ impl Kinds {
         }
     }
 
-    fn parts(&self, fields: Option<&Json>) -> Result<Fields, &'static str> {
+    fn parts(&self, fields: Option<&Json<'_>>) -> Result<Fields, &'static str> {
         let list = match fields {
             None | Some(Json::Null) => return Ok(Fields::None),
-            Some(fields) => fields.as_array().ok_or("its fields are not a list")?,
+            Some(fields) => fields.as_list().ok_or("its fields are not a list")?,
         };
         if list.first().is_some_and(|first| first.get("name").is_some()) {
             return self.fields(list).map(Fields::Named);
@@ -207,11 +206,11 @@ impl Kinds {
         Ok(if kinds.is_empty() { Fields::None } else { Fields::Tuple(kinds) })
     }
 
-    fn kind(&self, written: &Json, depth: usize) -> Result<Kind, &'static str> {
+    fn kind(&self, written: &Json<'_>, depth: usize) -> Result<Kind, &'static str> {
         if let Some(name) = written.as_str() {
             return Ok(Plain::of(name).map_or(Kind::Unread, Kind::Plain));
         }
-        let inner = |written: &Json| {
+        let inner = |written: &Json<'_>| {
             let depth = depth.checked_sub(1).ok_or("a type nests too deep")?;
             self.kind(written, depth).map(Box::new)
         };
@@ -222,7 +221,7 @@ impl Kinds {
         Ok(match (form.as_str(), content) {
             ("vec", element) => Kind::List(inner(element)?),
             ("option", element) => Kind::Option(inner(element)?),
-            ("array", Json::Array(parts)) => match parts.as_slice() {
+            ("array", Json::List(parts)) => match parts.as_slice() {
                 [element, size] => match size.as_u64().and_then(|size| usize::try_from(size).ok()) {
                     Some(size) => Kind::Array(inner(element)?, size),
                     None => Kind::Unread,
@@ -234,7 +233,7 @@ impl Kinds {
         })
     }
 
-    fn defined(&self, target: &Json) -> Kind {
+    fn defined(&self, target: &Json<'_>) -> Kind {
         let is_generic = json::list(target, "generics").is_some_and(|generics| !generics.is_empty());
         let name = target.as_str().or_else(|| json::text(target, "name"));
         let place = name.filter(|_| !is_generic).and_then(|name| self.places.get(name));

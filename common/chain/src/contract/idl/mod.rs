@@ -7,13 +7,13 @@ mod borsh;
 mod kind;
 
 use quorate_policy::Value;
-use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use self::borsh::Reader;
 use self::kind::{Field, Kinds};
 use super::argument::{self, Argument, Lines};
 use super::{Flaw, is_name, json};
+use crate::json::Json;
 
 /// Longest data of an instruction, in bytes: no transaction is longer.
 pub const MAX_INSTRUCTION_BYTES: usize = 1232;
@@ -117,7 +117,7 @@ impl Instruction {
 }
 
 impl Known {
-    fn parse(entry: &Json, kinds: &Kinds) -> Result<Self, &'static str> {
+    fn parse(entry: &Json<'_>, kinds: &Kinds) -> Result<Self, &'static str> {
         let name = name(entry)?;
         let discriminator = match entry.get("discriminator") {
             None | Some(Json::Null) => default_discriminator(&name),
@@ -131,9 +131,9 @@ impl Known {
     }
 }
 
-fn given_discriminator(given: &Json) -> Option<Vec<u8>> {
-    let byte = |byte: &Json| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
-    let bytes = given.as_array()?.iter().map(byte).collect::<Option<Vec<_>>>()?;
+fn given_discriminator(given: &Json<'_>) -> Option<Vec<u8>> {
+    let byte = |byte: &Json<'_>| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
+    let bytes = given.as_list()?.iter().map(byte).collect::<Option<Vec<_>>>()?;
     (!bytes.is_empty()).then_some(bytes)
 }
 
@@ -151,7 +151,7 @@ fn default_discriminator(name: &str) -> Vec<u8> {
 
 /// Adds the names of accounts, with `front` before each.
 fn name_accounts(
-    listed: &[Json],
+    listed: &[Json<'_>],
     front: &str,
     depth: usize,
     names: &mut Vec<String>,
@@ -172,7 +172,7 @@ fn name_accounts(
     Ok(())
 }
 
-fn name(entry: &Json) -> Result<String, &'static str> {
+fn name(entry: &Json<'_>) -> Result<String, &'static str> {
     let name = json::text(entry, "name").filter(|name| is_name(name));
     name.map(str::to_owned).ok_or("a name is none that code can have")
 }
@@ -180,8 +180,8 @@ fn name(entry: &Json) -> Result<String, &'static str> {
 /// Each entry of a list, read; a broken rule is told with its place.
 fn numbered<T>(
     noun: &'static str,
-    list: &[Json],
-    mut read: impl FnMut(&Json) -> Result<T, &'static str>,
+    list: &[Json<'_>],
+    mut read: impl FnMut(&Json<'_>) -> Result<T, &'static str>,
 ) -> Result<Vec<T>, Flaw> {
     let entries = list.iter().enumerate();
     let read = entries.map(|(place, entry)| {

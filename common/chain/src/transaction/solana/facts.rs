@@ -4,11 +4,15 @@ use quorate_policy::Value;
 
 use crate::contract::Interfaces;
 
-use super::{Account, Act, Instruction, Lookup, LookupTable, System, Token, TokenTransfer, Transaction};
+use super::{
+    Account, Act, Instruction, Lookup, LookupTable, ProgramInterfaces, System, Token, TokenTransfer,
+    Transaction,
+};
 
 impl Transaction {
     /// What policies may ask about it.
     pub(in super::super) fn facts(&self, interfaces: &dyn Interfaces) -> Value {
+        let known = self.interfaces(interfaces);
         let acts: Vec<Act<'_>> = self.instructions().map(|instruction| instruction.act()).collect();
         let transfers = acts.iter().filter_map(|act| match act {
             Act::System(System::Transfer { from, to, lamports }) => Some(transfer(from, to, *lamports)),
@@ -21,7 +25,7 @@ impl Transaction {
         Value::record([
             ("account_keys", Value::texts(self.keys.iter().cloned())),
             ("program_keys", Value::texts(self.programs().map(str::to_owned))),
-            ("instructions", self.instructions().map(|one| self.instruction(one, interfaces)).collect()),
+            ("instructions", self.instructions().map(|one| self.instruction(one, &known)).collect()),
             ("transfers", transfers.collect()),
             ("spl_transfers", token_transfers.collect()),
             ("recent_blockhash", Value::text(self.recent_blockhash())),
@@ -33,7 +37,7 @@ impl Transaction {
         ])
     }
 
-    fn instruction(&self, instruction: Instruction<'_>, interfaces: &dyn Interfaces) -> Value {
+    fn instruction(&self, instruction: Instruction<'_>, known: &ProgramInterfaces) -> Value {
         let accounts = instruction.all().filter_map(|account| match account {
             Account::Static(key, place) => Some(Value::record([
                 ("account_key", Value::text(key.to_owned())),
@@ -51,7 +55,7 @@ impl Transaction {
             ("accounts", Some(accounts.collect())),
             ("instruction_data_hex", Some(Value::text(const_hex::encode(instruction.data())))),
             ("address_table_lookups", Some(lookups.collect())),
-            ("parsed_instruction_data", instruction.by_interface(interfaces).map(|read| read.facts())),
+            ("parsed_instruction_data", instruction.by_interface(known).map(|read| read.facts())),
         ])
     }
 

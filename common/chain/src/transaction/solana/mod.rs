@@ -8,6 +8,9 @@ mod facts;
 mod system;
 mod token;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use solana_message::VersionedMessage;
 use solana_message::compiled_instruction::CompiledInstruction;
 use solana_message::v0::MessageAddressTableLookup;
@@ -16,7 +19,7 @@ use wincode::ReadError;
 use wincode::config::{Configuration, deserialize_exact};
 
 use super::{Signer, Slot};
-use crate::contract::{self, Interfaces};
+use crate::contract::{self, Idl, Interfaces};
 use crate::curve::{Message, Signature};
 
 pub use act::{Act, ComputeBudget};
@@ -185,6 +188,17 @@ impl Transaction {
         matches!(self.message, VersionedMessage::V0(_)).then_some(0)
     }
 
+    /// The interfaces of the programs that it calls, each looked up once.
+    pub fn interfaces(&self, from: &dyn Interfaces) -> ProgramInterfaces {
+        let called: BTreeSet<u8> =
+            self.message.instructions().iter().map(|one| one.program_id_index).collect();
+        let known = called.into_iter().filter_map(|place| {
+            let program = self.keys.get(usize::from(place))?;
+            Some((place, from.idl(program)?))
+        });
+        ProgramInterfaces(known.collect())
+    }
+
     /// The programs that it calls, each once.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         let called = self.message.instructions();
@@ -281,6 +295,10 @@ pub struct Instruction<'a> {
     compiled: &'a CompiledInstruction,
 }
 
+/// Interfaces of programs that a transaction calls, by the places of their keys.
+#[derive(Debug)]
+pub struct ProgramInterfaces(BTreeMap<u8, Arc<Idl>>);
+
 impl<'a> Instruction<'a> {
     /// The program, in base58.
     pub fn program(&self) -> &'a str {
@@ -302,9 +320,8 @@ impl<'a> Instruction<'a> {
     }
 
     /// What it asks for in the words of the interface of its program, if there is one that reads it.
-    pub fn by_interface(&self, interfaces: &dyn Interfaces) -> Option<contract::Instruction> {
-        let keys = self.transaction.message.static_account_keys();
-        let idl = interfaces.idl(keys.get(usize::from(self.compiled.program_id_index))?.as_array())?;
+    pub fn by_interface(&self, known: &ProgramInterfaces) -> Option<contract::Instruction> {
+        let idl = known.0.get(&self.compiled.program_id_index)?;
         let accounts: Vec<&str> = self.accounts().collect();
         idl.instruction(self.data(), &accounts).ok()
     }

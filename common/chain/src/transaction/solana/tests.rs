@@ -1,6 +1,9 @@
 //! What the libraries of the network wrote, read here; and what they would refuse, refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use quorate_policy::Value;
 use serde::Deserialize;
@@ -8,7 +11,7 @@ use serde_json::{Value as Json, json};
 use solana_transaction::versioned::VersionedTransaction;
 
 use super::{Act, ComputeBudget, Flaw, System, Token, Transaction};
-use crate::contract::NoInterfaces;
+use crate::contract::{Abi, Idl, Interfaces, NoInterfaces};
 use crate::curve::{Curve, Message};
 use crate::transaction::Signer;
 use crate::vectors::{rows, secret};
@@ -266,4 +269,33 @@ proptest! {
             check(&bytes);
         }
     }
+}
+
+/// Looks for interfaces, finds none, and counts how often it was asked.
+#[derive(Default)]
+struct Counted(Cell<usize>);
+
+impl Interfaces for Counted {
+    fn abi(&self, _: &[u8; 20]) -> Option<Arc<Abi>> {
+        None
+    }
+
+    fn idl(&self, program: &str) -> Option<Arc<Idl>> {
+        assert_eq!(program, bs58::encode([3; 32]).into_string());
+        self.0.set(self.0.get() + 1);
+        None
+    }
+}
+
+#[test]
+fn the_interface_of_a_program_is_looked_up_once() {
+    // Version 0: a payer, an account and a program, which is called a hundred times.
+    let keys = [[1; 32], [2; 32], [3; 32], [4; 32]].concat();
+    let calls: Vec<u8> = (0..100).flat_map(|number| [2, 2, 0, 1, 4, number, 0, 0, 0]).collect();
+    let bytes = [&[1][..], &[0; 64], &[0x80, 1, 0, 1, 3], &keys, &[100], &calls, &[0]].concat();
+    let transaction = Transaction::decode(&bytes).unwrap();
+    assert_eq!(transaction.instructions().count(), 100);
+    let interfaces = Counted::default();
+    let _ = transaction.facts(&interfaces);
+    assert_eq!(interfaces.0.get(), 1);
 }

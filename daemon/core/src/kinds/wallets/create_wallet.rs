@@ -36,10 +36,7 @@ impl Kind for CreateWallet {
     type Outcome = Outcome;
 
     fn rules(Intent(params): &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        wallet::check_accounts(&params.accounts)?;
-        wallet::names_are_free(&params.accounts, view)?;
-        view.wallet_name_is_free(&params.wallet_name)?;
-        room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")?;
+        wallet::check_new(&params.wallet_name, &params.accounts, view)?;
         Ok((Facts::default(), ()))
     }
 

@@ -47,10 +47,7 @@ impl Kind for ImportWallet {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
         bundles::is_own(intent.user_id, view)?;
-        wallet::check_accounts(&intent.accounts)?;
-        wallet::names_are_free(&intent.accounts, view)?;
-        view.wallet_name_is_free(&intent.wallet_name)?;
-        room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")?;
+        wallet::check_new(&intent.wallet_name, &intent.accounts, view)?;
         let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), view)?;
         let imported = wallet::imported(&opened.plaintext, view)?;
         Ok((Facts::default(), (imported, opened.place)))

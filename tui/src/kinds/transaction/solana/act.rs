@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use quorate_chain::contract::{Line, solana_address};
-use quorate_chain::transaction::solana::{Act, Instruction, LOOKED_UP, System, Token, TokenTransfer};
+use quorate_chain::contract::Line;
+use quorate_chain::transaction::solana::{
+    Act, Instruction, LOOKED_UP, ProgramInterfaces, System, Token, TokenTransfer,
+};
 
 use super::decimal;
 use crate::contracts::Stated;
@@ -46,6 +48,12 @@ impl Alarm {
     }
 }
 
+/// Interfaces as the daemon states them, and those of the programs that are called, as they are read here.
+pub(super) struct Known<'a> {
+    pub(super) stated: Stated<'a>,
+    pub(super) programs: ProgramInterfaces,
+}
+
 /// An act in words.
 pub(super) struct Told<'a> {
     /// A few words for lists.
@@ -65,7 +73,7 @@ pub(super) struct Told<'a> {
 }
 
 /// What an instruction does; nothing if it only sets what the transaction may use.
-pub(super) fn told<'a>(instruction: &Instruction<'a>, stated: &Stated<'_>) -> Option<Told<'a>> {
+pub(super) fn told<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -> Option<Told<'a>> {
     let mut told = Told {
         brief: String::new(),
         what: String::new(),
@@ -87,17 +95,17 @@ pub(super) fn told<'a>(instruction: &Instruction<'a>, stated: &Stated<'_>) -> Op
             tell(&mut told, "a new token account", what);
         }
         Act::Memo(text) => tell(&mut told, "a memo", format!("publish the memo {}", quoted(text))),
-        Act::Undecoded if tell_stated(&mut told, instruction, stated).is_some() => {}
+        Act::Undecoded if tell_stated(&mut told, instruction, known).is_some() => {}
         Act::Undecoded => tell_undecoded(&mut told, instruction),
     }
     Some(told)
 }
 
 /// Tells an instruction in the words of the interface of its program; nothing if there is none that reads it.
-fn tell_stated(told: &mut Told<'_>, instruction: &Instruction<'_>, stated: &Stated<'_>) -> Option<()> {
+fn tell_stated(told: &mut Told<'_>, instruction: &Instruction<'_>, known: &Known<'_>) -> Option<()> {
     let program = instruction.program();
-    let interface = quoted(&stated.solana(&solana_address(program)?)?.label);
-    let read = instruction.by_interface(stated)?;
+    let interface = quoted(&known.stated.solana(program)?.label);
+    let read = instruction.by_interface(&known.programs)?;
     let name = clean(&read.name);
     told.brief = format!("{name} of {program}");
     told.what = format!("call {name} of {program}, in the words of its interface {interface}");

@@ -9,7 +9,7 @@ use quorate_chain::transaction::Solana;
 use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP};
 use sha2::{Digest, Sha256};
 
-use self::act::{Alarm, Told, told as told_act};
+use self::act::{Alarm, Known, Told, told as told_act};
 use super::recipient::Recipients;
 use crate::contracts::Stated;
 use crate::kinds::scene::{count, listed};
@@ -26,9 +26,10 @@ const SPELLED_ACTS: usize = 3;
 pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
     let recipients = Recipients::new(Chain::Solana, key, scene);
     let stated = Stated::of(&scene.organization.smart_contract_interfaces);
+    let known = Known { programs: transaction.interfaces(&stated), stated };
     let instructions = transaction.instructions().enumerate();
     let acts: Vec<(usize, Told<'_>)> = instructions
-        .filter_map(|(place, instruction)| Some((place, told_act(&instruction, &stated)?)))
+        .filter_map(|(place, instruction)| Some((place, told_act(&instruction, &known)?)))
         .map(|(place, act)| (place, with_name(act, transaction, &recipients)))
         .collect();
     let (brief, sentence) = summary(&acts);
