@@ -64,6 +64,9 @@ pub struct DaemonStatus {
     pub base_url: Option<String>,
     /// P-256 key that signs bundles, uncompressed hex.
     pub quorum_public_key: String,
+    /// Whether the system keeps opened signing keys out of the swap.
+    #[serde(default)]
+    pub keys_locked: bool,
     /// Whether denying policies that fail over a request deny it.
     #[serde(default)]
     pub strict_deny_errors: bool,

@@ -106,6 +106,7 @@ impl Console {
             process_id: std::process::id(),
             base_url: self.facts.base_url.clone(),
             quorum_public_key: self.facts.identity.quorum_public_key(),
+            keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
         }
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::barrier::Barrier;
+use crate::locked::Locked;
 use crate::store::{Batch, StoreError};
 
 const QUORUM: &[u8] = b"mq";
@@ -22,10 +23,10 @@ const WEBHOOK: &[u8] = b"mw";
 /// See the module.
 #[derive(Clone)]
 pub struct Identity {
-    quorum: Arc<SecretKey>,
+    quorum: Arc<Locked<SecretKey>>,
     /// Public half of the key that clients encrypt to without being asked for a bundle.
     encryption: PublicKey,
-    webhook: Arc<SecretKey>,
+    webhook: Arc<Locked<SecretKey>>,
 }
 
 /// The keys cannot be had.
@@ -45,7 +46,13 @@ impl Identity {
         let quorum = key(barrier, QUORUM, Curve::P256)?;
         let encryption = key(barrier, QUORUM_ENCRYPTION, Curve::P256)?.public().clone();
         let webhook = key(barrier, WEBHOOK, Curve::Ed25519)?;
-        Ok(Self { quorum: Arc::new(quorum), encryption, webhook: Arc::new(webhook) })
+        let locked = |key| Arc::new(Locked::new(Box::new(key)));
+        Ok(Self { quorum: locked(quorum), encryption, webhook: locked(webhook) })
+    }
+
+    /// Whether its keys cannot come into the swap.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.quorum.is_locked() && self.webhook.is_locked()
     }
 
     /// The key that signs bundles, uncompressed hex.

@@ -10,6 +10,7 @@ pub mod door;
 pub mod feed;
 pub mod http;
 pub mod identity;
+mod locked;
 pub mod outbox;
 pub mod private_file;
 pub mod process;

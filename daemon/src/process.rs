@@ -15,12 +15,12 @@ pub fn harden() {
     lock_memory();
 }
 
-/// Keeps all memory out of the swap, where the system sets no limit to that: with one, the first allocation beyond it would
-/// fail. Pages are locked as they come into use, so that no more memory is taken than without.
+/// Takes all the memory that it may lock, for keys. Where there is no limit, all memory stays out of the swap: with one, the
+/// first allocation beyond it would fail. Pages are locked as they come into use, so that no more memory is taken than without.
 fn lock_memory() {
-    let limit = getrlimit(Resource::Memlock);
-    if limit.maximum.is_none() {
-        let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
+    let maximum = getrlimit(Resource::Memlock).maximum;
+    let _ = setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });
+    if maximum.is_none() {
         let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     }
 }

@@ -192,6 +192,11 @@ where
             (Some(door), Some(base_url))
         }
     };
+    if !engine.turns.world().keys_are_locked() {
+        tracing::warn!(
+            "the limit of locked memory lets the system swap opened keys; raise it (LimitMEMLOCK)"
+        );
+    }
     let metrics = Metrics::new();
     let readiness = Readiness::default();
     let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };

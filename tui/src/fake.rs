@@ -140,6 +140,7 @@ async fn answer(
             process_id: 1,
             base_url: None,
             quorum_public_key: String::new(),
+            keys_locked: true,
             strict_deny_errors: false,
         })),
         "organizations" => {

@@ -205,7 +205,6 @@ impl Signer {
             Holder::Account(account) => records::account_secret(view.world, organization, account),
             Holder::PrivateKey(key) => records::private_key_secret(view.world, organization, key),
         };
-        let key = view.world.keyring().signing_key(&self.place, &mut load)?;
-        key.sign(message).map_err(|_| Corrupt::Signature.into())
+        view.world.keyring().sign(&self.place, &mut load, message)
     }
 }

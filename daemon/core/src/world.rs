@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_chain::curve::SecretKey;
+use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 
 use crate::interfaces::Interface;
@@ -59,8 +59,8 @@ pub trait Records {
     fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt>;
 }
 
-/// Keeps what was used lately to sign: who signs under a name, and opened secret keys. So signing neither looks
-/// them up nor derives them each time.
+/// Keeps what was used lately to sign: who signs under a name, and opened secret keys, which it never hands out. So signing
+/// neither looks them up nor derives them each time.
 pub trait Keyring {
     /// Who signs under this name, resolved if it is not at hand. A name is good for one version of one
     /// organization.
@@ -70,12 +70,13 @@ pub trait Keyring {
         resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
     ) -> Result<Arc<Signer>, Refusal>;
 
-    /// The key of this place, loaded if it is not at hand.
-    fn signing_key(
+    /// Signs with the key of this place, loaded if it is not at hand.
+    fn sign(
         &self,
         place: &[u8],
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
-    ) -> Result<Arc<SecretKey>, Refusal>;
+        message: &Message,
+    ) -> Result<Signature, Refusal>;
 }
 
 /// Signs what clients believe because the service says it.

@@ -3,13 +3,14 @@
 
 mod committer;
 pub mod gather;
+mod opened_keys;
 mod snapshots;
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quorate_chain::curve::SecretKey;
+use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
@@ -33,10 +34,11 @@ use crate::identity::Identity;
 use crate::store::{Batch, StoreError};
 pub use committer::{CommitError, Committer, Figures};
 use committer::{Deciding, Effects};
+use opened_keys::OpenedKeys;
 use snapshots::Snapshots;
 
-/// How many opened signing keys are kept in memory, and as many names of signers.
-const KEYS: usize = 4096;
+/// How many names of signers are kept in memory.
+const SIGNERS: usize = 4096;
 /// How many interfaces of smart contracts are kept in memory, in each of two generations; the largest take two megabytes.
 const INTERFACES: usize = 16;
 /// How often a turn is run again before the caller is told to come back.
@@ -75,7 +77,7 @@ pub struct Shared {
     identity: Identity,
     snapshots: Snapshots,
     signers: Kept<Signer>,
-    keys: Kept<SecretKey>,
+    keys: OpenedKeys,
     interfaces: Kept<Interface>,
     limits: Limits,
     outside: Outside,
@@ -96,8 +98,8 @@ impl Shared {
             barrier,
             identity,
             snapshots: Snapshots::default(),
-            signers: Kept::new(TwoGenerations::new(KEYS)),
-            keys: Kept::new(TwoGenerations::new(KEYS)),
+            signers: Kept::new(TwoGenerations::new(SIGNERS)),
+            keys: OpenedKeys::new(),
             interfaces: Kept::new(TwoGenerations::new(INTERFACES)),
             limits,
             outside,
@@ -106,6 +108,13 @@ impl Shared {
             mails: tokio::sync::Notify::new(),
             leftovers: tokio::sync::Notify::new(),
         }
+    }
+}
+
+impl Shared {
+    /// Whether no opened key can come into the swap.
+    pub fn keys_are_locked(&self) -> bool {
+        self.keys.are_locked() && self.identity.is_locked()
     }
 }
 
@@ -164,12 +173,13 @@ impl Keyring for Shared {
         at_hand(&self.signers, name, resolve)
     }
 
-    fn signing_key(
+    fn sign(
         &self,
         place: &[u8],
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
-    ) -> Result<Arc<SecretKey>, Refusal> {
-        at_hand(&self.keys, place.to_vec(), load)
+        message: &Message,
+    ) -> Result<Signature, Refusal> {
+        self.keys.sign(place, load, message)
     }
 }
 
@@ -186,11 +196,10 @@ impl Library for Shared {
 impl Shared {
     /// Drops opened keys.
     fn forget(&self, gone: &[Gone]) {
-        let mut keys = self.keys.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for gone in gone {
             match gone {
-                Gone::One(place) => keys.forget(place),
-                Gone::Accounts(prefix) => keys.retain(|place| !place.starts_with(prefix)),
+                Gone::One(place) => self.keys.forget(place),
+                Gone::Accounts(prefix) => self.keys.forget_all(prefix),
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use quorate_tests::caller::submit_path;
 use quorate_tests::daemon::{Daemon, Options};
@@ -203,4 +204,42 @@ async fn credentials_are_private_and_demo_data_waits() {
     assert_eq!(waiting["activities"].as_array().map(Vec::len), Some(2), "two activities to approve");
     let wallets = root.ask("list_wallets", json!({})).await;
     assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(1));
+}
+
+/// A number of kibibytes in what the kernel tells of a process; none if it is unlimited.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(name)).expect("the kernel tells it");
+    line.split_whitespace().find_map(|word| word.parse().ok())
+}
+
+#[tokio::test]
+async fn keys_stand_on_locked_memory() {
+    // A table of 4,160 seats takes more than one MiB and less than two.
+    const TABLE_KIB: u64 = 1024;
+    const CAP_IPC_LOCK: u32 = 14;
+
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let address = requests::make_wallet(&root, "locked").await;
+    root.completed(requests::SIGN, &requests::sign(&address, "locked")).await;
+
+    let over_socket =
+        quorate_tests::caller::Caller::new(daemon.socket(), root.organization(), root.key().clone());
+    let status = over_socket.call(hyper::Method::GET, "/console/v1/status", &[], b"").await;
+    let status: serde_json::Value = serde_json::from_slice(&status.body).expect("JSON");
+    let said = status["keysLocked"].as_bool().expect("a status");
+
+    let process = Path::new("/proc").join(daemon.process_id().as_raw_nonzero().to_string());
+    let facts = fs::read_to_string(process.join("status")).expect("facts of a process");
+    let locked = kibibytes(&facts, "VmLck:").expect("a size");
+    assert_eq!(said, locked >= TABLE_KIB, "{locked} KiB are locked: {status:#}");
+
+    let limits = fs::read_to_string(process.join("limits")).expect("limits of a process");
+    let bytes = kibibytes(&limits, "Max locked memory");
+    let capabilities = facts.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("capabilities");
+    let capabilities = u64::from_str_radix(capabilities.trim(), 16).expect("a mask");
+    let may = capabilities >> CAP_IPC_LOCK & 1 == 1;
+    if may || bytes.is_none_or(|bytes| bytes >= 4 * TABLE_KIB * 1024) {
+        assert!(said, "{limits}");
+    }
 }

@@ -43,6 +43,7 @@ impl Desk {
             process_id: 1,
             base_url: None,
             quorum_public_key: String::new(),
+            keys_locked: true,
             strict_deny_errors: false,
         }));
         desk.link(Answer::Approvals(

@@ -17,7 +17,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
     }
     let started = status.started_at.millis();
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
@@ -25,6 +25,11 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         duration(now_millis().saturating_sub(started)),
         clean(&session.client.socket().display().to_string()),
         status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
+        if status.keys_locked {
+            "locked in memory"
+        } else {
+            "not locked in memory: the system may swap them"
+        },
         clean(&status.quorum_public_key),
     );
     Ok(Answer::one(data, text))

@@ -49,15 +49,16 @@ impl WireName for Curve {
 /// A secret key with everything a signature needs already parsed.
 ///
 /// It has no text form and is wiped when dropped. Signing costs one signature and one
-/// verification; nothing is parsed or derived again.
+/// verification; nothing is parsed or derived again. What is secret stands in the value itself, not behind it, so that whoever
+/// keeps it says in what memory.
 #[derive(Clone)]
 pub struct SecretKey(Key);
 
 #[derive(Clone)]
 enum Key {
-    Secp256k1(Box<secp256k1::Key>),
-    Ed25519(Box<ed25519::Key>),
-    P256(Box<p256::Key>),
+    Secp256k1(secp256k1::Key),
+    Ed25519(ed25519::Key),
+    P256(p256::Key),
 }
 
 impl SecretKey {
@@ -68,9 +69,9 @@ impl SecretKey {
     /// [`InvalidKey`] if an ECDSA scalar is zero or not below the group order.
     pub fn from_bytes(curve: Curve, bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
         let key = match curve {
-            Curve::Secp256k1 => Key::Secp256k1(Box::new(secp256k1::Key::from_bytes(bytes)?)),
-            Curve::Ed25519 => Key::Ed25519(Box::new(ed25519::Key::from_bytes(bytes)?)),
-            Curve::P256 => Key::P256(Box::new(p256::Key::from_bytes(bytes)?)),
+            Curve::Secp256k1 => Key::Secp256k1(secp256k1::Key::from_bytes(bytes)?),
+            Curve::Ed25519 => Key::Ed25519(ed25519::Key::from_bytes(bytes)?),
+            Curve::P256 => Key::P256(p256::Key::from_bytes(bytes)?),
         };
         Ok(Self(key))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorate_chain::curve::{Curve, Message, SecretKey};
+use quorate_chain::curve::{Curve, Message, SecretKey, Signature};
 use quorate_common::bundle::quorum_signature;
 use quorate_common::fault::Fault;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
@@ -227,12 +227,13 @@ impl Keyring for Memory {
         resolve().map(Arc::new)
     }
 
-    fn signing_key(
+    fn sign(
         &self,
         _: &[u8],
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
-    ) -> Result<Arc<SecretKey>, Refusal> {
-        load().map(Arc::new)
+        message: &Message,
+    ) -> Result<Signature, Refusal> {
+        load()?.sign(message).map_err(|_| Corrupt::Signature.into())
     }
 }
 
