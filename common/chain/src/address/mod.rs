@@ -213,6 +213,26 @@ mod tests {
     }
 
     #[derive(Deserialize)]
+    struct Derived {
+        phrase: String,
+        passphrase: String,
+        curve: Curve,
+        path: Path,
+        format: AddressFormat,
+        address: String,
+    }
+
+    #[test]
+    fn addresses_that_another_library_derives() {
+        let file = include_str!("../../../../assets/vectors/chain/addresses_derived.json");
+        for row in rows::<Derived>(file) {
+            let seed = Mnemonic::parse(&row.phrase).unwrap_or_else(|_| panic!()).seed(&row.passphrase);
+            let key = derive(row.curve, &seed, &row.path).unwrap_or_else(|_| panic!());
+            assert_eq!(address(row.format, key.public()), Ok(row.address), "{} {}", row.format, row.path);
+        }
+    }
+
+    #[derive(Deserialize)]
     struct WitnessRow {
         public: String,
         format: AddressFormat,
