@@ -5,11 +5,13 @@
 //! `cargo test` mutates the committed cases, `make fuzz` follows coverage.
 
 mod address_text;
+mod bundle;
 mod contract;
 mod contract_abi;
 mod contract_idl;
 mod digits;
 mod flaw;
+mod mnemonic;
 mod policy_evaluate;
 mod policy_parse;
 mod policy_selectors;
@@ -32,8 +34,10 @@ pub struct Target {
 /// All targets, in alphabetical order.
 pub const TARGETS: &[Target] = &[
     Target { name: "address_text", run: address_text::run },
+    Target { name: "bundle", run: bundle::run },
     Target { name: "contract_abi", run: contract_abi::run },
     Target { name: "contract_idl", run: contract_idl::run },
+    Target { name: "mnemonic", run: mnemonic::run },
     Target { name: "policy_evaluate", run: policy_evaluate::run },
     Target { name: "policy_parse", run: policy_parse::run },
     Target { name: "policy_selectors", run: policy_selectors::run },
