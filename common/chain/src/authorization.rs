@@ -4,8 +4,19 @@ use alloy_primitives::{Address, U256, keccak256};
 use alloy_rlp::Encodable;
 use quorate_policy::{Integer, Value};
 
+use crate::address::{AddressFormat, address as of_key};
+use crate::curve::{PublicKey, Signature};
 use crate::json::{self, Flaw};
 use crate::typed_data::{address, integer};
+
+/// An authorization that comes with a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signed {
+    /// What was signed.
+    pub authorization: Authorization,
+    /// The account whose key signed it; none where the signature is no account's, and the network passes it over.
+    pub authority: Option<String>,
+}
 
 /// The first byte of what is hashed (EIP-7702, `MAGIC`).
 const MAGIC: u8 = 0x05;
@@ -42,9 +53,22 @@ impl Authorization {
         Ok(Self { address, chain_id, nonce })
     }
 
+    /// This with a signature.
+    pub(crate) fn signed(address: [u8; 20], chain_id: [u8; 32], nonce: u64, signature: &Signature) -> Signed {
+        let authorization = Self { address, chain_id, nonce };
+        let key = PublicKey::recovered(&authorization.digest(), signature);
+        let authority = key.and_then(|key| of_key(AddressFormat::Ethereum, &key).ok());
+        Signed { authorization, authority }
+    }
+
     /// The contract whose code would stand for that of the account; zero for none (EIP-7702).
     pub fn address(&self) -> &[u8; 20] {
         &self.address
+    }
+
+    /// Whether it leaves the account without code (EIP-7702).
+    pub fn is_revocation(&self) -> bool {
+        self.address == [0; 20]
     }
 
     /// The chain that it holds on; zero for every chain (EIP-7702).

@@ -17,6 +17,7 @@ use crate::text::wrap;
 mod bitcoin;
 mod bundles;
 mod contracts;
+mod ethereum;
 mod law;
 mod payloads;
 mod recipients;

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use super::{Curve, ed25519, p256, secp256k1};
+use super::{Curve, Signature, ed25519, p256, secp256k1};
 use crate::hexadecimal;
 
 /// Longest accepted text: `0x` and an uncompressed point.
@@ -54,6 +54,11 @@ impl PublicKey {
             Curve::P256 => p256::read_point(bytes).map(Self::p256),
             Curve::Ed25519 => ed25519::read_point(bytes).map(Self::ed25519),
         }
+    }
+
+    /// The key of secp256k1 whose ECDSA signature over a digest this is (SEC 1, section 4.1.6), if s is not above n/2.
+    pub(crate) fn recovered(digest: &[u8; 32], signature: &Signature) -> Option<Self> {
+        secp256k1::recover(digest, signature).map(Self::secp256k1)
     }
 
     pub(super) fn secp256k1(point: Point) -> Self {

@@ -4,7 +4,7 @@
 
 use ::secp256k1::{Keypair, SECP256K1, Scalar, XOnlyPublicKey};
 use k256::ecdsa::signature::hazmat::PrehashSigner;
-use k256::ecdsa::{SigningKey, VerifyingKey};
+use k256::ecdsa::{RecoveryId, SigningKey, VerifyingKey};
 use k256::schnorr;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -105,6 +105,15 @@ pub(super) fn taproot_output(point: &Point) -> Option<[u8; 32]> {
 /// Reads a compressed or uncompressed point.
 pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
     VerifyingKey::from_sec1_bytes(bytes).ok().as_ref().and_then(point).ok_or(InvalidPublicKey)
+}
+
+/// The point whose signature this is.
+pub(super) fn recover(digest: &[u8; 32], signature: &Signature) -> Option<Point> {
+    let parts = ::k256::ecdsa::Signature::from_scalars(signature.r, signature.s).ok()?;
+    let recovery = RecoveryId::from_byte(signature.v).filter(|id| !id.is_x_reduced())?;
+    let is_low = parts.normalize_s() == parts;
+    let key = is_low.then(|| VerifyingKey::recover_from_prehash(digest, &parts, recovery).ok())??;
+    point(&key)
 }
 
 fn point(key: &VerifyingKey) -> Option<Point> {

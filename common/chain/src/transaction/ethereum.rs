@@ -11,6 +11,7 @@ use quorate_policy::{Integer, Value};
 
 use super::{Signer, Slot};
 use crate::address::{AddressFormat, address};
+use crate::authorization::{Authorization, Signed as SignedAuthorization};
 use crate::contract::{Call, Interfaces};
 use crate::curve::{Message, Signature};
 
@@ -195,16 +196,34 @@ impl Transaction {
         }
     }
 
-    /// How many addresses it says that it will touch, how many blobs it carries, and how many accounts let it set their
-    /// code.
-    pub fn extras(&self) -> (usize, usize, usize) {
+    /// How many addresses it says that it will touch.
+    pub fn accessed(&self) -> usize {
         match &self.form {
-            Form::Legacy(_) => (0, 0, 0),
-            Form::Eip2930(tx) => (tx.access_list.len(), 0, 0),
-            Form::Eip1559(tx) => (tx.access_list.len(), 0, 0),
-            Form::Eip4844(tx) => (tx.access_list.len(), tx.blob_versioned_hashes.len(), 0),
-            Form::Eip7702(tx) => (tx.access_list.len(), 0, tx.authorization_list.len()),
+            Form::Legacy(_) => 0,
+            Form::Eip2930(tx) => tx.access_list.len(),
+            Form::Eip1559(tx) => tx.access_list.len(),
+            Form::Eip4844(tx) => tx.access_list.len(),
+            Form::Eip7702(tx) => tx.access_list.len(),
         }
+    }
+
+    /// How many blobs it carries, and what all of them cost at most, in wei (EIP-4844); the largest number if it is more.
+    pub fn blobs(&self) -> Option<(usize, u128)> {
+        let Form::Eip4844(transaction) = &self.form else { return None };
+        let gas = u128::from(transaction.blob_gas());
+        Some((transaction.blob_versioned_hashes.len(), transaction.max_fee_per_blob_gas.saturating_mul(gas)))
+    }
+
+    /// Whose code it sets to which (EIP-7702).
+    pub fn authorizations(&self) -> Vec<SignedAuthorization> {
+        let Form::Eip7702(transaction) = &self.form else { return Vec::new() };
+        let signed = transaction.authorization_list.iter().map(|signed| {
+            let signature =
+                Signature { r: signed.r().to_be_bytes(), s: signed.s().to_be_bytes(), v: signed.y_parity() };
+            let chain_id = signed.chain_id().to_be_bytes();
+            Authorization::signed(signed.address().0.0, chain_id, signed.nonce(), &signature)
+        });
+        signed.collect()
     }
 
     /// `LEGACY`, or `TYPE_` and its number (EIP-2718).
@@ -305,6 +324,32 @@ mod tests {
                 row.case
             );
         }
+    }
+
+    #[derive(Deserialize)]
+    struct Reviewed {
+        case: String,
+        unsigned: String,
+    }
+
+    #[test]
+    fn authorizations_tell_whose_they_are() {
+        let rows = rows::<Reviewed>(include_str!("../../../../assets/vectors/chain/ethereum_reviewed.json"));
+        let told = |wanted: &str| {
+            let row = rows.iter().find(|row| row.case.starts_with(wanted)).unwrap();
+            let transaction = Transaction::decode(&const_hex::decode(&row.unsigned).unwrap()).unwrap();
+            transaction.authorizations()
+        };
+        let owner = Some("0x9858EfFD232B4033E47d90003D41EC34EcaEda94");
+        let one = told("delegates one account");
+        assert_eq!(one.len(), 1);
+        assert_eq!(one.first().unwrap().authority.as_deref(), owner);
+        assert_eq!(one.first().unwrap().authorization.address(), &[0x11; 20]);
+        let several = told("revokes a delegation");
+        let owners: Vec<_> = several.iter().map(|signed| signed.authority.as_deref()).collect();
+        assert_eq!(owners, [owner, owner, None]);
+        assert!(several.first().unwrap().authorization.is_revocation());
+        assert!(told("two blobs").is_empty());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::kinds::{Level, Story};
 /// The authorization in words.
 pub(super) fn told(authorization: &Authorization) -> String {
     let (chain, nonce) = (chain(authorization), authorization.nonce());
-    if revokes(authorization) {
+    if authorization.is_revocation() {
         format!(
             "an authorization that takes the code away which acts for the account, on {chain}, with nonce {nonce}"
         )
@@ -23,7 +23,7 @@ pub(super) fn told(authorization: &Authorization) -> String {
 
 /// The authorization in a few words.
 pub(super) fn brief(authorization: &Authorization) -> String {
-    if revokes(authorization) {
+    if authorization.is_revocation() {
         "revoke delegation".to_owned()
     } else {
         format!("delegate to {}", of_account(authorization.address()))
@@ -31,12 +31,12 @@ pub(super) fn brief(authorization: &Authorization) -> String {
 }
 
 /// Adds its members, and what needs care about it.
-pub(super) fn tell(authorization: &Authorization, label: &str, story: &mut Story) {
+pub(in crate::kinds) fn tell(authorization: &Authorization, label: &str, story: &mut Story) {
     let to = of_account(authorization.address());
     story.fact(&format!("{label}address"), to.clone());
     story.fact(&format!("{label}chainId"), authorization.chain_id().to_string());
     story.fact(&format!("{label}nonce"), authorization.nonce().to_string());
-    if revokes(authorization) {
+    if authorization.is_revocation() {
         let text = format!("{label}the account has no code of its own any more, whatever it was used for");
         story.flag(Level::Med, "revokes-delegation", text);
     } else {
@@ -49,10 +49,6 @@ pub(super) fn tell(authorization: &Authorization, label: &str, story: &mut Story
         story.flag(Level::High, "any-chain", format!("{label}names no chain: it holds on every one"));
         story.danger("the word ANY", "ANY");
     }
-}
-
-fn revokes(authorization: &Authorization) -> bool {
-    authorization.address().iter().all(|byte| *byte == 0)
 }
 
 fn is_for_any_chain(authorization: &Authorization) -> bool {

@@ -9,7 +9,7 @@ use serde_json::{Value, from_value};
 use super::{Level, Reader, Story, Undecodable};
 use crate::text::{clean, grouped, quoted};
 
-mod authorization;
+pub(super) mod authorization;
 mod typed_data;
 
 /// How payloads are written and hashed.

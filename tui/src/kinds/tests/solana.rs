@@ -41,7 +41,14 @@ fn solana_transfers() {
 #[test]
 fn solana_dangers() {
     let cases = ["approval and authorities", "accounts and their owners", "nonce", "keeping a nonce"];
-    check_samples("solana_dangers", &cases);
+    let mut rows: Vec<_> = cases.iter().map(|case| sign(&sample(case))).collect();
+    // A unit of computation at 2,500 millionths of a lamport, and at 2,500 lamports.
+    let priced = sample("tokens to a new account, with a price and a memo");
+    let price = |millionths: u64| format!("0903{}", const_hex::encode(millionths.to_le_bytes()));
+    let dear = priced.replace(&price(2_500), &price(2_500_000_000));
+    assert_ne!(dear, priced);
+    rows.push(sign(&dear));
+    check("solana_dangers", &rows);
 }
 
 #[test]

@@ -15,8 +15,6 @@ use crate::text::{clean, date_time, grouped};
 const BITCOIN: u64 = 100_000_000;
 /// A fee in satoshis that needs no second look, however little is sent.
 const USUAL_FEE: u64 = BITCOIN / 1_000;
-/// A fee is high from one part in so many of what is sent.
-const HIGH_FEE_PART: u128 = 20;
 /// Sequence numbers without a meaning of their own: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
@@ -146,15 +144,8 @@ fn fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, story: 
         return;
     };
     story.fact("fee", bitcoins(fee));
-    let sent = total(away);
-    if fee > USUAL_FEE && u128::from(fee).saturating_mul(HIGH_FEE_PART) > u128::from(sent) {
-        story.flag(
-            Level::High,
-            "high-fee",
-            format!("the fee is {} for {} sent", bitcoins(fee), bitcoins(sent)),
-        );
-        story.danger("the word FEE", "FEE");
-    }
+    let told = |satoshis| u64::try_from(satoshis).map(bitcoins).unwrap_or_default();
+    super::fee::judge(fee.into(), USUAL_FEE.into(), total(away).into(), told, story);
     let unproven = transaction.unproven(holder);
     if unproven > 0 {
         let text = format!(

@@ -1,18 +1,24 @@
 //! Transactions of Ethereum.
 
 use quorate_chain::address::{Chain, of_account};
+use quorate_chain::authorization::Signed;
 use quorate_chain::contract::Call;
 use quorate_chain::transaction::Ethereum;
 use quorate_policy::Integer;
 
+use super::fee;
 use super::recipient::Recipients;
-use super::token;
+use super::token::{self, TokenCall};
 use crate::contracts::Stated;
+use crate::kinds::payload::authorization;
+use crate::kinds::scene::count;
 use crate::kinds::{Level, Scene, Story};
 use crate::text::{clean, grouped, quoted};
 
 /// Gas that a plain transfer takes.
 const TRANSFER_GAS: u64 = 21_000;
+/// A fee in wei that needs no second look, however little is sent: a tenth of an ether.
+const USUAL_FEE: u128 = 100_000_000_000_000_000;
 
 /// A call as an interface of the organization tells it.
 struct Told {
@@ -38,7 +44,14 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, key: &str, scene: &Scen
     let data = transaction.data();
     let known = Told::of(transaction, scene);
     let named = to.as_ref().map(|to| recipients.named(to));
+    let token = to.as_ref().and_then(|_| TokenCall::read(data));
+    let words = token.as_ref().map(|call| call.words(of_account, &recipients));
+    let is_paid = transaction.value() != [0; 32];
+    let paid = if is_paid { format!(", with {value} ETH") } else { String::new() };
     let what = match (&named, data.is_empty()) {
+        (Some(to), _) if let Some((_, what)) = &words => {
+            format!("call {to} as a contract of tokens, to {what}{paid}")
+        }
         (Some(to), _) if let Some(Told { call, interface }) = &known => {
             format!(
                 "call {}{} of {to}, in the words of its interface {interface}, with {value} ETH",
@@ -50,51 +63,81 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, key: &str, scene: &Scen
         (Some(to), true) => format!("send {value} ETH to {to}"),
         (Some(to), false) => format!("call {to} with {} bytes of data and {value} ETH", data.len()),
     };
-    let mut story = Story::new(
-        format!(
-            "{value} ETH to {}",
-            to.as_ref().map_or_else(|| "a new contract".to_owned(), |to| recipients.short(to))
-        ),
-        format!("Sign a transaction with {signer} that would {what}, on {chain}."),
+    let brief = words.map_or_else(
+        || match &to {
+            Some(to) => format!("{value} ETH to {}", recipients.short(to)),
+            None => format!("{value} ETH to a new contract"),
+        },
+        |(brief, _)| brief + &paid,
     );
+    let what = format!("{what}, on {chain}{}", delegates(&transaction.authorizations()));
+    let mut story = Story::new(brief, format!("Sign a transaction with {signer} that would {what}."));
     if let Some(to) = &to {
         // A contract of tokens gets nothing itself, unless ether comes with the call.
-        if token::tells(data) && transaction.value() == [0; 32] {
+        if token.is_some() && !is_paid {
             recipients.tell_keeper("to, in full", to, &mut story);
         } else {
             recipients.tell("to, in full", to, &mut story);
         }
     }
-    let (most, tip) = transaction.fees();
-    let cost = u128::from(transaction.gas()).checked_mul(most);
-    let cost = cost.map_or_else(|| "more than can be".to_owned(), |cost| ether(&wide(cost)));
-    story.fact(
-        "fee at most",
-        format!("{cost} ETH: {} gas at {most} wei each{}", transaction.gas(), tipped(tip)),
-    );
+    cost(transaction, &mut story);
     story.fact("nonce", transaction.nonce().to_string());
     story.fact("kind", transaction.kind().to_owned());
-    rest(transaction, known.as_ref(), recipients, &mut story);
+    let is_told = known.is_some_and(|known| arguments(&known, &mut story));
+    if !data.is_empty() {
+        story.fact("data", const_hex::encode_prefixed(data));
+    }
+    match token {
+        Some(token) => token.tell(of_account, &mut recipients, &mut story),
+        None if to.is_some() && !data.is_empty() => token::unknown(is_told, &mut story),
+        None => {}
+    }
+    recipients.finish(&mut story);
+    rest(transaction, &mut story);
     story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
     story
 }
 
-fn tipped(tip: Option<u128>) -> String {
-    tip.map_or_else(String::new, |tip| format!(", of which {tip} at most for whoever includes it"))
+/// What it costs at most, and whether to believe that.
+fn cost(transaction: &Ethereum, story: &mut Story) {
+    let (most, tip) = transaction.fees();
+    let gas = transaction.gas();
+    let mut cost = u128::from(gas).saturating_mul(most);
+    let tipped =
+        tip.map_or_else(String::new, |tip| format!(", of which {tip} at most for whoever includes it"));
+    story.fact("fee at most", format!("{} ETH: {gas} gas at {most} wei each{tipped}", ether(&wide(cost))));
+    if let Some((number, most)) = transaction.blobs() {
+        story.fact("blobs", format!("{number}, for {} ETH at most on top", ether(&wide(most))));
+        cost = cost.saturating_add(most);
+    }
+    let value = transaction.value();
+    let sent = match value.split_first_chunk::<16>() {
+        Some(([0, ..], _)) => value.last_chunk::<16>().map_or(u128::MAX, |low| u128::from_be_bytes(*low)),
+        _ => u128::MAX,
+    };
+    fee::judge(cost, USUAL_FEE, sent, |wei| format!("{} ETH", ether(&wide(wei))), story);
+    if tip.is_some_and(|tip| tip > most) {
+        story.flag(
+            Level::Med,
+            "tip-above-fee",
+            "a larger tip than the whole price of gas: no block takes it",
+        );
+    }
+}
+
+/// Whose code it changes, as the end of a sentence.
+fn delegates(signed: &[Signed]) -> String {
+    match signed {
+        [] => String::new(),
+        [Signed { authorization, authority: Some(authority) }] if !authorization.is_revocation() => {
+            format!(", and let the code of {} act for {authority}", of_account(authorization.address()))
+        }
+        several => format!(", and change whose code acts for {}", count(several.len(), "account")),
+    }
 }
 
 /// What is not the plain transfer of some ether.
-fn rest(transaction: &Ethereum, known: Option<&Told>, mut recipients: Recipients<'_>, story: &mut Story) {
-    let data = transaction.data();
-    let is_told = known.is_some_and(|known| arguments(known, story));
-    if !data.is_empty() {
-        story.fact("data", const_hex::encode_prefixed(data));
-    }
-    let calls = !data.is_empty() && transaction.to().is_some();
-    if calls && !token::is_told(data, of_account, &mut recipients, story) {
-        token::unknown(is_told, story);
-    }
-    recipients.finish(story);
+fn rest(transaction: &Ethereum, story: &mut Story) {
     if transaction.to().is_none() {
         story.flag(Level::High, "creates-contract", "creates a contract whose code is not looked into here");
         story.danger("the word CONTRACT", "CONTRACT");
@@ -103,22 +146,16 @@ fn rest(transaction: &Ethereum, known: Option<&Told>, mut recipients: Recipients
         story.flag(Level::High, "any-chain", "names no chain: it can be sent on every one");
         story.danger("the word ANY", "ANY");
     }
-    let (access, blobs, authorizations) = transaction.extras();
-    if access > 0 {
-        story.fact("access list", format!("{access} addresses"));
+    if transaction.accessed() > 0 {
+        story.fact("access list", format!("{} addresses", transaction.accessed()));
     }
-    if blobs > 0 {
-        story.fact("blobs", blobs.to_string());
+    for (place, Signed { authorization, authority }) in transaction.authorizations().iter().enumerate() {
+        let label = format!("authorization[{place}] ");
+        let whose = authority.clone().unwrap_or_else(|| "nobody: its signature is no account's".to_owned());
+        story.fact(&format!("{label}of"), whose);
+        authorization::tell(authorization, &label, story);
     }
-    if authorizations > 0 {
-        story.flag(
-            Level::High,
-            "delegates",
-            format!("sets the code of {authorizations} accounts (EIP-7702)"),
-        );
-        story.danger("the word DELEGATES", "DELEGATES");
-    }
-    if data.is_empty() && transaction.gas() > TRANSFER_GAS {
+    if transaction.data().is_empty() && transaction.gas() > TRANSFER_GAS {
         story.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
     }
     story.flag(Level::Med, "moves-funds", "moves funds, or acts for whoever holds the address");

@@ -6,6 +6,7 @@ use super::{Scene, Story};
 
 mod bitcoin;
 mod ethereum;
+mod fee;
 mod recipient;
 mod solana;
 mod token;

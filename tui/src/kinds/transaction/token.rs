@@ -1,53 +1,140 @@
-//! Calls of contracts that keep tokens, wherever they are called: ERC-20 and ERC-721, of which TRC-20 is a copy.
+//! Calls of contracts that keep tokens, wherever they are called: ERC-20, ERC-721 and ERC-1155, of which TRC-20 is a copy.
 
 use quorate_policy::Integer;
 
 use super::recipient::Recipients;
 use crate::kinds::{Level, Story};
 
-/// What approves that another moves tokens: the first bytes of its calls (ERC-20, ERC-721).
-const APPROVALS: [([u8; 4], &str); 3] = [
-    ([0x09, 0x5e, 0xa7, 0xb3], "approve"),
-    ([0x39, 0x50, 0x93, 0x51], "increaseAllowance"),
-    ([0xa2, 0x2c, 0xb4, 0x65], "setApprovalForAll"),
-];
-/// The first bytes of the call that moves tokens (ERC-20).
+/// First bytes of the calls, which name the function (Contract ABI Specification, "Function Selector").
 const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
+const APPROVE: [u8; 4] = [0x09, 0x5e, 0xa7, 0xb3];
+const INCREASE_ALLOWANCE: [u8; 4] = [0x39, 0x50, 0x93, 0x51];
+const SET_APPROVAL_FOR_ALL: [u8; 4] = [0xa2, 0x2c, 0xb4, 0x65];
+/// Contracts that count allowances in fewer bits take as without limit what has all of them set; no supply is so large.
+const LEAST_UNLIMITED_BYTES: usize = 12;
 
-/// Whether the data of a call can be told.
-pub(super) fn tells(data: &[u8]) -> bool {
-    approval(data).is_some() || transfer(data).is_some()
+/// What the holder of tokens asks their contract for.
+pub(super) struct TokenCall<'a> {
+    name: &'static str,
+    act: TokenAct<'a>,
 }
 
-/// Tells what a contract is called with, which is something, and whether it could be told; `address` writes an account as
-/// its chain does.
-pub(super) fn is_told(
-    data: &[u8],
-    address: fn(&[u8; 20]) -> String,
-    recipients: &mut Recipients<'_>,
-    story: &mut Story,
-) -> bool {
-    if let Some(name) = approval(data) {
-        let tokens = tokens(data).map(|(whom, amount)| (address(whom), amount));
-        if let Some((whom, amount)) = &tokens {
-            story.fact("lets move", format!("{} by {}", units(amount), recipients.named(whom)));
-            recipients.tell("who may move, in full", whom, story);
+enum TokenAct<'a> {
+    /// Moves tokens (ERC-20).
+    Transfer { to: &'a [u8; 20], amount: &'a [u8; 32] },
+    /// Lets another move some tokens, or one (ERC-20, ERC-721).
+    Approve { spender: &'a [u8; 20], amount: &'a [u8; 32] },
+    /// Lets another move all tokens, or ends that (ERC-721, ERC-1155).
+    ApproveAll { operator: &'a [u8; 20], is_approved: bool },
+    /// Lets another move tokens; whom and how many is not written as it has to be.
+    Garbled,
+}
+
+impl<'a> TokenCall<'a> {
+    /// Reads the data of a call.
+    pub(super) fn read(data: &'a [u8]) -> Option<Self> {
+        let (selector, _) = data.split_first_chunk::<4>()?;
+        let arguments = arguments(data);
+        let approval = |name| {
+            let act = arguments.map(|(spender, amount)| TokenAct::Approve { spender, amount });
+            Self { name, act: act.unwrap_or(TokenAct::Garbled) }
+        };
+        match *selector {
+            TRANSFER => arguments
+                .map(|(to, amount)| Self { name: "transfer", act: TokenAct::Transfer { to, amount } }),
+            APPROVE => Some(approval("approve")),
+            INCREASE_ALLOWANCE => Some(approval("increaseAllowance")),
+            SET_APPROVAL_FOR_ALL => {
+                let act = arguments.and_then(|(operator, flag)| {
+                    Some(TokenAct::ApproveAll { operator, is_approved: boolean(flag)? })
+                });
+                Some(Self { name: "setApprovalForAll", act: act.unwrap_or(TokenAct::Garbled) })
+            }
+            _ => None,
         }
-        story.flag(
-            Level::High,
-            "token-approval",
-            format!("calls {name}: another may move tokens from then on"),
-        );
-        story.danger("the word APPROVAL", "APPROVAL");
-    } else if let Some((whom, amount)) = transfer(data) {
-        let whom = address(whom);
-        let named = recipients.named(&whom);
-        story.fact("tokens", format!("{} to {named}, if the contract is one of tokens", units(amount)));
-        recipients.tell("tokens to, in full", &whom, story);
-    } else {
-        return false;
     }
-    true
+
+    /// In a few words, and in a clause for a sentence in which the contract is named before; `address` writes an account as
+    /// its chain does.
+    pub(super) fn words(
+        &self,
+        address: fn(&[u8; 20]) -> String,
+        recipients: &Recipients<'_>,
+    ) -> (String, String) {
+        let whom = |account: &[u8; 20]| {
+            let address = address(account);
+            (recipients.short(&address), recipients.named(&address))
+        };
+        match &self.act {
+            TokenAct::Transfer { to, amount } => {
+                let (short, named) = whom(to);
+                (format!("tokens to {short}"), format!("move {} to {named}", units(amount)))
+            }
+            TokenAct::Approve { spender, amount } => {
+                let (short, named) = whom(spender);
+                if is_unlimited(amount) {
+                    let without = "move tokens [!] WITHOUT LIMIT";
+                    return (format!("let {short} {without}"), format!("let {named} {without}"));
+                }
+                (format!("let {short} move tokens"), format!("let {named} move {}", units(amount)))
+            }
+            TokenAct::ApproveAll { operator, is_approved: true } => {
+                let (short, named) = whom(operator);
+                (format!("let {short} move [!] ALL tokens"), format!("let {named} move [!] ALL tokens there"))
+            }
+            TokenAct::ApproveAll { operator, is_approved: false } => {
+                let (short, named) = whom(operator);
+                (
+                    format!("end that {short} moves tokens"),
+                    format!("end that {named} may move all tokens there"),
+                )
+            }
+            TokenAct::Garbled => ("let another move tokens".to_owned(), "let another move some".to_owned()),
+        }
+    }
+
+    /// Tells whom it concerns, and what needs care about it.
+    pub(super) fn tell(
+        &self,
+        address: fn(&[u8; 20]) -> String,
+        recipients: &mut Recipients<'_>,
+        story: &mut Story,
+    ) {
+        let moves = |recipients: &mut Recipients<'_>, what: String, whom: &str, story: &mut Story| {
+            story.fact("lets move", format!("{what} by {}", recipients.named(whom)));
+            recipients.tell("who may move, in full", whom, story);
+        };
+        match &self.act {
+            TokenAct::Transfer { to, amount } => {
+                let to = address(to);
+                let named = recipients.named(&to);
+                story.fact(
+                    "tokens",
+                    format!("{} to {named}, if the contract is one of tokens", units(amount)),
+                );
+                recipients.tell("tokens to, in full", &to, story);
+                return;
+            }
+            TokenAct::Approve { spender, amount } => {
+                moves(recipients, units(amount), &address(spender), story);
+            }
+            TokenAct::ApproveAll { operator, is_approved: true } => {
+                let what = "[!] ALL tokens of the contract, those to come included".to_owned();
+                moves(recipients, what, &address(operator), story);
+            }
+            TokenAct::ApproveAll { operator, is_approved: false } => {
+                let whom = address(operator);
+                story.fact("ends", format!("that {} may move all tokens", recipients.named(&whom)));
+                let text = format!("calls {}: another may not move tokens any more", self.name);
+                story.flag(Level::Low, "token-approval", text);
+                return;
+            }
+            TokenAct::Garbled => {}
+        }
+        let text = format!("calls {}: another may move tokens from then on", self.name);
+        story.flag(Level::High, "token-approval", text);
+        story.danger("the word APPROVAL", "APPROVAL");
+    }
 }
 
 /// Says that nothing here knows what a call does, or that only an interface tells it.
@@ -61,32 +148,33 @@ pub(super) fn unknown(by_interface: bool, story: &mut Story) {
     }
 }
 
-/// The name of the approval that a call is.
-fn approval(data: &[u8]) -> Option<&'static str> {
-    let called = data.first_chunk::<4>()?;
-    APPROVALS.iter().find(|(selector, _)| selector == called).map(|(_, name)| *name)
-}
-
-/// Whom a call moves tokens to, and how many.
-fn transfer(data: &[u8]) -> Option<(&[u8; 20], &[u8; 32])> {
-    tokens(data).filter(|_| data.first_chunk() == Some(&TRANSFER))
-}
-
-/// The account and the number of a call that has exactly these two arguments.
-fn tokens(data: &[u8]) -> Option<(&[u8; 20], &[u8; 32])> {
+/// The account and the word of a call that has exactly these two arguments.
+fn arguments(data: &[u8]) -> Option<(&[u8; 20], &[u8; 32])> {
     let arguments = data.get(4..).filter(|arguments| arguments.len() == 64)?;
-    let (whom, amount) = arguments.split_first_chunk::<32>()?;
+    let (whom, word) = arguments.split_first_chunk::<32>()?;
     let (zeros, whom) = whom.split_first_chunk::<12>()?;
     let whom = whom.try_into().ok()?;
-    let amount = amount.try_into().ok()?;
-    zeros.iter().all(|byte| *byte == 0).then_some((whom, amount))
+    let word = word.try_into().ok()?;
+    zeros.iter().all(|byte| *byte == 0).then_some((whom, word))
+}
+
+fn boolean(word: &[u8; 32]) -> Option<bool> {
+    let (last, zeros) = word.split_last()?;
+    (*last < 2 && zeros.iter().all(|byte| *byte == 0)).then_some(*last == 1)
 }
 
 /// How many of the smallest parts of a token.
 fn units(amount: &[u8; 32]) -> String {
-    if amount.first().is_some_and(|first| *first >= 0x80) {
+    if is_unlimited(amount) {
         return "[!] WITHOUT LIMIT".to_owned();
     }
     let number = Integer::from_be_bytes(amount).map(|number| number.to_string()).unwrap_or_default();
     format!("{number} of the token's smallest parts")
+}
+
+fn is_unlimited(amount: &[u8; 32]) -> bool {
+    let first = amount.iter().position(|byte| *byte != 0).unwrap_or(amount.len());
+    let used = amount.get(first..).unwrap_or_default();
+    let has_all_set = used.len() >= LEAST_UNLIMITED_BYTES && used.iter().all(|byte| *byte == 0xff);
+    has_all_set || amount.first().is_some_and(|first| *first >= 0x80)
 }

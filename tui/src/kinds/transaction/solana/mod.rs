@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 
 use quorate_chain::address::Chain;
 use quorate_chain::transaction::Solana;
-use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP};
+use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP, System};
 use sha2::{Digest, Sha256};
 
 use self::act::{Alarm, Known, Told, told as told_act};
+use super::fee;
 use super::recipient::Recipients;
 use crate::contracts::Stated;
 use crate::kinds::scene::{count, listed};
@@ -18,6 +19,8 @@ use crate::text::grouped;
 
 /// What a signature costs, in lamports.
 const SIGNATURE_LAMPORTS: u128 = 5_000;
+/// A fee in lamports that needs no second look, however little is sent: a twentieth of a SOL.
+const USUAL_FEE: u128 = 50_000_000;
 /// Most units of computation a transaction can have; what it may use if it names no limit is less.
 const MAX_UNITS: u32 = 1_400_000;
 /// Acts that the sentence spells out.
@@ -127,7 +130,13 @@ fn alarms_of(place: usize, act: &Told<'_>) -> Option<(Alarm, String)> {
 
 /// Who pays, who signs, until when.
 fn rest(transaction: &Solana, story: &mut Story) {
-    story.fact("fee at most", fee(transaction));
+    let (cost, text) = cost(transaction);
+    story.fact("fee at most", text);
+    let sent = transaction.instructions().filter_map(|instruction| match instruction.act() {
+        Act::System(System::Transfer { lamports, .. }) => Some(u128::from(lamports)),
+        _ => None,
+    });
+    fee::judge(cost, USUAL_FEE, sent.sum(), |lamports| format!("{} SOL", decimal(lamports, 9)), story);
     if let Some(payer) = transaction.account_keys().first() {
         story.fact("fee payer", payer.clone());
     }
@@ -164,7 +173,8 @@ fn rest(transaction: &Solana, story: &mut Story) {
     story.fact("SHA-256 of the message, computed here", grouped(&const_hex::encode(digest)));
 }
 
-fn fee(transaction: &Solana) -> String {
+/// The fee at most, in lamports and in words.
+fn cost(transaction: &Solana) -> (u128, String) {
     let (mut price, mut limit) = (0, None);
     for instruction in transaction.instructions() {
         match instruction.act() {
@@ -178,17 +188,16 @@ fn fee(transaction: &Solana) -> String {
     let units = limit.unwrap_or(MAX_UNITS).min(MAX_UNITS);
     // Both are below 2^64, and the price is in millionths.
     let priority = u128::from(price).saturating_mul(units.into()).div_ceil(1_000_000);
-    let mut text = format!(
-        "{} SOL: {signatures} x {SIGNATURE_LAMPORTS} lamports for signatures",
-        decimal(base.saturating_add(priority), 9)
-    );
+    let cost = base.saturating_add(priority);
+    let mut text =
+        format!("{} SOL: {signatures} x {SIGNATURE_LAMPORTS} lamports for signatures", decimal(cost, 9));
     if price > 0 {
         let told = if limit.is_some() { "units" } else { "units, since it names no limit," };
         let _ = write!(text, ", and {units} {told} at {price} millionths of a lamport");
     } else if let Some(limit) = limit {
         let _ = write!(text, "; {limit} units of computation at no price");
     }
-    text
+    (cost, text)
 }
 
 /// What needs the most care, the worst first: its word is the one to type.

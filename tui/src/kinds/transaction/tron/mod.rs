@@ -5,8 +5,9 @@ mod permission;
 use quorate_chain::address::{Chain, of_tron_account};
 use quorate_chain::transaction::{Tron, TronContract, TronResource};
 
+use super::fee;
 use super::recipient::Recipients;
-use super::token;
+use super::token::{self, TokenCall};
 use crate::kinds::{Level, Scene, Story};
 use crate::text::{date_time, duration, grouped, quoted};
 
@@ -14,6 +15,8 @@ use crate::text::{date_time, duration, grouped, quoted};
 const FIRST_ACTIVE: u64 = 2;
 /// Milliseconds from one block to the next.
 const BLOCK_MILLIS: u64 = 3_000;
+/// What a call may cost without a second look, in sun.
+const USUAL_FEE: u64 = 500_000_000;
 
 pub(super) fn told(transaction: &Tron, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
     let account = of_tron_account(&transaction.owner());
@@ -43,7 +46,11 @@ pub(super) fn told(transaction: &Tron, signer: &str, key: &str, scene: &Scene<'_
             std::str::from_utf8(memo).map_or_else(|_| const_hex::encode_prefixed(memo), quoted),
         );
     }
-    story.fact("fee", fee(transaction));
+    story.fact("fee", cost(transaction));
+    if let TronContract::Trigger { call_value, .. } = transaction.contract() {
+        let told = |sun| format!("{} TRX", u64::try_from(sun).map(trx).unwrap_or_default());
+        fee::judge(transaction.fee_limit().into(), USUAL_FEE.into(), (*call_value).into(), told, &mut story);
+    }
     if transaction.timestamp() > 0 {
         story.fact("made", date_time(transaction.timestamp()));
     }
@@ -69,12 +76,24 @@ fn does(contract: &TronContract, account: &str, recipients: &Recipients<'_>) -> 
         }
         TronContract::Trigger { contract, call_value, data, call_token_value, token_id } => {
             let (value, (short, to)) = (trx(*call_value), whom(contract));
-            let length = data.len();
             let tokens = if *call_token_value > 0 || *token_id > 0 {
                 format!(" and {call_token_value} of the smallest parts of the token {token_id} (TRC-10)")
             } else {
                 String::new()
             };
+            if let Some(call) = TokenCall::read(data) {
+                let (brief, what) = call.words(of_tron_account, recipients);
+                let paid = if *call_value > 0 || !tokens.is_empty() {
+                    format!(", with {value} TRX{tokens}")
+                } else {
+                    String::new()
+                };
+                return (
+                    brief + &paid,
+                    format!("have {account} call {to} as a contract of tokens, to {what}{paid}"),
+                );
+            }
+            let length = data.len();
             (
                 format!("call {short} with {value} TRX{tokens}"),
                 format!("have {account} call {to} with {length} bytes of data and {value} TRX{tokens}"),
@@ -115,15 +134,17 @@ fn contract(transaction: &Tron, mut recipients: Recipients<'_>, story: &mut Stor
         TronContract::Trigger { contract, data, call_value, call_token_value, .. } => {
             let to = of_tron_account(contract);
             // A contract of tokens gets nothing itself, unless something comes with the call.
-            if token::tells(data) && *call_value == 0 && *call_token_value == 0 {
+            let call = TokenCall::read(data);
+            if call.is_some() && *call_value == 0 && *call_token_value == 0 {
                 recipients.tell_keeper("contract, in full", &to, story);
             } else {
                 recipients.tell("contract, in full", &to, story);
             }
             if !data.is_empty() {
                 story.fact("data", const_hex::encode_prefixed(data));
-                if !token::is_told(data, of_tron_account, &mut recipients, story) {
-                    token::unknown(false, story);
+                match call {
+                    Some(call) => call.tell(of_tron_account, &mut recipients, story),
+                    None => token::unknown(false, story),
                 }
             }
         }
@@ -146,7 +167,7 @@ fn contract(transaction: &Tron, mut recipients: Recipients<'_>, story: &mut Stor
 }
 
 /// What the network takes for it.
-fn fee(transaction: &Tron) -> String {
+fn cost(transaction: &Tron) -> String {
     match (transaction.contract(), transaction.fee_limit()) {
         (TronContract::Trigger { .. }, limit) => {
             format!("at most {} TRX for energy beyond what stakes give; bandwidth comes on top", trx(limit))

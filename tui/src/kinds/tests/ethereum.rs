@@ -1,0 +1,35 @@
+//! Transactions of Ethereum as people read them, from bytes that an independent implementation wrote.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use serde_json::{Value, json};
+
+use super::check;
+
+fn told(name: &str, wanted: impl Fn(&str) -> bool) {
+    let file = include_str!("../../../../assets/vectors/chain/ethereum_reviewed.json");
+    let file: Value = serde_json::from_str(file).unwrap();
+    let rows = file["rows"].as_array().unwrap().iter().filter(|row| wanted(row["case"].as_str().unwrap()));
+    let sign = |row: &Value| {
+        let with = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
+        let unsigned = &row["unsigned"];
+        let parameters =
+            json!({"signWith": with, "unsignedTransaction": unsigned, "type": "TRANSACTION_TYPE_ETHEREUM"});
+        ("SIGN_TRANSACTION_V2", parameters)
+    };
+    check(name, &rows.map(sign).collect::<Vec<_>>());
+}
+
+#[test]
+fn ethereum_delegations() {
+    told("ethereum_delegations", |case| case.contains("delegat"));
+}
+
+#[test]
+fn ethereum_approvals() {
+    told("ethereum_approvals", |case| case.contains("tokens") || case.contains("approval"));
+}
+
+#[test]
+fn ethereum_fees() {
+    told("ethereum_fees", |case| case.contains("fee") || case.contains("blobs"));
+}

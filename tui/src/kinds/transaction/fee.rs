@@ -1,0 +1,16 @@
+//! Whether a fee is one that people pay.
+
+use crate::kinds::{Level, Story};
+
+/// A fee is high from one part in so many of what is sent.
+const HIGH_PART: u128 = 20;
+
+/// Flags a fee that is more than `usual`, unless it is a small part of what is `sent`; all in the smallest parts of the
+/// chain's own coin, which `told` writes.
+pub(super) fn judge(fee: u128, usual: u128, sent: u128, told: impl Fn(u128) -> String, story: &mut Story) {
+    if fee > usual && fee.saturating_mul(HIGH_PART) > sent {
+        let text = format!("the fee may be {} for {} sent", told(fee), told(sent));
+        story.flag(Level::High, "high-fee", text);
+        story.danger("the word FEE", "FEE");
+    }
+}
