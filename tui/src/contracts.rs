@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use quorate_chain::contract::{Abi, Idl, Interfaces, ethereum_address};
+use quorate_chain::contract::{Abi, Idl, Interfaces, Line, ethereum_address};
 use quorate_common::wire::SmartContractInterface;
+
+use crate::text::{clean, quoted};
 
 /// `SMART_CONTRACT_INTERFACE_TYPE_*` of an ABI and of an IDL.
 const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
@@ -39,6 +41,11 @@ impl<'a> Stated<'a> {
         let mut of_type = self.0.iter().filter(|one| one.interface_type == interface_type);
         of_type.find(|one| !one.smart_contract_interface.is_empty() && is_it(one)).copied()
     }
+}
+
+/// An argument as it is shown, in quotes if it is a text: such may hold anything.
+pub(crate) fn argument(line: &Line) -> String {
+    if line.kind == "string" { quoted(&line.text) } else { clean(&line.text) }
 }
 
 impl Interfaces for Stated<'_> {

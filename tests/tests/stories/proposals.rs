@@ -96,10 +96,10 @@ async fn policies_are_made_changed_and_removed_by_commands() {
     write(&draft);
     let same = alice.run(&["policy", "change", "payouts", path]).await.with(2);
     assert!(told(&same).contains("nothing differs"), "{same:?}");
-    write(&draft.replace(">= 2", ">= 1").replace("notes = \"\"", "notes = \"of November\""));
+    write(&draft.replace(">= 2", "> 1").replace("notes = \"\"", "notes = \"of November\""));
     agreed(alice.run(&["policy", "change", "payouts", path]).await, &bob).await;
     let changed = policy(&bob).await;
-    assert_eq!(changed["consensus"], "approvers.count() >= 1");
+    assert_eq!(changed["consensus"], "approvers.count() > 1");
     assert_eq!(changed["notes"], "of November");
     assert_eq!(changed["condition"], "activity.action == 'SIGN'");
 

@@ -104,14 +104,16 @@ impl<'a> Rule<'a> {
     pub(super) fn flags(&self, story: &mut Story) {
         match self.effect {
             "EFFECT_ALLOW" => {
-                if self.condition.is_none_or(|text| text.trim() == "true") {
+                let program = self.program();
+                let is = |what: fn(&PolicyProgram) -> bool| program.as_ref().is_some_and(what);
+                if self.condition.is_none() || is(policies::takes_anything) {
                     story.flag(
                         Level::High,
                         "allow-without-condition",
                         "allows ANY activity that policies decide on",
                     );
                 }
-                if self.consensus.is_none_or(|text| text.trim() == "true") {
+                if self.consensus.is_none() || is(policies::takes_anybody) {
                     story.flag(
                         Level::High,
                         "allow-without-consensus",

@@ -1,6 +1,7 @@
 //! Signs one payload that the asker chose.
 
 use super::payload::{self, Coding};
+use super::transaction::Key;
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 
 pub(super) struct SignRawPayload;
@@ -35,7 +36,7 @@ impl Kind for SignRawPayload {
         let signer = scene.signer_named(with);
         let sentence = format!("Sign {} with {signer}. {}", payload.told(), coding.hash_told());
         let mut story = Story::new(format!("{} with {signer}", payload.brief()), sentence);
-        payload.tell(&mut story);
+        payload.tell(&signer, &Key::of(with, scene), scene, &mut story);
         payload::flags(&coding, &[payload], &mut story);
         Ok(story)
     }

@@ -2,6 +2,7 @@
 
 use super::payload::{self, Coding, Given};
 use super::scene::count;
+use super::transaction::Key;
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
 
 pub(super) struct SignRawPayloads;
@@ -24,13 +25,14 @@ impl Kind for SignRawPayloads {
         let payloads = parameters.texts("payloads")?.into_iter().zip(1..);
         let payloads: Vec<Given<'_>> =
             payloads.map(|(payload, number)| coding.given(payload, Some(number))).collect();
-        let signer = scene.signer_named(parameters.text("signWith")?);
+        let with = parameters.text("signWith")?;
+        let (signer, key) = (scene.signer_named(with), Key::of(with, scene));
         let told: Vec<String> = payloads.iter().map(Given::told).collect();
         let number = count(payloads.len(), "payload");
         let sentence = format!("Sign {number} with {signer}: {}. {}", told.join("; "), coding.hash_told());
         let mut story = Story::new(format!("{number} with {signer}"), sentence);
         for payload in &payloads {
-            payload.tell(&mut story);
+            payload.tell(&signer, &key, scene, &mut story);
         }
         payload::flags(&coding, &payloads, &mut story);
         Ok(story)

@@ -3,6 +3,7 @@
 use quorate_chain::transaction::{TransactionType, Unsigned};
 use serde_json::{Value, from_value};
 
+use super::transaction::Key;
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, transaction};
 use crate::text::clean;
 
@@ -35,10 +36,10 @@ impl Kind for SignTransaction {
         };
         let (kind, text) = (parameters.text("type")?, parameters.text("unsignedTransaction")?);
         let signer = scene.signer_named(with);
-        let key = scene.private_key(with).map_or(with, |key| key.public_key.as_str());
+        let key = Key::of(with, scene);
         let chain: Option<TransactionType> = from_value(Value::String(kind.to_owned())).ok();
         match chain.map(|chain| Unsigned::read(chain, text)) {
-            Some(Ok(read)) => Ok(transaction::told(&read, &signer, key, scene)),
+            Some(Ok(read)) => Ok(transaction::told(&read, &signer, &key, scene)),
             other => {
                 let why = other.and_then(Result::err).map_or_else(String::new, |flaw| format!(": {flaw}"));
                 let kind = clean(kind);

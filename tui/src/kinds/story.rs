@@ -120,6 +120,16 @@ impl Story {
         self.facts.push(Field { name: name.to_owned(), value: value.into() });
     }
 
+    /// Takes over what another tells, each fact under this label.
+    pub(crate) fn take(&mut self, label: &str, other: Self) {
+        let facts = other.facts.into_iter();
+        self.facts.extend(facts.map(|fact| Field { name: format!("{label}{}", fact.name), ..fact }));
+        self.flags.extend(
+            other.flags.into_iter().map(|flag| Flag { text: format!("{label}{}", flag.text), ..flag }),
+        );
+        self.danger = self.danger.take().or(other.danger);
+    }
+
     /// Names the dangerous value; the first one wins. One that cannot be typed on any keyboard is not taken.
     pub(crate) fn danger(&mut self, prompt: &str, answer: &str) {
         let typeable = !answer.is_empty()

@@ -7,6 +7,7 @@ mod history;
 mod kinds;
 mod replay;
 mod request;
+mod scope;
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire;
@@ -21,6 +22,7 @@ pub(crate) use draft::{Draft, DraftFlaw, removal};
 pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
 pub(crate) use request::{Body, Looked};
+pub(crate) use scope::{takes_anybody, takes_anything};
 
 /// `CREDENTIAL_TYPE_*` of a passkey, as policies read it.
 const AUTHENTICATOR: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";

@@ -113,8 +113,12 @@ async fn calls_judged_by_the_interface_of_their_contract_and_signed() {
     signed_by(&address, FIVE_TOKENS, &purse.pays(SIGN, &sign(FIVE_TOKENS)).await);
 
     let (review, signed) = purse.pays_with_another(SIGN, &sign(FIFTY_TOKENS)).await;
-    let arguments = "_to 0x3535353535353535353535353535353535353535, _amount 50000000";
-    tells(&review, &format!("call transfer({arguments}) of 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"));
+    tells(
+        &review,
+        "call 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48 as a contract of tokens, to move 50000000",
+    );
+    tells(&review, "of the token's smallest parts to 0x3535353535353535353535353535353535353535");
+    shows(&review, "calls", "transfer (0xa9059cbb)");
     shows(&review, "_to", "0x3535353535353535353535353535353535353535 (address)");
     shows(&review, "_amount", "50000000 (uint256)");
     signed_by(&address, FIFTY_TOKENS, &signed);

@@ -4,6 +4,7 @@ use quorate_chain::address::of_account;
 use quorate_chain::authorization::Authorization;
 use quorate_policy::Integer;
 
+use crate::kinds::transaction::recipient::Recipients;
 use crate::kinds::{Level, Story};
 
 /// The authorization in words.
@@ -31,11 +32,19 @@ pub(super) fn brief(authorization: &Authorization) -> String {
 }
 
 /// Adds its members, and what needs care about it.
-pub(in crate::kinds) fn tell(authorization: &Authorization, label: &str, story: &mut Story) {
+pub(in crate::kinds) fn tell(
+    authorization: &Authorization,
+    label: &str,
+    recipients: &mut Recipients<'_>,
+    story: &mut Story,
+) {
     let to = of_account(authorization.address());
     story.fact(&format!("{label}address"), to.clone());
     story.fact(&format!("{label}chainId"), authorization.chain_id().to_string());
     story.fact(&format!("{label}nonce"), authorization.nonce().to_string());
+    if !authorization.is_revocation() {
+        recipients.tell(&format!("{label}address, in full"), &to, story);
+    }
     if authorization.is_revocation() {
         let text = format!("{label}the account has no code of its own any more, whatever it was used for");
         story.flag(Level::Med, "revokes-delegation", text);

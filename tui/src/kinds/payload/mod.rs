@@ -2,11 +2,15 @@
 //! more.
 
 use const_hex::decode;
+use quorate_chain::address::Chain;
 use quorate_chain::payload::{Content, Payload};
+use quorate_chain::transaction::{TransactionType, Unsigned};
 use quorate_chain::{Curve, Message};
 use serde_json::{Value, from_value};
 
-use super::{Level, Reader, Story, Undecodable};
+use super::transaction::recipient::Recipients;
+use super::transaction::{self, Key};
+use super::{Level, Reader, Scene, Story, Undecodable};
 use crate::text::{clean, grouped, quoted};
 
 pub(super) mod authorization;
@@ -103,12 +107,28 @@ impl Given<'_> {
     }
 
     /// Adds what this console computes about the payload, and what needs care about it.
-    pub(super) fn tell(&self, story: &mut Story) {
+    pub(super) fn tell(&self, signer: &str, key: &Key<'_>, scene: &Scene<'_>, story: &mut Story) {
         let label = &self.label;
+        let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
         match self.read.as_ref().map(|payload| &payload.content) {
-            Ok(Content::TypedData(data)) => typed_data::tell(data, label, story),
-            Ok(Content::Authorization(authorization)) => authorization::tell(authorization, label, story),
+            Ok(Content::TypedData(data)) => typed_data::tell(data, label, &mut recipients, story),
+            Ok(Content::Authorization(authorization)) => {
+                authorization::tell(authorization, label, &mut recipients, story);
+            }
             Ok(Content::Bytes) | Err(_) => {
+                if let Some(transaction) = self.transaction() {
+                    let told = transaction::told(&transaction, signer, key, scene);
+                    story.sentence =
+                        format!("{} {label}The bytes ARE a transaction: {}.", story.sentence, told.brief);
+                    story.fact(&format!("{label}is a transaction"), told.sentence.clone());
+                    story.flag(
+                        Level::High,
+                        "raw-transaction",
+                        format!("{label}the bytes are a transaction: {}", told.brief),
+                    );
+                    story.take(&format!("{label}in it, "), told);
+                    story.danger("the word TRANSACTION", "TRANSACTION");
+                }
                 let text = self.bytes().filter(|_| self.coding.encoding == "HEXADECIMAL");
                 let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
                 if let Some(text) = text.filter(|text| text.chars().any(char::is_alphanumeric)) {
@@ -118,6 +138,40 @@ impl Given<'_> {
         }
         if let Ok(Payload { message: Message::Digest(digest), .. }) = &self.read {
             story.fact(&format!("{label}digest, computed here"), grouped(&const_hex::encode(digest)));
+        }
+        recipients.finish(story);
+    }
+
+    /// The transaction that bytes are once they are hashed as those of its chain.
+    fn transaction(&self) -> Option<Unsigned> {
+        let bytes = self.bytes()?;
+        let read = |kind, bytes: &[u8]| Unsigned::read(kind, &const_hex::encode(bytes)).ok();
+        match self.coding.hash {
+            "KECCAK256" => read(TransactionType::Ethereum, &bytes),
+            "SHA256" => read(TransactionType::Tron, &bytes),
+            "NOT_APPLICABLE" => {
+                // The message of a transaction of Solana, behind as many empty signatures as it asks for.
+                let signers = *bytes.get(usize::from(bytes.first()? & 0x80 != 0))?;
+                let empty = vec![0; usize::from(signers).saturating_mul(64)];
+                let whole = [&[signers][..], &empty, &bytes].concat();
+                (signers < 0x80).then(|| read(TransactionType::Solana, &whole))?
+            }
+            _ => None,
+        }
+    }
+
+    /// What else the bytes can be that a service signs under this hash: hashes of what is not here.
+    fn stands_for(&self) -> Option<&'static str> {
+        let bytes = self.bytes()?;
+        match (self.coding.hash, bytes.as_slice()) {
+            ("KECCAK256", [0x19, 0x01, hashes @ ..]) if hashes.len() == 64 => {
+                Some("hashes of typed data (EIP-712), which may be a permit or an order")
+            }
+            ("KECCAK256", [0x05, list, ..]) if *list >= 0xc0 => {
+                Some("an authorization (EIP-7702), which hands over the account")
+            }
+            ("SHA256", hash) if hash.len() == 32 => Some("the hash of a transaction of Bitcoin"),
+            _ => None,
         }
     }
 
@@ -137,6 +191,13 @@ pub(super) fn flags(coding: &Coding<'_>, payloads: &[Given<'_>], story: &mut Sto
         story.flag(Level::High, "raw-no-hash", text);
         let last = payloads.last().map_or("", |payload| tail(payload.text));
         story.danger("the LAST FOUR of the payload", last);
+    }
+    for payload in payloads {
+        if let Some(what) = payload.stands_for() {
+            let text = format!("{}the bytes may be {what}", payload.label);
+            story.flag(Level::High, "raw-hashes", text);
+            story.danger("the LAST FOUR of the payload", tail(payload.text));
+        }
     }
     if let Some(why) = payloads.iter().find_map(|payload| payload.read.as_ref().err()) {
         let (encoding, hash) = (clean(coding.encoding), clean(coding.hash));

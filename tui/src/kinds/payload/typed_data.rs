@@ -3,6 +3,7 @@
 use quorate_chain::address::of_account;
 use quorate_chain::typed_data::{Member, TypedData, TypedValue};
 
+use crate::kinds::transaction::recipient::Recipients;
 use crate::kinds::{Level, Story};
 use crate::text::{clean, quoted};
 
@@ -10,6 +11,11 @@ use crate::text::{clean, quoted};
 const PERMIT: &str = "Permit";
 /// Members that name who may move tokens.
 const SPENDERS: [&str; 2] = ["spender", "operator"];
+/// Members that name who gets something, or is given a say.
+const GETTERS: [&str; 8] =
+    ["to", "recipient", "receiver", "dst", "destination", "beneficiary", "delegate", "delegatee"];
+/// Fewest bytes that can call something: its selector.
+const CALL_BYTES: usize = 4;
 /// Types that move tokens (ERC-3009).
 const TRANSFERS: [&str; 2] = ["TransferWithAuthorization", "ReceiveWithAuthorization"];
 /// Types that give away one thing for another: of Seaport, and of exchanges that settle what is signed elsewhere.
@@ -69,18 +75,27 @@ pub(super) fn brief(data: &TypedData) -> String {
 }
 
 /// Adds every member that is signed, and what needs care about them.
-pub(super) fn tell(data: &TypedData, label: &str, story: &mut Story) {
+pub(super) fn tell(data: &TypedData, label: &str, recipients: &mut Recipients<'_>, story: &mut Story) {
     story.fact(&format!("{label}primaryType"), clean(data.primary_type()));
     let mut leaves = Leaves::default();
     leaves.members("domain", data.domain());
     leaves.members("message", data.message().unwrap_or_default());
     for leaf in &leaves.found {
         let mark = if leaf.is_unlimited { " [!] WITHOUT LIMIT" } else { "" };
-        let shown = clean(&format!("{} ({}){mark}", leaf.shown, leaf.type_name));
-        story.fact(&format!("{label}{}", leaf.path), shown);
+        let value = if leaf.is_text { quoted(&leaf.shown) } else { clean(&leaf.shown) };
+        let path = clean(&format!("{label}{}", leaf.path));
+        story.fact(&path, format!("{value} ({}){mark}", clean(leaf.type_name)));
+        if leaf.is_account {
+            let in_full = format!("{path}, in full");
+            if GETTERS.contains(&leaf.name) || SPENDERS.contains(&leaf.name) {
+                recipients.tell(&in_full, &leaf.shown, story);
+            } else {
+                recipients.note(&in_full, &leaf.shown, story);
+            }
+        }
     }
     permission(data, &leaves, label, story);
-    calls(data, label, story);
+    calls(&leaves, label, story);
     for leaf in leaves.found.iter().filter(|leaf| leaf.is_unlimited) {
         story.flag(Level::High, "unlimited", format!("{label}{} is without limit", leaf.path));
         story.danger("the word UNLIMITED", "UNLIMITED");
@@ -120,19 +135,17 @@ fn permission(data: &TypedData, leaves: &Leaves<'_>, label: &str, story: &mut St
 }
 
 /// What lets others call a contract in the name of the signer: as wallets of several owners and relayers do (ERC-2771).
-fn calls(data: &TypedData, label: &str, story: &mut Story) {
-    let message = data.message().unwrap_or_default();
-    let (Some(TypedValue::Address(to)), Some(TypedValue::Bytes(bytes))) =
-        (member(message, "to"), member(message, "data"))
-    else {
-        return;
-    };
-    let (to, bytes) = (of_account(to), bytes.len());
-    let text = format!(
-        "{label}lets another call {to} for you, with {bytes} bytes of data that are not decoded here"
-    );
-    story.flag(Level::High, "relayed-call", text);
-    story.danger("the word UNDECODED", "UNDECODED");
+fn calls(leaves: &Leaves<'_>, label: &str, story: &mut Story) {
+    let calls =
+        leaves.found.iter().filter(|leaf| leaf.type_name == "bytes" || leaf.type_name.starts_with("bytes["));
+    for leaf in calls.filter(|leaf| leaf.bytes >= CALL_BYTES) {
+        let text = format!(
+            "{label}{} may let another call a contract for you: {} bytes that are not decoded here",
+            leaf.path, leaf.bytes
+        );
+        story.flag(Level::High, "relayed-call", clean(&text));
+        story.danger("the word UNDECODED", "UNDECODED");
+    }
 }
 
 /// How far the signature reaches.
@@ -189,6 +202,10 @@ struct Leaf<'d> {
     type_name: &'d str,
     shown: String,
     is_unlimited: bool,
+    is_text: bool,
+    is_account: bool,
+    /// How many bytes it has, if it is of such.
+    bytes: usize,
 }
 
 #[derive(Default)]
@@ -224,6 +241,9 @@ impl<'d> Leaves<'d> {
                 type_name: &of.type_name,
                 shown: shown(leaf),
                 is_unlimited: is_unlimited(&of.name, leaf),
+                is_text: matches!(leaf, TypedValue::Text(_)),
+                is_account: matches!(leaf, TypedValue::Address(_)),
+                bytes: if let TypedValue::Bytes(bytes) = leaf { bytes.len() } else { 0 },
             }),
         }
     }

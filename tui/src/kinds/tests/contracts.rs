@@ -52,14 +52,14 @@ fn a_call_is_told_by_the_interface_of_its_contract() {
         "field order.parts[0] = 1 (uint256)",
         "field order.parts[1] = 2 (uint256)",
         "field 1 = 0xcafe (bytes)",
-        "field names by = the interface \"USDC\", which the organization uploaded: what they mean is not proven by the bytes",
+        "field names by = the interface \"USDC\", which the organization uploaded, as the daemon states [s]: what they mean is not proven by the bytes",
     ] {
         assert!(told.iter().any(|told| told == line), "{line}\n{}", told.join("\n"));
     }
     assert!(told.iter().any(|line| line.contains("call deposit of 0xA0b86991")), "{}", told.join("\n"));
     assert_eq!(
         flags,
-        [(Level::Med, "unknown-call"), (Level::Med, "new-recipient"), (Level::Med, "moves-funds")]
+        [(Level::High, "unknown-call"), (Level::Med, "new-recipient"), (Level::Med, "moves-funds")]
     );
 }
 

@@ -33,3 +33,8 @@ fn ethereum_approvals() {
 fn ethereum_fees() {
     told("ethereum_fees", |case| case.contains("fee") || case.contains("blobs"));
 }
+
+#[test]
+fn ethereum_coins() {
+    told("ethereum_coins", |case| case.contains("coin"));
+}

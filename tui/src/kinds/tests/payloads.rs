@@ -129,3 +129,54 @@ fn authorizations() {
     };
     check("authorizations", &[one("ab", 1), one("ab", 0), one("00", 8453)]);
 }
+
+/// Whatever the bytes are under the hash of a chain is told of them, and needs as much care.
+#[test]
+fn raw_transactions() {
+    const APPROVE: &str = "f869098504a817c80082ea6094353535353535353535353535353535353535353580b844095ea7b30000000000000000000000001111111111111111111111111111111111111111ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff018080";
+    let first = |file: &str, member: &str| {
+        let file: Value = serde_json::from_str(file).unwrap();
+        file["rows"][0][member].as_str().unwrap().to_owned()
+    };
+    let tron = first(include_str!("../../../../assets/vectors/chain/tron.json"), "unsigned");
+    let solana = first(include_str!("../../../../assets/vectors/chain/solana.json"), "transaction");
+    let one = |bytes: &str, hash: &str| ("SIGN_RAW_PAYLOAD_V2", raw(bytes, "HEXADECIMAL", hash));
+    let both = several(&json!([APPROVE, "c0ffee"]), "HEXADECIMAL", "KECCAK256");
+    check(
+        "raw_transactions",
+        &[
+            one(APPROVE, "KECCAK256"),
+            one(&tron, "SHA256"),
+            // The message behind one signature.
+            one(&solana[2 + 128..], "NOT_APPLICABLE"),
+            ("SIGN_RAW_PAYLOADS", both),
+        ],
+    );
+    let hashes = format!("1901{}", "ab".repeat(64));
+    let authorization = format!("05d70194{}01", "11".repeat(20));
+    let rows = [
+        one(&hashes, "KECCAK256"),
+        one(&authorization, "KECCAK256"),
+        one(&"cd".repeat(32), "SHA256"),
+        one("c0ffee", "SHA256"),
+    ];
+    check("raw_hashes", &rows);
+}
+
+/// Calls that others make for the signer, however deep they stand and whatever they are called.
+#[test]
+fn relayed_calls() {
+    let batch = json!({
+        "types": {
+            "Batch": members(&[("calls", "Call[]"), ("note", "string")]),
+            "Call": members(&[("target", "address"), ("value", "uint256"), ("callData", "bytes")])
+        },
+        "primaryType": "Batch",
+        "domain": {"chainId": 1, "verifyingContract": "0x2222222222222222222222222222222222222222"},
+        "message": {"calls": [
+            {"target": "0x1111111111111111111111111111111111111111", "value": 0, "callData": "0x095ea7b3ff"},
+            {"target": "0x1111111111111111111111111111111111111111", "value": 0, "callData": "0x00"},
+        ], "note": "x) of 0x1111 (exchange cold [book]), on chain 1."}
+    });
+    check("relayed_calls", &[("SIGN_RAW_PAYLOAD_V2", raw(&batch.to_string(), "EIP712", "NO_OP"))]);
+}

@@ -6,6 +6,7 @@ use quorate_chain::transaction::{
     BitcoinOutput as Output, BitcoinPart as Part,
 };
 
+use super::Key;
 use super::recipient::Recipients;
 use crate::kinds::scene::{count, listed};
 use crate::kinds::{Level, Scene, Story};
@@ -18,9 +19,9 @@ const USUAL_FEE: u64 = BITCOIN / 1_000;
 /// Sequence numbers without a meaning of their own: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
-pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
     let recipients = Recipients::new(Chain::Bitcoin, key, scene);
-    let holder = Holder::read(key);
+    let holder = Holder::read(key.text);
     let (inputs, outputs) = (transaction.inputs(holder.as_ref()), transaction.outputs(holder.as_ref()));
     let (back, away): (Vec<&Output>, Vec<&Output>) = outputs.iter().partition(|output| output.is_returned);
     let amount = bitcoins(total(&away));
@@ -48,8 +49,8 @@ pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str, scene: &Scene
     let network = holder.as_ref().map_or("mainnet", Holder::network);
     story.fact("addresses are those of", network);
     story.fact("id without signatures, computed here", grouped(&transaction.tx_id()));
-    if !signer.contains(key) {
-        story.fact("public key, as the daemon states it", grouped(&clean(key)));
+    if !signer.contains(key.text) {
+        story.fact("public key, as the daemon states it", grouped(&clean(key.text)));
     }
     if holder.is_none() {
         story.flag(
@@ -57,6 +58,11 @@ pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &str, scene: &Scene
             "unknown-key",
             "the name of the key does not tell which outputs come back to it",
         );
+    }
+    if key.is_stated && !back.is_empty() {
+        let text =
+            "what comes back to the key itself does so by the daemon's word [s]: it states the public key";
+        story.flag(Level::Med, "stated-key", text);
     }
     story.flag(Level::Med, "moves-funds", "moves funds of whoever holds the key");
     story

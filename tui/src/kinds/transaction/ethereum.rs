@@ -1,15 +1,17 @@
 //! Transactions of Ethereum.
 
+use std::fmt::Write as _;
+
 use quorate_chain::address::{Chain, of_account};
 use quorate_chain::authorization::Signed;
 use quorate_chain::contract::Call;
 use quorate_chain::transaction::Ethereum;
 use quorate_policy::Integer;
 
-use super::fee;
 use super::recipient::Recipients;
 use super::token::{self, TokenCall};
-use crate::contracts::Stated;
+use super::{Key, fee};
+use crate::contracts::{Stated, argument};
 use crate::kinds::payload::authorization;
 use crate::kinds::scene::count;
 use crate::kinds::{Level, Scene, Story};
@@ -19,6 +21,15 @@ use crate::text::{clean, grouped, quoted};
 const TRANSFER_GAS: u64 = 21_000;
 /// A fee in wei that needs no second look, however little is sent: a tenth of an ether.
 const USUAL_FEE: u128 = 100_000_000_000_000_000;
+
+/// The chain that lists need not name.
+const MAINNET: u64 = 1;
+/// Chains whose own coin is ether: the main network, OP, Zora, Base, Arbitrum One and Nova, Linea, Blast, Scroll, `ZKsync`,
+/// Mode and World Chain; and the test networks Sepolia, Hoodi, Base Sepolia, OP Sepolia and Arbitrum Sepolia.
+const CHAINS_OF_ETHER: [u64; 17] = [
+    1, 10, 324, 480, 8453, 34443, 42161, 42170, 59144, 81457, 534_352, 7_777_777, 11_155_111, 560_048, 84532,
+    11_155_420, 421_614,
+];
 
 /// A call as an interface of the organization tells it.
 struct Told {
@@ -35,87 +46,114 @@ impl Told {
     }
 }
 
-pub(super) fn told(transaction: &Ethereum, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Ethereum, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
     let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
-    let value = ether(&transaction.value());
-    let chain =
-        transaction.chain_id().map_or_else(|| "ANY chain".to_owned(), |chain| format!("chain {chain}"));
-    let to = transaction.to().map(|to| of_account(&to));
-    let data = transaction.data();
+    let (to, data) = (transaction.to().map(|to| of_account(&to)), transaction.data());
     let known = Told::of(transaction, scene);
-    let named = to.as_ref().map(|to| recipients.named(to));
     let token = to.as_ref().and_then(|_| TokenCall::read(data));
-    let words = token.as_ref().map(|call| call.words(of_account, &recipients));
-    let is_paid = transaction.value() != [0; 32];
-    let paid = if is_paid { format!(", with {value} ETH") } else { String::new() };
-    let what = match (&named, data.is_empty()) {
-        (Some(to), _) if let Some((_, what)) = &words => {
-            format!("call {to} as a contract of tokens, to {what}{paid}")
+    let (mut brief, mut what) = does(transaction, token.as_ref(), known.as_ref(), &recipients);
+    match transaction.chain_id() {
+        Some(chain) => {
+            let _ = write!(what, ", on chain {chain}");
+            if chain != MAINNET {
+                let _ = write!(brief, ", on chain {chain}");
+            }
         }
-        (Some(to), _) if let Some(Told { call, interface }) = &known => {
-            format!(
-                "call {}{} of {to}, in the words of its interface {interface}, with {value} ETH",
-                clean(&call.name),
-                spelled(call)
-            )
-        }
-        (None, _) => format!("create a contract from {} bytes of code, with {value} ETH", data.len()),
-        (Some(to), true) => format!("send {value} ETH to {to}"),
-        (Some(to), false) => format!("call {to} with {} bytes of data and {value} ETH", data.len()),
-    };
-    let brief = words.map_or_else(
-        || match &to {
-            Some(to) => format!("{value} ETH to {}", recipients.short(to)),
-            None => format!("{value} ETH to a new contract"),
-        },
-        |(brief, _)| brief + &paid,
-    );
-    let what = format!("{what}, on {chain}{}", delegates(&transaction.authorizations()));
+        None => what.push_str(", on ANY chain"),
+    }
+    what.push_str(&delegates(&transaction.authorizations()));
     let mut story = Story::new(brief, format!("Sign a transaction with {signer} that would {what}."));
     if let Some(to) = &to {
-        // A contract of tokens gets nothing itself, unless ether comes with the call.
-        if token.is_some() && !is_paid {
+        // A contract of tokens gets nothing itself, unless something comes with the call.
+        if token.is_some() && !is_paid(transaction) {
             recipients.tell_keeper("to, in full", to, &mut story);
         } else {
             recipients.tell("to, in full", to, &mut story);
         }
     }
-    cost(transaction, &mut story);
+    let is_to_itself = to.as_ref().is_some_and(|to| recipients.is_own(to));
+    cost(transaction, is_to_itself, &mut story);
     story.fact("nonce", transaction.nonce().to_string());
     story.fact("kind", transaction.kind().to_owned());
-    let is_told = known.is_some_and(|known| arguments(&known, &mut story));
+    if let Some(known) = &known {
+        arguments(known, &mut recipients, &mut story);
+    }
     if !data.is_empty() {
         story.fact("data", const_hex::encode_prefixed(data));
     }
     match token {
         Some(token) => token.tell(of_account, &mut recipients, &mut story),
-        None if to.is_some() && !data.is_empty() => token::unknown(is_told, &mut story),
+        None if to.is_some() && !data.is_empty() => token::unknown(known.is_some(), &mut story),
         None => {}
     }
+    delegations(transaction, &mut recipients, &mut story);
     recipients.finish(&mut story);
     rest(transaction, &mut story);
     story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
     story
 }
 
+/// What it does, in a few words and in more.
+fn does(
+    transaction: &Ethereum,
+    token: Option<&TokenCall<'_>>,
+    known: Option<&Told>,
+    recipients: &Recipients<'_>,
+) -> (String, String) {
+    let value = coins(transaction, &transaction.value());
+    let data = transaction.data();
+    let Some(to) = transaction.to().map(|to| of_account(&to)) else {
+        let what = format!("create a contract from {} bytes of code, with {value}", data.len());
+        return (format!("{value} to a new contract"), what);
+    };
+    let (short, named) = (recipients.short(&to), recipients.named(&to));
+    if let Some(token) = token {
+        let (brief, what) = token.words(of_account, recipients);
+        let paid = if is_paid(transaction) { format!(", with {value}") } else { String::new() };
+        return (brief + &paid, format!("call {named} as a contract of tokens, to {what}{paid}"));
+    }
+    let brief = format!("{value} to {short}");
+    if let Some(Told { call, interface }) = known {
+        let (name, spelled) = (clean(&call.name), spelled(call));
+        let what = format!(
+            "call {name}{spelled} of {named}, in the words of its interface {interface}, with {value}"
+        );
+        return (brief, what);
+    }
+    let what = if data.is_empty() {
+        format!("send {value} to {named}")
+    } else {
+        format!("call {named} with {} bytes of data and {value}", data.len())
+    };
+    (brief, what)
+}
+
+fn is_paid(transaction: &Ethereum) -> bool {
+    transaction.value() != [0; 32]
+}
+
 /// What it costs at most, and whether to believe that.
-fn cost(transaction: &Ethereum, story: &mut Story) {
+fn cost(transaction: &Ethereum, is_to_itself: bool, story: &mut Story) {
+    let told = |wei: u128| coins(transaction, &wide(wei));
     let (most, tip) = transaction.fees();
     let gas = transaction.gas();
     let mut cost = u128::from(gas).saturating_mul(most);
     let tipped =
         tip.map_or_else(String::new, |tip| format!(", of which {tip} at most for whoever includes it"));
-    story.fact("fee at most", format!("{} ETH: {gas} gas at {most} wei each{tipped}", ether(&wide(cost))));
+    story.fact("fee at most", format!("{}: {gas} gas at {most} wei each{tipped}", told(cost)));
     if let Some((number, most)) = transaction.blobs() {
-        story.fact("blobs", format!("{number}, for {} ETH at most on top", ether(&wide(most))));
+        story.fact("blobs", format!("{number}, for {} at most on top", told(most)));
         cost = cost.saturating_add(most);
     }
     let value = transaction.value();
-    let sent = match value.split_first_chunk::<16>() {
-        Some(([0, ..], _)) => value.last_chunk::<16>().map_or(u128::MAX, |low| u128::from_be_bytes(*low)),
-        _ => u128::MAX,
+    let sent = match (is_to_itself, value.split_first_chunk::<16>()) {
+        (true, _) => 0,
+        (false, Some(([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], low))) => {
+            low.try_into().map_or(u128::MAX, u128::from_be_bytes)
+        }
+        (false, _) => u128::MAX,
     };
-    fee::judge(cost, USUAL_FEE, sent, |wei| format!("{} ETH", ether(&wide(wei))), story);
+    fee::judge(cost, USUAL_FEE, sent, told, story);
     if tip.is_some_and(|tip| tip > most) {
         story.flag(
             Level::Med,
@@ -136,6 +174,16 @@ fn delegates(signed: &[Signed]) -> String {
     }
 }
 
+/// Whose code it changes, one by one.
+fn delegations(transaction: &Ethereum, recipients: &mut Recipients<'_>, story: &mut Story) {
+    for (place, Signed { authorization, authority }) in transaction.authorizations().iter().enumerate() {
+        let label = format!("authorization[{place}] ");
+        let whose = authority.clone().unwrap_or_else(|| "nobody: its signature is no account's".to_owned());
+        story.fact(&format!("{label}of"), whose);
+        authorization::tell(authorization, &label, recipients, story);
+    }
+}
+
 /// What is not the plain transfer of some ether.
 fn rest(transaction: &Ethereum, story: &mut Story) {
     if transaction.to().is_none() {
@@ -149,12 +197,6 @@ fn rest(transaction: &Ethereum, story: &mut Story) {
     if transaction.accessed() > 0 {
         story.fact("access list", format!("{} addresses", transaction.accessed()));
     }
-    for (place, Signed { authorization, authority }) in transaction.authorizations().iter().enumerate() {
-        let label = format!("authorization[{place}] ");
-        let whose = authority.clone().unwrap_or_else(|| "nobody: its signature is no account's".to_owned());
-        story.fact(&format!("{label}of"), whose);
-        authorization::tell(authorization, &label, story);
-    }
     if transaction.data().is_empty() && transaction.gas() > TRANSFER_GAS {
         story.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
     }
@@ -166,31 +208,35 @@ fn spelled(call: &Call) -> String {
     const FEW: usize = 3;
     let lines = call.lines().filter(|told| told.left_out == 0 && (1..=FEW).contains(&told.lines.len()));
     let told = lines.map(|told| {
-        let spelled = told.lines.iter().map(|line| format!("{} {}", clean(&line.path), clean(&line.text)));
+        let spelled = told.lines.iter().map(|line| format!("{} {}", clean(&line.path), argument(line)));
         format!("({})", spelled.collect::<Vec<_>>().join(", "))
     });
     told.unwrap_or_default()
 }
 
-/// Tells the arguments of a call by their names. Whether they can be told.
-fn arguments(known: &Told, story: &mut Story) -> bool {
+/// Tells the arguments of a call by their names.
+fn arguments(known: &Told, recipients: &mut Recipients<'_>, story: &mut Story) {
     let Told { call, interface } = known;
     story.fact("calls", format!("{} ({})", clean(&call.name), const_hex::encode_prefixed(call.selector)));
     let Some(told) = call.lines() else {
-        story.fact("arguments", format!("not what {} takes by the interface {interface}", clean(&call.name)));
-        return false;
+        let text = format!("NOT what {} takes by the interface {interface}", clean(&call.name));
+        story.fact("arguments", text);
+        return;
     };
     for line in &told.lines {
-        story.fact(&clean(&line.path), format!("{} ({})", clean(&line.text), clean(&line.kind)));
+        let path = clean(&line.path);
+        story.fact(&path, format!("{} ({})", argument(line), clean(&line.kind)));
+        if line.kind == "address" {
+            recipients.tell(&format!("{path}, in full"), &line.text, story);
+        }
     }
     if told.left_out > 0 {
         story.fact("more arguments", format!("{} that are not shown", told.left_out));
     }
     story.fact(
         "names by",
-        format!("the interface {interface}, which the organization uploaded: what they mean is not proven by the bytes"),
+        format!("the interface {interface}, which the organization uploaded, as the daemon states [s]: what they mean is not proven by the bytes"),
     );
-    true
 }
 
 fn wide(number: u128) -> [u8; 32] {
@@ -199,6 +245,16 @@ fn wide(number: u128) -> [u8; 32] {
         *low = number.to_be_bytes();
     }
     bytes
+}
+
+/// An amount of wei in the coin of the chain, exactly. Few chains have ether, and where none is named it may be any.
+fn coins(transaction: &Ethereum, wei: &[u8; 32]) -> String {
+    let amount = ether(wei);
+    match transaction.chain_id() {
+        Some(chain) if CHAINS_OF_ETHER.contains(&chain) => format!("{amount} ETH"),
+        Some(chain) => format!("{amount} coins of chain {chain}"),
+        None => format!("{amount} coins"),
+    }
 }
 
 /// An amount of wei in ether, exactly.

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use quorate_chain::address::Chain;
 
+use super::Key;
 use crate::kinds::{Level, Scene, Story};
 use crate::text::{date, grouped, quoted};
 
 /// Those who get something by one transaction.
-pub(super) struct Recipients<'a> {
+pub(in crate::kinds) struct Recipients<'a> {
     chain: Chain,
     scene: &'a Scene<'a>,
     /// Address of the key that would sign, if it is known by one.
@@ -22,12 +23,12 @@ pub(super) struct Recipients<'a> {
 }
 
 impl<'a> Recipients<'a> {
-    /// `key` is an address or a public key of the signer.
-    pub(super) fn new(chain: Chain, key: &str, scene: &'a Scene<'a>) -> Self {
+    /// Of a transaction by this key.
+    pub(in crate::kinds) fn new(chain: Chain, key: &Key<'_>, scene: &'a Scene<'a>) -> Self {
         Self {
             chain,
             scene,
-            own: chain.address(key).ok(),
+            own: if key.is_stated { None } else { chain.address(key.text).ok() },
             strangers: Vec::new(),
             stated: Vec::new(),
             look_alikes: Vec::new(),
@@ -49,12 +50,29 @@ impl<'a> Recipients<'a> {
     }
 
     /// Tells who stands behind an address that gets something, and remembers it for the flags.
-    pub(super) fn tell(&mut self, label: &str, address: &str, story: &mut Story) {
+    pub(in crate::kinds) fn tell(&mut self, label: &str, address: &str, story: &mut Story) {
         let who = self.who(address, story);
         if who.is_none() && !self.strangers.iter().any(|known| known == address) {
             self.strangers.push(address.to_owned());
         }
         self.write(label, address, who, story);
+    }
+
+    /// Tells who stands behind an address that may get nothing, if it is known or looks as if it were.
+    pub(in crate::kinds) fn note(&mut self, label: &str, address: &str, story: &mut Story) {
+        if let Some(who) = self.who(address, story) {
+            self.write(label, address, Some(who), story);
+        }
+    }
+
+    /// Whether it is the signer's own.
+    pub(super) fn is_own(&self, address: &str) -> bool {
+        self.own.as_deref() == Some(address)
+    }
+
+    /// Whether it is in the book, or the signer's own.
+    pub(super) fn knows(&self, address: &str) -> bool {
+        self.is_own(address) || self.scene.book.find(self.chain, address).is_some()
     }
 
     /// The same of a contract that only keeps what others get.
@@ -109,7 +127,7 @@ impl<'a> Recipients<'a> {
     }
 
     /// Flags strangers and what looks like a known address.
-    pub(super) fn finish(self, story: &mut Story) {
+    pub(in crate::kinds) fn finish(self, story: &mut Story) {
         if let [(address, name), rest @ ..] = self.look_alikes.as_slice() {
             let mut text = format!(
                 "{address} begins and ends like the address of {name}, but is another one: such addresses are made to be \

@@ -17,6 +17,8 @@ const LEAST_UNLIMITED_BYTES: usize = 12;
 pub(super) struct TokenCall<'a> {
     name: &'static str,
     act: TokenAct<'a>,
+    /// Whether there is more than the arguments, or an account longer than one is; contracts differ in what they make of it.
+    is_odd: bool,
 }
 
 enum TokenAct<'a> {
@@ -26,7 +28,7 @@ enum TokenAct<'a> {
     Approve { spender: &'a [u8; 20], amount: &'a [u8; 32] },
     /// Lets another move all tokens, or ends that (ERC-721, ERC-1155).
     ApproveAll { operator: &'a [u8; 20], is_approved: bool },
-    /// Lets another move tokens; whom and how many is not written as it has to be.
+    /// Lets another move tokens, and breaks off before it says whom.
     Garbled,
 }
 
@@ -35,23 +37,27 @@ impl<'a> TokenCall<'a> {
     pub(super) fn read(data: &'a [u8]) -> Option<Self> {
         let (selector, _) = data.split_first_chunk::<4>()?;
         let arguments = arguments(data);
-        let approval = |name| {
-            let act = arguments.map(|(spender, amount)| TokenAct::Approve { spender, amount });
-            Self { name, act: act.unwrap_or(TokenAct::Garbled) }
+        let is_odd = arguments.as_ref().is_none_or(|arguments| arguments.is_odd);
+        let of = |act: fn(&'a [u8; 20], &'a [u8; 32]) -> TokenAct<'a>| {
+            arguments.as_ref().map(|arguments| act(arguments.whom, arguments.word))
         };
-        match *selector {
-            TRANSFER => arguments
-                .map(|(to, amount)| Self { name: "transfer", act: TokenAct::Transfer { to, amount } }),
-            APPROVE => Some(approval("approve")),
-            INCREASE_ALLOWANCE => Some(approval("increaseAllowance")),
+        let approve = || of(|spender, amount| TokenAct::Approve { spender, amount });
+        let (name, act) = match *selector {
+            TRANSFER => ("transfer", Some(of(|to, amount| TokenAct::Transfer { to, amount })?)),
+            APPROVE => ("approve", approve()),
+            INCREASE_ALLOWANCE => ("increaseAllowance", approve()),
             SET_APPROVAL_FOR_ALL => {
-                let act = arguments.and_then(|(operator, flag)| {
-                    Some(TokenAct::ApproveAll { operator, is_approved: boolean(flag)? })
+                // Whatever is not zero may be taken for true.
+                let is_approved = |word: &[u8; 32]| word.iter().any(|byte| *byte != 0);
+                let all = arguments.as_ref().map(|arguments| TokenAct::ApproveAll {
+                    operator: arguments.whom,
+                    is_approved: is_approved(arguments.word),
                 });
-                Some(Self { name: "setApprovalForAll", act: act.unwrap_or(TokenAct::Garbled) })
+                ("setApprovalForAll", all)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(Self { name, act: act.unwrap_or(TokenAct::Garbled), is_odd })
     }
 
     /// In a few words, and in a clause for a sentence in which the contract is named before; `address` writes an account as
@@ -100,6 +106,11 @@ impl<'a> TokenCall<'a> {
         recipients: &mut Recipients<'_>,
         story: &mut Story,
     ) {
+        if self.is_odd {
+            let text = format!("calls {} with bytes that are not its arguments", self.name);
+            story.flag(Level::High, "leftover-bytes", text);
+            story.danger("the word LEFTOVER", "LEFTOVER");
+        }
         let moves = |recipients: &mut Recipients<'_>, what: String, whom: &str, story: &mut Story| {
             story.fact("lets move", format!("{what} by {}", recipients.named(whom)));
             recipients.tell("who may move, in full", whom, story);
@@ -137,30 +148,33 @@ impl<'a> TokenCall<'a> {
     }
 }
 
-/// Says that nothing here knows what a call does, or that only an interface tells it.
-pub(super) fn unknown(by_interface: bool, story: &mut Story) {
-    if by_interface {
-        let text = "calls a contract in the words of its interface, which no byte proves";
-        story.flag(Level::Med, "unknown-call", text);
+/// Says that nothing here knows what a call does, or that only an interface tells it: whoever keeps the daemon may have changed
+/// that.
+pub(super) fn unknown(is_stated: bool, story: &mut Story) {
+    if is_stated {
+        let text =
+            "calls a contract in the words of its interface, which the daemon states [s] and no byte proves";
+        story.flag(Level::High, "unknown-call", text);
+        story.danger("the word STATED", "STATED");
     } else {
         story.flag(Level::High, "unknown-call", "calls a contract with data that is not decoded here");
         story.danger("the word UNDECODED", "UNDECODED");
     }
 }
 
-/// The account and the word of a call that has exactly these two arguments.
-fn arguments(data: &[u8]) -> Option<(&[u8; 20], &[u8; 32])> {
-    let arguments = data.get(4..).filter(|arguments| arguments.len() == 64)?;
-    let (whom, word) = arguments.split_first_chunk::<32>()?;
-    let (zeros, whom) = whom.split_first_chunk::<12>()?;
-    let whom = whom.try_into().ok()?;
-    let word = word.try_into().ok()?;
-    zeros.iter().all(|byte| *byte == 0).then_some((whom, word))
+/// The account and the word that all these calls have for arguments.
+struct Arguments<'a> {
+    whom: &'a [u8; 20],
+    word: &'a [u8; 32],
+    is_odd: bool,
 }
 
-fn boolean(word: &[u8; 32]) -> Option<bool> {
-    let (last, zeros) = word.split_last()?;
-    (*last < 2 && zeros.iter().all(|byte| *byte == 0)).then_some(*last == 1)
+fn arguments(data: &[u8]) -> Option<Arguments<'_>> {
+    let (whom, rest) = data.get(4..)?.split_first_chunk::<32>()?;
+    let (zeros, whom) = whom.split_first_chunk::<12>()?;
+    let (word, rest) = rest.split_first_chunk::<32>()?;
+    let is_odd = !rest.is_empty() || zeros.iter().any(|byte| *byte != 0);
+    Some(Arguments { whom: whom.try_into().ok()?, word, is_odd })
 }
 
 /// How many of the smallest parts of a token.

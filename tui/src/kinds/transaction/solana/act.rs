@@ -8,7 +8,7 @@ use quorate_chain::transaction::solana::{
 };
 
 use super::decimal;
-use crate::contracts::Stated;
+use crate::contracts::{Stated, argument};
 use crate::kinds::scene::{count, listed};
 use crate::text::{clean, quoted};
 
@@ -25,12 +25,14 @@ pub(super) enum Alarm {
     Closes,
     /// It is not known what it does.
     Undecoded,
+    /// Only an interface tells what it does.
+    Stated,
 }
 
 impl Alarm {
     /// The worst first.
     pub(super) const ALL: &'static [Self] =
-        &[Self::Assigns, Self::Authority, Self::Approval, Self::Closes, Self::Undecoded];
+        &[Self::Assigns, Self::Authority, Self::Approval, Self::Closes, Self::Undecoded, Self::Stated];
 
     /// Its stable name, what it is in words, and the word to type.
     pub(super) fn told(self) -> (&'static str, &'static str, &'static str) {
@@ -44,6 +46,11 @@ impl Alarm {
             Self::Approval => ("token-approval", "lets another move tokens from then on", "APPROVAL"),
             Self::Closes => ("closes-account", "closes an account of tokens, and sends off its SOL", "CLOSE"),
             Self::Undecoded => ("unknown-call", "calls a program that is not decoded here", "UNDECODED"),
+            Self::Stated => (
+                "unknown-call",
+                "calls a program in the words of its interface, which the daemon states [s] and no byte proves",
+                "STATED",
+            ),
         }
     }
 }
@@ -68,8 +75,8 @@ pub(super) struct Told<'a> {
     pub(super) program: &'a str,
     /// Why it needs the most care, if it does.
     pub(super) alarm: Option<Alarm>,
-    /// Whether only an interface that somebody uploaded tells what it does.
-    pub(super) is_stated: bool,
+    /// How much SOL it moves, in lamports.
+    pub(super) lamports: u64,
 }
 
 /// What an instruction does; nothing if it only sets what the transaction may use.
@@ -81,7 +88,7 @@ pub(super) fn told<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -> Opti
         to: None,
         program: instruction.program(),
         alarm: None,
-        is_stated: false,
+        lamports: 0,
     };
     match instruction.act() {
         Act::ComputeBudget(_) => return None,
@@ -109,12 +116,17 @@ fn tell_stated(told: &mut Told<'_>, instruction: &Instruction<'_>, known: &Known
     let name = clean(&read.name);
     told.brief = format!("{name} of {program}");
     told.what = format!("call {name} of {program}, in the words of its interface {interface}");
-    told.is_stated = true;
+    told.alarm = Some(Alarm::Stated);
     let accounts = read.accounts.iter().map(|(name, address)| format!("{} {address}", clean(name)));
     told.details.push(("accounts", listed(accounts)));
+    // The interface need not name all.
+    let further: Vec<&str> = instruction.accounts().skip(read.accounts.len()).collect();
+    if !further.is_empty() {
+        told.details.push(("further accounts", listed(further.into_iter().map(named))));
+    }
     let lines = read.lines();
     let argument =
-        |line: &Line| format!("{} = {} ({})", clean(&line.path), clean(&line.text), clean(&line.kind));
+        |line: &Line| format!("{} = {} ({})", clean(&line.path), argument(line), clean(&line.kind));
     told.details.push(("arguments", listed(lines.lines.iter().map(argument))));
     if lines.left_out > 0 {
         told.details.push(("more arguments", format!("{} that are not shown", lines.left_out)));
@@ -251,6 +263,7 @@ fn tell(told: &mut Told<'_>, brief: &str, what: String) {
 }
 
 fn tell_sol<'a>(told: &mut Told<'a>, verb: &str, (from, to): (&'a str, &'a str), lamports: u64) {
+    told.lamports = lamports;
     let sol = sol(lamports);
     told.to = Some(to);
     told.brief = format!("{sol} SOL to {}", named(to));

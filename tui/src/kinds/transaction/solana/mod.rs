@@ -2,6 +2,7 @@
 
 mod act;
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use quorate_chain::address::Chain;
@@ -10,8 +11,8 @@ use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP, System};
 use sha2::{Digest, Sha256};
 
 use self::act::{Alarm, Known, Told, told as told_act};
-use super::fee;
 use super::recipient::Recipients;
+use super::{Key, fee};
 use crate::contracts::Stated;
 use crate::kinds::scene::{count, listed};
 use crate::kinds::{Level, Scene, Story};
@@ -26,7 +27,7 @@ const MAX_UNITS: u32 = 1_400_000;
 /// Acts that the sentence spells out.
 const SPELLED_ACTS: usize = 3;
 
-pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Solana, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
     let recipients = Recipients::new(Chain::Solana, key, scene);
     let stated = Stated::of(&scene.organization.smart_contract_interfaces);
     let known = Known { programs: transaction.interfaces(&stated), stated };
@@ -35,7 +36,7 @@ pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<
         .filter_map(|(place, instruction)| Some((place, told_act(&instruction, &known)?)))
         .map(|(place, act)| (place, with_name(act, transaction, &recipients)))
         .collect();
-    let (brief, sentence) = summary(&acts);
+    let (brief, sentence) = summary(&acts, &recipients);
     let mut story = Story::new(brief, format!("Sign a transaction with {signer} that {sentence}."));
     for (place, act) in &acts {
         story.fact(&format!("instructions[{place}]"), act.what.clone());
@@ -46,10 +47,6 @@ pub(super) fn told(transaction: &Solana, signer: &str, key: &str, scene: &Scene<
     gets(transaction, acts.iter().filter_map(|(_, act)| act.to), recipients, &mut story);
     rest(transaction, &mut story);
     let alarms: Vec<_> = acts.iter().filter_map(|(place, act)| alarms_of(*place, act)).collect();
-    if acts.iter().any(|(_, act)| act.is_stated) {
-        let text = "calls a program in the words of its interface, which no byte proves";
-        story.flag(Level::Med, "unknown-call", text);
-    }
     flags(transaction, &alarms, &mut story);
     story
 }
@@ -102,10 +99,14 @@ fn gets<'a>(
     recipients.finish(story);
 }
 
-/// A few words, and what is worst or weighs most in whole sentences.
-fn summary(acts: &[(usize, Told<'_>)]) -> (String, String) {
+/// A few words, and in whole sentences what is worst, then what goes to strangers, then the largest amounts.
+fn summary(acts: &[(usize, Told<'_>)], recipients: &Recipients<'_>) -> (String, String) {
     let mut sorted: Vec<&Told<'_>> = acts.iter().map(|(_, act)| act).collect();
-    sorted.sort_by_key(|act| (act.alarm.is_none(), act.to.is_none()));
+    sorted.sort_by_key(|act| {
+        let severity = Alarm::ALL.iter().position(|alarm| act.alarm == Some(*alarm));
+        let is_to_stranger = act.to.is_some_and(|to| !recipients.knows(to));
+        (severity.unwrap_or(usize::MAX), !is_to_stranger, act.to.is_none(), Reverse(act.lamports))
+    });
     let brief = match sorted.as_slice() {
         [] => return ("nothing but a fee".to_owned(), "would do nothing but pay its fee".to_owned()),
         [only] => only.brief.clone(),
@@ -122,7 +123,7 @@ fn summary(acts: &[(usize, Told<'_>)]) -> (String, String) {
 
 fn alarms_of(place: usize, act: &Told<'_>) -> Option<(Alarm, String)> {
     let subject = |alarm: Alarm| match alarm {
-        Alarm::Undecoded => act.program.to_owned(),
+        Alarm::Undecoded | Alarm::Stated => act.program.to_owned(),
         _ => format!("instructions[{place}]"),
     };
     act.alarm.map(|alarm| (alarm, subject(alarm)))
@@ -133,7 +134,7 @@ fn rest(transaction: &Solana, story: &mut Story) {
     let (cost, text) = cost(transaction);
     story.fact("fee at most", text);
     let sent = transaction.instructions().filter_map(|instruction| match instruction.act() {
-        Act::System(System::Transfer { lamports, .. }) => Some(u128::from(lamports)),
+        Act::System(System::Transfer { from, to, lamports }) if from != to => Some(u128::from(lamports)),
         _ => None,
     });
     fee::judge(cost, USUAL_FEE, sent.sum(), |lamports| format!("{} SOL", decimal(lamports, 9)), story);

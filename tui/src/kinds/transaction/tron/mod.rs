@@ -5,9 +5,9 @@ mod permission;
 use quorate_chain::address::{Chain, of_tron_account};
 use quorate_chain::transaction::{Tron, TronContract, TronResource};
 
-use super::fee;
 use super::recipient::Recipients;
 use super::token::{self, TokenCall};
+use super::{Key, fee};
 use crate::kinds::{Level, Scene, Story};
 use crate::text::{date_time, duration, grouped, quoted};
 
@@ -18,7 +18,7 @@ const BLOCK_MILLIS: u64 = 3_000;
 /// What a call may cost without a second look, in sun.
 const USUAL_FEE: u64 = 500_000_000;
 
-pub(super) fn told(transaction: &Tron, signer: &str, key: &str, scene: &Scene<'_>) -> Story {
+pub(super) fn told(transaction: &Tron, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
     let account = of_tron_account(&transaction.owner());
     let recipients = Recipients::new(Chain::Tron, key, scene);
     let (brief, what) = does(transaction.contract(), &account, &recipients);
