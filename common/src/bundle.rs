@@ -27,6 +27,8 @@ const INFO: &[u8] = b"turnkey_hpke";
 const VERSION: &str = "v1.0.0";
 /// A point as `04`, X and Y (SEC 1, section 2.3.3).
 const POINT: usize = 65;
+/// A point as `02` or `03`, and X (SEC 1, section 2.3.3).
+const SHORT_POINT: usize = 33;
 
 /// The public key that something is encrypted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +43,10 @@ impl TargetPublicKey {
         let mut bytes = [0; POINT];
         let bytes = bytes.get_mut(..text.len() / 2).ok_or(BundleFlaw::PublicKey)?;
         const_hex::decode_to_slice(text, bytes).map_err(|_| BundleFlaw::PublicKey)?;
+        // The library has more forms than the two, as `05` with X alone.
+        if !matches!((bytes.first(), bytes.len()), (Some(2 | 3), SHORT_POINT) | (Some(4), POINT)) {
+            return Err(BundleFlaw::PublicKey);
+        }
         let key = p256::PublicKey::from_sec1_bytes(bytes).map_err(|_| BundleFlaw::PublicKey)?;
         let point = key.to_sec1_point(false);
         point.as_bytes().try_into().map(Self).map_err(|_| BundleFlaw::PublicKey)
@@ -401,6 +407,10 @@ mod tests {
         let off_curve = format!("{}5", &TARGET[..129]);
         for bad in ["", "04", "00", &TARGET[2..], &TARGET[..128], &off_curve, &format!("{TARGET}00"), "zz"] {
             assert_eq!(TargetPublicKey::parse(bad), Err(BundleFlaw::PublicKey), "{bad}");
+        }
+        for (form, other) in [("05", &TARGET[2..66]), ("06", &TARGET[2..]), ("07", &TARGET[2..])] {
+            let bad = format!("{form}{other}");
+            assert_eq!(TargetPublicKey::parse(&bad), Err(BundleFlaw::PublicKey), "{bad}");
         }
     }
 

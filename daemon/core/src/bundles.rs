@@ -28,6 +28,40 @@ pub fn target(text: &str) -> Result<TargetPublicKey, Refusal> {
     Ok(TargetPublicKey::parse(text).map_err(flaw)?)
 }
 
+/// The keys of the service itself that a caller is told of. What is encrypted to one of them opens for nobody outside, though
+/// it would count as taken out.
+pub struct OwnKeys {
+    quorum: String,
+    imports: Vec<TargetPublicKey>,
+}
+
+impl OwnKeys {
+    /// The quorum key, and the keys that the caller may import to.
+    pub fn of(view: &View<'_>) -> Result<Self, Corrupt> {
+        let mut imports = Vec::new();
+        for purpose in [Purpose::Wallet, Purpose::PrivateKey, Purpose::Secret] {
+            for target in targets(purpose, view)? {
+                imports.push(target?.key.public().clone());
+            }
+        }
+        Ok(Self { quorum: view.world.quorum_key().public_key(), imports })
+    }
+
+    /// The key that something is to be encrypted to on its way out, which is none of these.
+    pub fn export_target(&self, text: &str) -> Result<TargetPublicKey, Refusal> {
+        let target = target(text)?;
+        if target.hex() == self.quorum {
+            return Err(
+                Intent::Text("invalid target public key: it is the quorum key of this service").into()
+            );
+        }
+        if self.imports.contains(&target) {
+            return Err(Intent::Text("invalid target public key: it is an import key of this user").into());
+        }
+        Ok(target)
+    }
+}
+
 /// Encrypts for whoever asked; the answer is what clients read.
 pub fn export(target: &TargetPublicKey, plaintext: &[u8], cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
     let sealed = Sealed::new(target, plaintext, cx.entropy())

@@ -16,7 +16,7 @@ use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
 use crate::world::Page;
 
-/// How many holders of one address or public key are looked at.
+/// How many holders of one address or public key are looked at in one page.
 const HOLDERS: usize = 16;
 
 /// A key that can sign, and whose it is.
@@ -54,29 +54,8 @@ pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, Refusal>
 }
 
 fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
-    let prefix = layout::signers(view.world.index(), view.organization.id(), sign_with);
-    let rows = view.records().page(Page::first(&prefix, HOLDERS))?;
-    let mut accounts = Vec::new();
-    let mut keys = Vec::new();
-    for (_, place) in rows {
-        if layout::entity_class(&place) == Some(b'k') && place.first() == Some(&b'e') {
-            let known = view.organization.private_keys();
-            let found = known.filter(|key| records::private_key_place(view.organization.id(), key) == place);
-            keys.extend(found.cloned());
-        } else {
-            let account = records::account_at(view.records(), &place)?;
-            accounts.extend(account.map(|account| (account, place)));
-        }
-    }
-    // Accounts of a wallet that is gone are removed by and by.
-    accounts.retain(|(account, _)| {
-        (account.address == sign_with || account.public_key == sign_with)
-            && view.organization.wallet(account.wallet).is_some()
-    });
-    accounts.sort_by_key(|(account, _)| {
-        (account.public_key == sign_with && account.address != sign_with, account.created, account.ordinal)
-    });
-    if let Some((account, place)) = accounts.into_iter().next() {
+    let Oldest { account, key } = Oldest::of(view, sign_with)?;
+    if let Some((account, place)) = account {
         let (curve, scheme) = (account.curve, account.format.scheme());
         let format = (account.address == sign_with).then_some(account.format);
         return Ok(Signer {
@@ -88,11 +67,59 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
             public_key: OnceLock::new(),
         });
     }
-    keys.sort_by_key(|key| (key.disabled, key.created));
-    let key = keys.into_iter().next().ok_or(Missing::SigningResource)?;
+    let key = key.ok_or(Missing::SigningResource)?;
     let named = key.addresses.iter().find(|address| address.address == sign_with);
     let format = named.and_then(|address| AddressFormat::from_name(&address.format));
     of_private_key(view, key, format)
+}
+
+/// Of all that have one name the account, with its place, and the private key that come first.
+#[derive(Default)]
+struct Oldest {
+    account: Option<(WalletAccount, Key)>,
+    key: Option<PrivateKey>,
+}
+
+impl Oldest {
+    /// Looks at every holder, as their order in the store says nothing of their age.
+    fn of(view: &View<'_>, name: &str) -> Result<Self, Refusal> {
+        let prefix = layout::signers(view.world.index(), view.organization.id(), name);
+        let mut oldest = Self::default();
+        let mut after: Option<Key> = None;
+        loop {
+            let rows =
+                view.records().page(Page { after: after.as_deref(), ..Page::first(&prefix, HOLDERS) })?;
+            let is_last = rows.len() < HOLDERS;
+            for (at, place) in rows {
+                oldest.look_at(view, name, place)?;
+                after = Some(at);
+            }
+            if is_last {
+                return Ok(oldest);
+            }
+        }
+    }
+
+    fn look_at(&mut self, view: &View<'_>, name: &str, place: Key) -> Result<(), Refusal> {
+        if layout::entity_class(&place) == Some(b'k') && place.first() == Some(&b'e') {
+            let known = view.organization.private_keys();
+            let found = known.filter(|key| records::private_key_place(view.organization.id(), key) == place);
+            let keys = self.key.take().into_iter().chain(found.cloned());
+            self.key = keys.min_by_key(|key| (key.disabled, key.created));
+            return Ok(());
+        }
+        // Accounts of a wallet that is gone are removed by and by.
+        let is_live = |account: &WalletAccount| {
+            (account.address == name || account.public_key == name)
+                && view.organization.wallet(account.wallet).is_some()
+        };
+        let found = records::account_at(view.records(), &place)?.filter(is_live);
+        let accounts = self.account.take().into_iter().chain(found.map(|account| (account, place)));
+        self.account = accounts.min_by_key(|(account, _)| {
+            (account.public_key == name && account.address != name, account.created, account.ordinal)
+        });
+        Ok(())
+    }
 }
 
 /// The wallet account with this address; of several, the oldest.

@@ -17,7 +17,14 @@ const SPARE: usize = 64;
 /// Keys by the places of their private keys and accounts.
 pub(crate) struct OpenedKeys {
     seats: Arc<Seats>,
-    kept: Mutex<TwoGenerations<Key, Arc<Seat>>>,
+    kept: Mutex<Kept>,
+}
+
+/// Keys that are at hand.
+struct Kept {
+    keys: TwoGenerations<Key, Arc<Seat>>,
+    /// How often something was forgotten.
+    forgotten: u64,
 }
 
 /// Where keys stand: made once, so that no key is moved.
@@ -44,7 +51,8 @@ impl OpenedKeys {
             keys: Locked::new((0..all).map(|_| RwLock::new(None)).collect()),
             free: Mutex::new((0..all).collect()),
         };
-        Self { seats: Arc::new(seats), kept: Mutex::new(TwoGenerations::new(keys)) }
+        let kept = Kept { keys: TwoGenerations::new(keys), forgotten: 0 };
+        Self { seats: Arc::new(seats), kept: Mutex::new(kept) }
     }
 
     /// Whether no key can come into the swap.
@@ -59,29 +67,40 @@ impl OpenedKeys {
         load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
         message: &Message,
     ) -> Result<Signature, Refusal> {
-        let kept = self.kept().value(place);
-        if let Some(seat) = kept {
+        let (seat, forgotten) = {
+            let mut kept = self.kept();
+            (kept.keys.value(place), kept.forgotten)
+        };
+        if let Some(seat) = seat {
             return seat.sign(message);
         }
         let key = load()?;
         let signature = signature(&key, message);
         if let Some(seat) = Seat::take(&self.seats, key) {
-            self.kept().keep(place.to_vec(), Arc::new(seat));
+            let mut kept = self.kept();
+            // What was forgotten since may be this key, which was still there when it was loaded.
+            if kept.forgotten == forgotten {
+                kept.keys.keep(place.to_vec(), Arc::new(seat));
+            }
         }
         signature
     }
 
     /// Wipes the key of a place.
     pub(crate) fn forget(&self, place: &[u8]) {
-        self.kept().forget(place);
+        let mut kept = self.kept();
+        kept.forgotten = kept.forgotten.wrapping_add(1);
+        kept.keys.forget(place);
     }
 
     /// Wipes all keys whose places begin so.
     pub(crate) fn forget_all(&self, prefix: &[u8]) {
-        self.kept().retain(|place| !place.starts_with(prefix));
+        let mut kept = self.kept();
+        kept.forgotten = kept.forgotten.wrapping_add(1);
+        kept.keys.retain(|place| !place.starts_with(prefix));
     }
 
-    fn kept(&self) -> MutexGuard<'_, TwoGenerations<Key, Arc<Seat>>> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -176,6 +195,31 @@ mod tests {
         keys.forget_all(&[7]);
         assert_eq!(taken(&keys), 0);
         assert!(is_loaded(&keys, 0));
+    }
+
+    /// Signs with a key that is loaded, after which this happens before it is kept.
+    fn load_and_then(keys: &OpenedKeys, then: impl Fn(&OpenedKeys)) {
+        let key = SecretKey::from_bytes(Curve::Ed25519, &[1; 32]).unwrap();
+        let mut load = || {
+            then(keys);
+            Ok(key.clone())
+        };
+        keys.sign(&[7, 1], &mut load, &Message::Bytes(vec![1, 2, 3])).unwrap();
+    }
+
+    #[test]
+    fn what_is_forgotten_while_it_is_loaded_is_not_kept() {
+        let keys = OpenedKeys::with_room(8, 0);
+        load_and_then(&keys, |keys| keys.forget(&[7, 1]));
+        assert_eq!(taken(&keys), 0);
+        load_and_then(&keys, |keys| keys.forget_all(&[7]));
+        assert_eq!(taken(&keys), 0);
+        // Whatever was forgotten: at worst, a key is loaded once more.
+        load_and_then(&keys, |keys| keys.forget(&[8, 1]));
+        assert_eq!(taken(&keys), 0);
+        load_and_then(&keys, |_| ());
+        assert_eq!(taken(&keys), 1);
+        assert!(!is_loaded(&keys, 1));
     }
 
     #[test]

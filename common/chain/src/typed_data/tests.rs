@@ -228,6 +228,39 @@ fn limits() {
     assert_eq!(dimensions(33).unwrap_err(), "`types.M[0].type` is not a known type");
 }
 
+/// A wide struct stands in eight others, which all stand in one.
+#[test]
+fn hashing_the_types_is_bounded() {
+    let member = |name: &str, of: &str| json!({"name": name, "type": of});
+    let wide = || (0..203).map(|number| format!("{number:a>123}"));
+    let payload = |padding: usize| {
+        let padded = "p".repeat(padding);
+        let mut types = json!({"W": wide().map(|name| member(&name, "bool")).collect::<Json>()});
+        let (mut holder, mut message) = (Vec::new(), json!({}));
+        for number in 0..8 {
+            let (field, middle) = (format!("t{number}"), format!("T{number}"));
+            types[&middle] = json!([member("w", "W")]);
+            holder.push(member(&field, &middle));
+            message[&field] = json!({"w": null});
+        }
+        holder.push(member(&padded, "bool"));
+        message[&padded] = json!(true);
+        types["M"] = json!(holder);
+        json!({"types": types, "primaryType": "M", "domain": {}, "message": message})
+    };
+    // `W(...)` has 26,189 bytes and is hashed ten times, each `T0(W w)` has seven and is hashed twice, `M(...)` has 56 and
+    // its padding, `EIP712Domain()` has 14.
+    assert_eq!(10 * 26_189 + 8 * 2 * 7 + 56 + 72 + 14, 256 * 1024);
+    assert!(read(&payload(72)).is_ok());
+    let told = "`types` has structs that take more than 262144 bytes to hash";
+    assert_eq!(read(&payload(73)).unwrap_err(), told);
+    // What nobody uses is not hashed.
+    let mut idle = payload(73);
+    idle["primaryType"] = json!("W");
+    idle["message"] = Json::Object(wide().map(|name| (name, json!(true))).collect());
+    assert!(read(&idle).is_ok());
+}
+
 #[test]
 fn policies_ask_by_the_declared_types() {
     let token = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";

@@ -1,6 +1,6 @@
 //! The types that typed data declares, and their hashes (EIP-712, `encodeType` and `typeHash`).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,9 +24,11 @@ const STRUCT_LIMIT: usize = 128;
 const MEMBER_LIMIT: usize = 256;
 /// Longest name of a struct or member, in bytes.
 const NAME_LIMIT_BYTES: usize = 128;
-/// Most bytes of all types as they are written. The hash of a struct is made of all structs within it, so that hashing takes
-/// at most [`STRUCT_LIMIT`] times as many.
+/// Most bytes of all types as they are written.
 const TEXT_LIMIT_BYTES: usize = 64 * 1024;
+/// Most bytes that the hashes of structs are made of. Each is made of its struct and all structs within it, so that these are
+/// many times the bytes that are written.
+const HASHED_LIMIT_BYTES: usize = 256 * 1024;
 /// Most dimensions of a list.
 const DIMENSION_LIMIT: usize = 32;
 
@@ -69,12 +71,16 @@ pub(super) struct StructType {
     pub(super) name: String,
     pub(super) members: Vec<MemberType>,
     hash: OnceCell<[u8; 32]>,
+    /// Whether the bytes of its hash are among those that are counted.
+    is_counted: Cell<bool>,
 }
 
 /// The structs that typed data declares.
 #[derive(Debug)]
 pub(super) struct Types {
     structs: Vec<StructType>,
+    /// How many bytes the hashes of the structs that were checked are made of.
+    hashed_bytes: Cell<usize>,
 }
 
 /// Name, and names and types of members.
@@ -106,7 +112,7 @@ impl Types {
             let members = members.map(|(name, type_)| ((*name).to_owned(), (*type_).to_owned())).collect();
             structs.push(resolved((DOMAIN.to_owned(), members), &places));
         }
-        Ok(Self { structs })
+        Ok(Self { structs, hashed_bytes: Cell::new(0) })
     }
 
     /// The place of the struct of that name.
@@ -118,24 +124,41 @@ impl Types {
         self.structs.get(place)
     }
 
-    /// Sees to it that the struct and all within it are made of types that are known.
+    /// Sees to it that the struct and all within it are made of types that are known, and do not take long to hash.
     pub(super) fn check(&self, place: usize) -> Result<(), Flaw> {
-        for structure in self.within(place).into_iter().filter_map(|place| self.get(place)) {
+        for place in self.within(place) {
+            let Some(structure) = self.get(place) else { continue };
             let unknown = structure.members.iter().position(|member| member.type_.base == Base::Unknown);
             if let Some(index) = unknown {
                 let path = format!("types.{}[{index}].type", structure.name);
                 return Err(Flaw::at(&path, "is not a known type"));
             }
+            if !structure.is_counted.replace(true) {
+                self.count(place)?;
+            }
         }
         Ok(())
+    }
+
+    /// Adds the bytes that the hash of a struct is made of.
+    fn count(&self, place: usize) -> Result<(), Flaw> {
+        let structs = self.within(place).into_iter().filter_map(|place| self.get(place));
+        let bytes: usize = structs.flat_map(StructType::text).map(str::len).sum();
+        self.hashed_bytes.set(self.hashed_bytes.get().saturating_add(bytes));
+        if self.hashed_bytes.get() <= HASHED_LIMIT_BYTES {
+            return Ok(());
+        }
+        let told = format!("has structs that take more than {HASHED_LIMIT_BYTES} bytes to hash");
+        Err(Flaw::at("types", told))
     }
 
     /// keccak256 of the struct as EIP-712 writes it: itself, then all structs within it by their names.
     pub(super) fn hash(&self, place: usize) -> [u8; 32] {
         let made = || {
             let mut hasher = Keccak256::new();
-            for structure in self.within(place).into_iter().filter_map(|place| self.get(place)) {
-                structure.write(&mut hasher);
+            let structs = self.within(place).into_iter().filter_map(|place| self.get(place));
+            for part in structs.flat_map(StructType::text) {
+                hasher.update(part);
             }
             hasher.finalize().0
         };
@@ -164,16 +187,12 @@ impl Types {
 }
 
 impl StructType {
-    fn write(&self, hasher: &mut Keccak256) {
-        hasher.update(&self.name);
-        hasher.update("(");
-        for (index, member) in self.members.iter().enumerate() {
-            hasher.update(if index == 0 { "" } else { "," });
-            hasher.update(&*member.written);
-            hasher.update(" ");
-            hasher.update(&*member.name);
-        }
-        hasher.update(")");
+    /// The parts of the text that EIP-712 writes for it, without those within it.
+    fn text(&self) -> impl Iterator<Item = &str> {
+        let members = self.members.iter().enumerate().flat_map(|(index, member)| {
+            [if index == 0 { "" } else { "," }, &*member.written, " ", &*member.name]
+        });
+        [self.name.as_str(), "("].into_iter().chain(members).chain([")"])
     }
 }
 
@@ -223,7 +242,7 @@ fn resolved((name, members): Written, places: &BTreeMap<String, usize>) -> Struc
         let type_ = type_of(&written, places).unwrap_or(Type { base: Base::Unknown, dimensions: Vec::new() });
         MemberType { name: name.into(), written: written.into(), type_ }
     });
-    StructType { name, members: members.collect(), hash: OnceCell::new() }
+    StructType { name, members: members.collect(), hash: OnceCell::new(), is_counted: Cell::new(false) }
 }
 
 /// The type that is written so; nothing if its dimensions are not.

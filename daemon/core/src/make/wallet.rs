@@ -73,11 +73,12 @@ pub struct Imported {
     digest: [u8; 16],
 }
 
-/// Reads a mnemonic and, on the lines behind it, its passphrase. It must not have been imported before.
+/// Reads a mnemonic and, on the line behind it, its passphrase. It must not have been imported before.
 pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
     let invalid = || Intent::Text("invalid mnemonic");
     let text = std::str::from_utf8(text).map_err(|_| invalid())?;
     let (phrase, passphrase) = text.split_once('\n').unwrap_or((text, ""));
+    check_passphrase(passphrase, text)?;
     let mnemonic = Mnemonic::parse(phrase).map_err(|_| invalid())?;
     let seed = mnemonic.seed(passphrase);
     let digest = view.world.index().of_seed(seed.as_bytes());
@@ -85,6 +86,26 @@ pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
         return Err(Clash::Seed(known.id.to_string()).into());
     }
     Ok(Imported { mnemonic, passphrase: Zeroizing::new(passphrase.to_owned()), seed, digest })
+}
+
+/// The passphrase behind a mnemonic is one that somebody meant. Every passphrase makes a wallet, so that nobody would be told
+/// that what came in with a line break made another wallet than theirs.
+fn check_passphrase(passphrase: &str, text: &str) -> Result<(), Intent> {
+    if passphrase.is_empty() {
+        return Ok(());
+    }
+    if passphrase.trim().is_empty() {
+        return Err(Intent::Text("invalid passphrase: it is only white space"));
+    }
+    if Mnemonic::parse(text).is_ok() {
+        return Err(Intent::Text(
+            "invalid mnemonic: it stands on several lines, of which those behind the first are its passphrase",
+        ));
+    }
+    if passphrase.contains(char::is_control) {
+        return Err(Intent::Text("invalid passphrase: it holds a control character, such as a line break"));
+    }
+    Ok(())
 }
 
 /// An imported wallet with its secret and accounts.

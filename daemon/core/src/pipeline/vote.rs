@@ -109,6 +109,8 @@ impl Submission<'_> {
         let Decided { decision, evaluations } = decide(&case);
         let settled = match (decision, ruled) {
             (Decision::Permit(permit), Ok(_)) => execute(ready, permit, view, moment)?,
+            // A fault of ours says nothing of the activity: it stays as it was, and the vote may be sent again.
+            (Decision::Permit(_), Err(corrupt @ Refusal::Corrupt(_))) => return Err(corrupt),
             (Decision::Permit(_), Err(flaw)) => Settled::Failed(flaw.fault()),
             // What its rules now deny stays open: the root quorum may still complete it.
             (Decision::Wait(_) | Decision::Deny(_), _) => Settled::Waiting,

@@ -1,12 +1,18 @@
 //! How keys come in and go out: what an import key is good for, and what an export leaves behind.
 
+use quorate_chain::curve::{Curve, PublicKey};
 use quorate_common::bundle::{Sealed, TargetKey};
+use quorate_common::fault::Code;
 use quorate_core::limits::{IMPORT_TARGET_LIFE_MILLIS, IMPORT_TARGETS};
+use quorate_core::refusal::{Missing, Refusal};
+use quorate_core::signing;
+use quorate_core::view::View;
+use quorate_core::world::QuorumKey;
 use serde_json::{Value, json};
 
 use crate::changes::asked;
-use crate::house::{House, NOW, account, bundle_for};
-use crate::samples;
+use crate::house::{House, NOW, account, bundle_for, seal_for};
+use crate::{samples, secrets};
 
 const MNEMONIC: &str =
     "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
@@ -79,6 +85,50 @@ fn a_passphrase_comes_and_goes_with_its_mnemonic() {
     let parameters = json!({"walletId": made["walletId"], "targetPublicKey": key.public().hex()});
     let done = house.agreed("ACTIVITY_TYPE_EXPORT_WALLET", &parameters);
     assert_eq!(opened(&done, "exportWalletResult", &key), format!("{MNEMONIC}\nTREZOR").as_bytes());
+}
+
+#[test]
+fn a_passphrase_that_nobody_meant_is_refused() {
+    let house = House::found(1);
+    let white = "invalid passphrase: it is only white space";
+    let control = "invalid passphrase: it holds a control character, such as a line break";
+    let lines =
+        "invalid mnemonic: it stands on several lines, of which those behind the first are its passphrase";
+    // The first half of these 24 words is a mnemonic, too.
+    let long =
+        format!("{MNEMONIC}\nlegal winner thank year wave sausage worth useful legal winner thank auction");
+    let broken = MNEMONIC.replace(" about", "\nabout");
+    let behind = |passphrase: &str| format!("{MNEMONIC}\n{passphrase}");
+    for (text, told) in [
+        (behind(" "), white),
+        (behind("\n"), white),
+        (behind("\u{a0}\r\n"), white),
+        (behind("TREZOR\n"), control),
+        (behind("TREZOR\r\n"), control),
+        (behind("TREZOR\nTREZOR"), control),
+        (behind("TRE\tZOR"), control),
+        (behind("TREZOR\0"), control),
+        (long, lines),
+        (broken, lines),
+    ] {
+        let mut house = house.clone();
+        let bundle = house.import_bundle("WALLET", text.as_bytes());
+        assert_eq!(import(&mut house, "old", &bundle, NOW), Err(told.to_owned()), "{text:?}");
+    }
+    let (without, with) =
+        ("0x9858EfFD232B4033E47d90003D41EC34EcaEda94", "0x9c32F71D4DB8Fb9e1A58B0a80dF79935e7256FA6");
+    for (text, address) in [
+        (MNEMONIC.to_owned(), without),
+        (behind(""), without),
+        (format!("{MNEMONIC}\r\n"), without),
+        (behind("TREZOR"), with),
+        (format!("{MNEMONIC}\r\nTREZOR"), with),
+    ] {
+        let mut house = house.clone();
+        let bundle = house.import_bundle("WALLET", text.as_bytes());
+        let made = import(&mut house, "old", &bundle, NOW).expect("it is imported");
+        assert_eq!(made["addresses"][0], address, "{text:?}");
+    }
 }
 
 #[test]
@@ -176,4 +226,87 @@ fn an_account_that_was_taken_out_may_go() {
     let done = house.agreed("ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT", &parameters);
     assert_eq!(opened(&done, "exportWalletAccountResult", &key).len(), 32);
     house.agreed("ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS", &gone);
+}
+
+/// What is encrypted to a key of the service would count as taken out, and nobody outside could open it.
+#[test]
+fn nothing_is_taken_out_to_a_key_of_the_service() {
+    let mut house = House::found(1);
+    let user = json!({"userId": house.roots[0].user});
+    let quorum = house.memory.public_key();
+    let short = PublicKey::from_hex(Curve::P256, &quorum).expect("a point").compressed_hex();
+    let told = "invalid target public key: it is the quorum key of this service";
+    let mut own = vec![(quorum, told), (short, told)];
+    let told = "invalid target public key: it is an import key of this user";
+    for (kind, member) in
+        [("WALLET", "initImportWalletResult"), ("PRIVATE_KEY", "initImportPrivateKeyResult")]
+    {
+        let made = house.agreed(&format!("ACTIVITY_TYPE_INIT_IMPORT_{kind}"), &user);
+        own.push((seal_for(&made["result"][member]["importBundle"], b"").0, told));
+    }
+    let secret = secrets::sealed(&mut house, &[b"value"]).remove(0);
+    own.push((secret["targetPublicKey"].as_str().expect("a text").to_owned(), told));
+    let parameters = |house: &House, activity_type: &str, target: &str| {
+        let mut parameters = samples::parameters(activity_type, house, &house.spare);
+        let asked = match activity_type {
+            "ACTIVITY_TYPE_EXPORT_SECRETS" => &mut parameters["secrets"][0],
+            _ => &mut parameters,
+        };
+        asked["targetPublicKey"] = json!(target);
+        parameters
+    };
+    let root = house.roots[0].clone();
+    let before = house.memory.everything();
+    for kind in ["WALLET", "WALLET_ACCOUNT", "PRIVATE_KEY", "SECRETS"] {
+        let export = format!("ACTIVITY_TYPE_EXPORT_{kind}");
+        for (target, told) in &own {
+            let parameters = parameters(&house, &export, target);
+            let fault = house.submit(&root, house.id, &export, &parameters, NOW).expect_err("it is refused");
+            assert_eq!((fault.code, fault.message.as_str()), (Code::InvalidArgument, *told), "{kind}");
+        }
+    }
+    assert!(house.memory.everything() == before, "a wrong request left something behind");
+    // Only while somebody could still be told to import to it.
+    let (target, _) = own.pop().expect("an import key");
+    let parameters = parameters(&house, "ACTIVITY_TYPE_EXPORT_WALLET", &target);
+    let late = NOW + IMPORT_TARGET_LIFE_MILLIS;
+    house.submit(&root, house.id, "ACTIVITY_TYPE_EXPORT_WALLET", &parameters, late).expect("it is over");
+}
+
+/// Accounts of deleted wallets have their names until they are swept.
+#[test]
+fn of_many_accounts_of_one_key_the_oldest_live_one_signs() {
+    let mut house = House::found(1);
+    let formats = ["MAINNET", "TESTNET", "SIGNET", "REGTEST"].into_iter().flat_map(|network| {
+        let kinds = ["P2PKH", "P2SH", "P2WPKH", "P2WSH", "P2TR"];
+        kinds.map(|kind| format!("ADDRESS_FORMAT_BITCOIN_{network}_{kind}"))
+    });
+    let accounts: Vec<Value> =
+        formats.map(|format| account("m/44'/0'/0'/0/0", "CURVE_SECP256K1", &format)).collect();
+    let signer = |house: &House, public_key: &str| {
+        let organization = house.memory.stored(house.id);
+        let view = View {
+            world: &house.memory,
+            organization: &organization,
+            proposer: house.roots[0].user,
+            invitation: None,
+            now: NOW,
+        };
+        let signer = signing::resolve(&view, public_key)?;
+        let account = signer.account().expect("it is an account");
+        Ok::<_, Refusal>((account.wallet.to_string(), account.ordinal))
+    };
+    for round in 0..4 {
+        let bundle = house.import_bundle("WALLET", MNEMONIC.as_bytes());
+        let parameters = json!({"userId": house.roots[0].user, "walletName": format!("wallet {round}"),
+            "encryptedBundle": bundle, "accounts": accounts});
+        let made = house.agreed(IMPORT, &parameters);
+        let id = made["result"]["importWalletResult"]["walletId"].as_str().expect("an id").to_owned();
+        let listed = asked(&house, "list_wallet_accounts", &json!({"walletId": id}));
+        let public_key = listed["accounts"][0]["publicKey"].as_str().expect("a text").to_owned();
+        assert_eq!(signer(&house, &public_key), Ok((id.clone(), 0)), "{round}");
+        let gone = json!({"walletIds": [id], "deleteWithoutExport": true});
+        house.agreed("ACTIVITY_TYPE_DELETE_WALLETS", &gone);
+        assert_eq!(signer(&house, &public_key), Err(Missing::SigningResource.into()), "{round}");
+    }
 }

@@ -14,7 +14,7 @@ use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization, Shelf, Shelved};
-use quorate_core::pipeline::{self, Commit};
+use quorate_core::pipeline::{self, Commit, Turn};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
@@ -71,6 +71,22 @@ impl Memory {
         body: &[u8],
         now: Millis,
     ) -> Result<Value, Fault> {
+        let turn = self.turn(operation, credentials, body, now);
+        assert_eq!(turn.corrupt, None, "a fault of the service itself");
+        if let Some(commit) = turn.commit {
+            self.commit(commit);
+        }
+        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+    }
+
+    /// What a body comes to, before anything of it is committed.
+    pub(crate) fn turn(
+        &mut self,
+        operation: &str,
+        credentials: &Credentials,
+        body: &[u8],
+        now: Millis,
+    ) -> Turn {
         let mut counter = self.drawn;
         let turn = {
             let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
@@ -78,11 +94,7 @@ impl Memory {
             pipeline::submit(self, &mut moment, operation, credentials, body)
         };
         self.drawn = counter;
-        assert_eq!(turn.corrupt, None, "a fault of the service itself");
-        if let Some(commit) = turn.commit {
-            self.commit(commit);
-        }
-        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+        turn
     }
 
     /// Asks a query.

@@ -7,6 +7,9 @@ use quorate_common::catalog::{Action, Gate, Resource};
 use quorate_common::fault::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_core::kinds;
+use quorate_core::model::change::Write;
+use quorate_core::pipeline::Commit;
+use quorate_core::refusal::Corrupt;
 use serde_json::{Value, json};
 
 use crate::house::{House, NOW, Person};
@@ -119,6 +122,28 @@ fn what_fails_is_kept_as_failed_and_stays_so() {
         house.memory.query("list_activities", &caller.stamps(&list), &list, NOW).expect("it is listed");
     assert_eq!(listed["activities"][0]["failure"]["code"], first.code.number());
     assert_eq!(listed["activities"][0]["failure"]["message"], first.message);
+}
+
+#[test]
+fn a_fault_of_the_service_fails_no_activity() {
+    let mut house = House::found(2);
+    let [first, second] = house.roots.clone();
+    let sign = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
+    let parameters = samples::parameters(sign, &house, &house.spare);
+    let proposed = house.submit(&first, house.id, sign, &parameters, NOW).expect("it waits");
+    let approval = json!({"fingerprint": proposed["activity"]["fingerprint"]});
+    let body = house.body(house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &approval, NOW);
+    let stamps = second.stamps(&body);
+    let whole = house.memory.clone();
+    let writes = whole.rows(b'n').map(|(key, _)| Write::mark(key.to_vec(), b"damaged")).collect();
+    house.memory.commit(Commit { writes, ..Commit::default() });
+    let turn = house.memory.turn("approve_activity", &stamps, &body, NOW);
+    assert_eq!(turn.corrupt, Some(Corrupt::Record("wallet account")));
+    assert_eq!(turn.answer.expect_err("the account is damaged").code, Code::Internal);
+    assert!(turn.commit.is_none(), "nothing is recorded");
+    house.memory = whole;
+    let done = house.send(&second, "approve_activity", &body, NOW).expect("the vote may be sent again");
+    assert_eq!(done["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::PrivateKeyId;
 
-use crate::bundles;
+use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::PrivateKey;
 use crate::params::keys::ExportBundle;
@@ -47,7 +47,7 @@ impl Kind for ExportPrivateKey {
         if key.disabled {
             return Err(Wrong::Text("private key is disabled").into());
         }
-        let target = bundles::target(intent.target_public_key.as_str())?;
+        let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
         Ok((Facts::of_private_key(key), (key.clone(), target)))
     }
 

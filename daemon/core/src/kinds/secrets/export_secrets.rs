@@ -4,7 +4,7 @@ use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::SecretId;
 
-use crate::bundles;
+use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::limits::SECRET_TARGETS;
 use crate::model::Secret;
@@ -56,12 +56,13 @@ impl Kind for ExportSecrets {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
         not_empty(&intent.secrets, "secrets")?;
+        let own = OwnKeys::of(view)?;
         let mut secrets = Vec::with_capacity(intent.secrets.len());
         let mut plan = Vec::with_capacity(intent.secrets.len());
         for asked in &intent.secrets {
             check(&asked.request_context, "requestContext")?;
             secrets.push(view.shelved::<Secret>(asked.secret_id)?);
-            plan.push((asked.secret_id, bundles::target(asked.target_public_key.as_str())?));
+            plan.push((asked.secret_id, own.export_target(asked.target_public_key.as_str())?));
         }
         Ok((Facts::of_secrets(secrets), plan))
     }

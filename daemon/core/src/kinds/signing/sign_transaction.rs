@@ -17,7 +17,7 @@ const TRANSACTION: usize = 2 * MAX_TRANSACTION_BYTES + 2;
 
 /// Signs a transaction with a wallet account or a private key.
 ///
-/// The answer is the whole transaction with its signature. Only transactions of Ethereum are taken so far.
+/// The answer is the whole transaction with its signature.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {

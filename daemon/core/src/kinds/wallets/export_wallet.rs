@@ -6,7 +6,7 @@ use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::WalletId;
 use zeroize::Zeroizing;
 
-use crate::bundles;
+use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::Wallet;
 use crate::params::keys::ExportBundle;
@@ -49,7 +49,7 @@ impl Kind for ExportWallet {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
         let wallet = view.wallet(intent.wallet_id)?;
-        let target = bundles::target(intent.target_public_key.as_str())?;
+        let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
         Ok((Facts::of_each([wallet]), (wallet.clone(), target)))
     }
 

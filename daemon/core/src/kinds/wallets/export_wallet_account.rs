@@ -3,7 +3,7 @@
 use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 
-use crate::bundles;
+use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::WalletAccount;
 use crate::params::keys::ExportBundle;
@@ -44,7 +44,7 @@ impl Kind for ExportWalletAccount {
 
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
         let account = signing::account(view, intent.address.as_str())?;
-        let target = bundles::target(intent.target_public_key.as_str())?;
+        let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
         let facts = Facts::of_exported_account(&account, view.organization.wallet(account.wallet));
         Ok((facts, (account, target)))
     }
