@@ -114,6 +114,9 @@ pub enum UnsignedFlaw {
     /// Keys of this curve sign no transactions of its chain.
     #[error("failed to parse transaction: a key of {0} cannot sign it")]
     Curve(Curve),
+    /// The key is named by an address of another chain.
+    #[error("failed to parse transaction: the address of the key is of another chain, {0}")]
+    Chain(AddressFormat),
 }
 
 impl Unsigned {
@@ -153,12 +156,15 @@ impl Unsigned {
     /// The transaction as this key signs it.
     ///
     /// # Errors
-    /// [`UnsignedFlaw::Curve`] if the key is of another curve than the chain's, and the flaw of the chain if it is none of
-    /// the keys that the transaction asks for.
+    /// [`UnsignedFlaw::Curve`] if the key is of another curve than the chain's, [`UnsignedFlaw::Chain`] if it is named by an
+    /// address of another chain, and the flaw of the chain if it is none of the keys that the transaction asks for.
     pub fn for_signer(self, signer: &Signer<'_>) -> Result<Signable, UnsignedFlaw> {
         let curve = signer.key.curve();
         if curve != self.curve() {
             return Err(UnsignedFlaw::Curve(curve));
+        }
+        if let Some(format) = signer.format.filter(|format| !self.is_named_by(*format)) {
+            return Err(UnsignedFlaw::Chain(format));
         }
         let slots = match &self {
             Self::Ethereum(transaction) => transaction.slots(),
@@ -167,6 +173,19 @@ impl Unsigned {
             Self::Bitcoin(transaction) => transaction.slots(signer)?,
         };
         Ok(Signable { transaction: self, key: signer.key.clone(), format: signer.format, slots })
+    }
+
+    /// Whether addresses of this format name keys of its chain: what policies allow for one address they do not for another.
+    fn is_named_by(&self, format: AddressFormat) -> bool {
+        let name = format.name().trim_start_matches("ADDRESS_FORMAT_");
+        let chain = match self {
+            Self::Ethereum(_) => "ETHEREUM",
+            Self::Solana(_) => "SOLANA",
+            Self::Tron(_) => "TRON",
+            Self::Bitcoin(_) => "BITCOIN",
+        };
+        // Public keys are of no chain.
+        name.starts_with(chain) || matches!(name, "COMPRESSED" | "UNCOMPRESSED")
     }
 
     /// The curve of the keys that sign transactions of its chain.
@@ -235,6 +254,7 @@ impl Signable {
 #[cfg(test)]
 mod tests {
     use super::{MAX_TRANSACTION_BYTES, Signer, TransactionType, Unsigned, UnsignedFlaw};
+    use crate::address::AddressFormat;
     use crate::curve::Curve;
     use crate::vectors::secret;
 
@@ -253,6 +273,19 @@ mod tests {
         let signer = Signer { key: key.public(), format: None };
         let flaw = read(LEGACY).and_then(|transaction| transaction.for_signer(&signer)).err();
         assert_eq!(flaw, Some(UnsignedFlaw::Curve(Curve::P256)));
+        let key = secret(Curve::Secp256k1, &"11".repeat(32));
+        let named_by = |format| {
+            let signer = Signer { key: key.public(), format };
+            read(LEGACY).and_then(|transaction| transaction.for_signer(&signer)).err()
+        };
+        for format in AddressFormat::ALL.iter().copied() {
+            let fits = matches!(
+                format,
+                AddressFormat::Ethereum | AddressFormat::Compressed | AddressFormat::Uncompressed
+            );
+            assert_eq!(named_by(Some(format)), (!fits).then_some(UnsignedFlaw::Chain(format)));
+        }
+        assert_eq!(named_by(None), None);
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl Given<'_> {
                     let told = transaction::told(&transaction, signer, key, scene);
                     story.sentence =
                         format!("{} {label}The bytes ARE a transaction: {}.", story.sentence, told.brief);
+                    story.brief = format!("[!] {label}a transaction: {}", told.brief);
                     story.fact(&format!("{label}is a transaction"), told.sentence.clone());
                     story.flag(
                         Level::High,

@@ -98,7 +98,7 @@ pub(super) fn slots(transaction: &Transaction, signer: &Signer<'_>) -> Result<Ve
     use AddressFormat::{Compressed, Uncompressed};
     let only = match signer.format {
         None | Some(Compressed | Uncompressed) => None,
-        Some(format) => Some(on_bitcoin(format).ok_or(Flaw::Format)?.1),
+        Some(format) => Some(on_bitcoin(format).ok_or(Flaw::NotAsked)?.1),
     };
     let claimant = Claimant::new(signer.key).ok_or(Flaw::NotAsked)?;
     let mut cache = SighashCache::new(&transaction.psbt.unsigned_tx);

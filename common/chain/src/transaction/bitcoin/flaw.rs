@@ -47,9 +47,6 @@ pub enum Flaw {
     /// The outputs are worth more than the inputs, or either more than there will ever be.
     #[error("it pays out more than it takes in, or more than there is")]
     Amounts,
-    /// The key is named by an address of another chain.
-    #[error("the address of the key is not one of Bitcoin")]
-    Format,
     /// No input is one of the key.
     #[error("none of its inputs belongs to the key")]
     NotAsked,
