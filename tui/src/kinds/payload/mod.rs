@@ -133,7 +133,7 @@ impl Given<'_> {
                 let text = self.bytes().filter(|_| self.coding.encoding == "HEXADECIMAL");
                 let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
                 if let Some(text) = text.filter(|text| text.chars().any(char::is_alphanumeric)) {
-                    story.fact(&format!("{label}as text"), clean(&text));
+                    story.fact(&format!("{label}as text"), quoted(&text));
                 }
             }
         }
