@@ -137,7 +137,7 @@ fn every_screen_at_every_size() {
         desk.press(Key::Char('?'));
         snapshot(&name("keys"), &desk.shown());
         desk.press(Key::Esc);
-        for _ in 0..20 {
+        for _ in 0..30 {
             desk.press(Key::Char(' '));
         }
         assert_eq!(desk.model.review.as_ref().unwrap().seen.len(), 5, "{size:?}");

@@ -59,6 +59,10 @@ impl Kind for UpdateRootQuorum {
             alone(scene, threshold, &members),
             "",
         );
+        // Whom the daemon counts among the members of today is its word: each is named, whether they come or stay.
+        for id in &members {
+            story.fact("root user", scene.user_named(id));
+        }
         for id in &joining {
             story.change("joins", "-", scene.user_named(id), "");
         }
@@ -125,6 +129,11 @@ fn flags(story: &mut Story, threshold: u64, before: u64, members: usize, joining
             format!("people needed for every root action drop from {before} to {threshold}"),
         );
     }
+    if threshold == 1 && before <= 1 {
+        let text = format!("any ONE of {members} root users can do anything alone");
+        story.flag(Level::High, "one-alone", text);
+    }
+    story.flag(Level::Med, "sets-quorum", "says anew who is root: what is so today is the daemon's word [s]");
     if !joining.is_empty() || !leaving.is_empty() {
         let text = format!("who is root changes: {} in, {} out", joining.len(), leaving.len());
         story.flag(Level::High, "quorum-members-changed", text);
