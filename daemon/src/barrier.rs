@@ -1,5 +1,5 @@
-//! The barrier between values and the store: above it plain records, below it ciphertext. Large records are
-//! split, because the embedded store keeps long values in files of their own that it never syncs.
+//! The barrier between values and the store: above it plain records, below it ciphertext. Records that are longer than a
+//! store takes are split into parts.
 
 use std::sync::Arc;
 
@@ -10,11 +10,13 @@ use quorate_core::seal::NONCE;
 use quorate_core::world::{Page, Records};
 use zeroize::Zeroizing;
 
-use crate::store::{Row, Store, StoreError};
+use crate::store::{Change, LONGEST_VALUE, Row, Store, StoreError};
 use crate::vault::Vault;
 
-/// Longest part of a record, in bytes.
-const PART: usize = 48 * 1024;
+/// Longest part of a record, in bytes. Stores of version 0.1 have parts of 48 KiB.
+const PART: usize = LONGEST_VALUE - NONCE - TAG - 1;
+/// Length of the authentication tag of a sealed value, in bytes.
+const TAG: usize = 16;
 /// First byte of a value that is whole.
 const WHOLE: u8 = 1;
 /// First byte of a value whose content stands in parts.
@@ -22,8 +24,17 @@ const SPLIT: u8 = 2;
 /// First byte of the keys of parts.
 const PARTS: u8 = b'~';
 
-/// A key and its sealed value; nothing means that the key goes away.
-type Sealed = (Key, Option<Vec<u8>>);
+/// Whether a value can be copied as it is stored: it is no part of a record, and neither split nor too long. Parts are
+/// copied with their record.
+pub fn is_whole(key: &[u8], value: &[u8]) -> bool {
+    let plain = key.first() == Some(&layout::VERSIONS);
+    plain || (value.last() == Some(&WHOLE) && value.len() <= LONGEST_VALUE && !is_part(key))
+}
+
+/// Whether a part of a record is stored under this key.
+pub fn is_part(key: &[u8]) -> bool {
+    key.first() == Some(&PARTS)
+}
 
 /// Seals what goes to the store and opens what comes from it.
 pub struct Barrier {
@@ -31,8 +42,13 @@ pub struct Barrier {
     vault: Vault,
 }
 
-fn unread(error: &StoreError) -> Corrupt {
-    Corrupt::Store(error.to_string())
+impl From<&StoreError> for Corrupt {
+    fn from(error: &StoreError) -> Self {
+        match error {
+            StoreError::Unavailable => Self::Unavailable,
+            other => Self::Store(other.to_string()),
+        }
+    }
 }
 
 impl Barrier {
@@ -52,7 +68,7 @@ impl Barrier {
     }
 
     /// Seals writes. Parts of records that are replaced or removed go away with them.
-    pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Sealed>, Corrupt> {
+    pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Change>, Corrupt> {
         let mut sealed = Vec::with_capacity(writes.len());
         let mut nonces = Nonces::draw(writes.len())?;
         for Write { key, value, replaces } in writes {
@@ -60,12 +76,12 @@ impl Barrier {
                 self.remove_parts(&key, &mut sealed)?;
             }
             match value {
-                None => sealed.push((key, None)),
+                None => sealed.push(Change::remove(key)),
                 Some(value) if value.len() <= PART => {
                     let value = self.seal_one(WHOLE, &key, &value, nonces.next()?)?;
-                    sealed.push((key, Some(value)));
+                    sealed.push(Change { key, value: Some(value), fresh: !replaces });
                 }
-                Some(value) => self.split(key, &value, &mut sealed)?,
+                Some(value) => self.split(key, &value, !replaces, &mut sealed)?,
             }
         }
         Ok(sealed)
@@ -82,7 +98,7 @@ impl Barrier {
         Ok((*mark, self.vault.seal().open(key, sealed)?))
     }
 
-    fn split(&self, key: Key, value: &[u8], sealed: &mut Vec<Sealed>) -> Result<(), Corrupt> {
+    fn split(&self, key: Key, value: &[u8], fresh: bool, sealed: &mut Vec<Change>) -> Result<(), Corrupt> {
         let chunks = value.chunks(PART);
         let mut nonces = Nonces::draw(chunks.len().saturating_add(2))?;
         let [generation @ .., _, _, _, _] = nonces.next()?;
@@ -90,22 +106,22 @@ impl Barrier {
         for chunk in chunks {
             let place = part(&key, generation, count);
             let chunk = self.seal_one(WHOLE, &place, chunk, nonces.next()?)?;
-            sealed.push((place, Some(chunk)));
+            sealed.push(Change { key: place, value: Some(chunk), fresh: true });
             count = count.saturating_add(1);
         }
         let mut manifest = generation.to_vec();
         manifest.extend_from_slice(&count.to_be_bytes());
         let manifest = self.seal_one(SPLIT, &key, &manifest, nonces.next()?)?;
-        sealed.push((key, Some(manifest)));
+        sealed.push(Change { key, value: Some(manifest), fresh });
         Ok(())
     }
 
-    fn remove_parts(&self, key: &[u8], sealed: &mut Vec<Sealed>) -> Result<(), Corrupt> {
-        let Some(old) = self.store.value(key).map_err(|error| unread(&error))? else { return Ok(()) };
+    fn remove_parts(&self, key: &[u8], sealed: &mut Vec<Change>) -> Result<(), Corrupt> {
+        let Some(old) = self.store.value(key).map_err(|error| Corrupt::from(&error))? else { return Ok(()) };
         if old.last() == Some(&SPLIT) {
             let (_, manifest) = self.open_one(key, &old)?;
             let (generation, count) = read_manifest(&manifest)?;
-            sealed.extend((0..count).map(|number| (part(key, generation, number), None)));
+            sealed.extend((0..count).map(|number| Change::remove(part(key, generation, number))));
         }
         Ok(())
     }
@@ -116,15 +132,18 @@ impl Barrier {
             return Ok(plain);
         }
         let (generation, count) = read_manifest(&plain)?;
-        let length = usize::try_from(count).unwrap_or_default().saturating_mul(PART);
-        // A buffer that grows would leave copies behind that nobody wipes.
-        let mut whole = Vec::with_capacity(length);
+        let mut chunks = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
         for number in 0..count {
             let place = part(key, generation, number);
-            let value = self.store.value(&place).map_err(|error| unread(&error))?;
+            let value = self.store.value(&place).map_err(|error| Corrupt::from(&error))?;
             let value = value.ok_or(Corrupt::Record("part of a record"))?;
             let (_, chunk) = self.open_one(&place, &value)?;
-            whole.extend_from_slice(&Zeroizing::new(chunk));
+            chunks.push(Zeroizing::new(chunk));
+        }
+        // A buffer that grows would leave copies behind that nobody wipes.
+        let mut whole = Vec::with_capacity(chunks.iter().map(|chunk| chunk.len()).sum());
+        for chunk in &chunks {
+            whole.extend_from_slice(chunk);
         }
         Ok(whole)
     }
@@ -158,12 +177,12 @@ fn read_manifest(manifest: &[u8]) -> Result<([u8; 8], u32), Corrupt> {
 
 impl Records for Barrier {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
-        let value = self.store.value(key).map_err(|error| unread(&error))?;
+        let value = self.store.value(key).map_err(|error| Corrupt::from(&error))?;
         value.map(|value| self.open(key, &value)).transpose()
     }
 
     fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
-        let rows: Vec<Row> = self.store.rows(page).map_err(|error| unread(&error))?;
+        let rows: Vec<Row> = self.store.rows(page).map_err(|error| Corrupt::from(&error))?;
         let open = |(key, value): Row| {
             let plain = self.open(&key, &value)?;
             Ok((key, plain))
@@ -172,7 +191,7 @@ impl Records for Barrier {
     }
 
     fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt> {
-        self.store.keys(page).map_err(|error| unread(&error))
+        self.store.keys(page).map_err(|error| Corrupt::from(&error))
     }
 }
 
@@ -183,7 +202,7 @@ mod tests {
     use quorate_core::model::layout::SecretOf;
 
     use super::*;
-    use crate::store::{Batch, embedded::Embedded};
+    use crate::store::{Batch, Group, embedded::Embedded};
     use crate::vault::KeySource;
 
     fn write(barrier: &Barrier, key: &[u8], value: Option<&[u8]>) {
@@ -192,21 +211,21 @@ mod tests {
             None => Write::remove(key.to_vec()),
         };
         let writes = barrier.seal(vec![write]).unwrap();
-        barrier.store.commit(&[Batch { writes, ..Batch::default() }]).unwrap();
+        barrier.store.commit(&Group::of(Batch { writes, ..Batch::default() })).unwrap();
     }
 
     #[test]
     fn long_records_are_split_and_leave_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
-        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store")).unwrap()), vault);
+        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store"), 0).unwrap()), vault);
         let parts = || barrier.store.keys(Page::first(&[PARTS], 100)).unwrap().len();
         let long = vec![7; PART * 3 + 1];
         write(&barrier, b"a1", Some(&long));
         assert_eq!(barrier.read(b"a1").unwrap().as_deref(), Some(long.as_slice()));
         assert_eq!(parts(), 4);
         let longest = barrier.store.rows(Page::first(b"", 100)).unwrap();
-        assert!(longest.iter().all(|(_, value)| value.len() < 64 * 1024));
+        assert!(longest.iter().all(|(_, value)| value.len() <= LONGEST_VALUE));
         write(&barrier, b"a1", Some(&long[..=PART]));
         assert_eq!(parts(), 2);
         write(&barrier, b"a1", Some(b"short"));
@@ -233,12 +252,12 @@ mod tests {
     fn nothing_is_stored_in_clear_and_nothing_can_be_moved() {
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
-        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store")).unwrap()), vault);
+        let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store"), 0).unwrap()), vault);
         write(&barrier, b"a1", Some(b"canary canary canary"));
         let value = barrier.store.value(b"a1").unwrap().unwrap();
         assert!(!value.windows(6).any(|window| window == b"canary"));
-        let moved = Batch { writes: vec![(b"a2".to_vec(), Some(value))], ..Batch::default() };
-        barrier.store.commit(&[moved]).unwrap();
+        let moved = Batch { writes: vec![Change::put(*b"a2", value)], ..Batch::default() };
+        barrier.store.commit(&Group::of(moved)).unwrap();
         assert!(barrier.read(b"a2").is_err());
     }
 }

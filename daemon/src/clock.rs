@@ -1,11 +1,77 @@
-//! The clock of the system: the only room that reads it for what is recorded.
+//! The clocks: the only module that reads them for what is recorded or decided.
+//!
+//! Whatever expired stays expired, so recorded time never runs back: where the system's clock was set back, it goes on
+//! from the newest time ever seen, at half speed, until the system's clock has caught up.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use quorate_core::model::Millis;
 
-/// Now. A clock before 1970 counts as 1970.
+/// The newest time that was given out.
+static NEWEST: AtomicU64 = AtomicU64::new(0);
+/// From when on time runs at half speed; `None` while the system's clock leads.
+static SLOW: Mutex<Option<(Instant, Millis)>> = Mutex::new(None);
+
+/// Returns the time for records and expiry, in milliseconds since 1970. It never runs back.
 pub fn now() -> Millis {
+    let system = system();
+    let newest = NEWEST.fetch_max(system, Ordering::AcqRel);
+    if system >= newest { system } else { slowed(newest) }
+}
+
+/// Returns the time of the system's clock, in milliseconds since 1970, which may run back. A clock before 1970 counts
+/// as 1970.
+pub fn system() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    millis(since)
+}
+
+/// Makes time start no earlier than at the newest time that an earlier run has seen.
+pub fn start_from(newest: Millis) {
+    NEWEST.fetch_max(newest, Ordering::AcqRel);
+}
+
+/// Returns by how much the system's clock is behind the newest time, in milliseconds.
+pub fn behind() -> Millis {
+    NEWEST.load(Ordering::Acquire).saturating_sub(system())
+}
+
+fn slowed(newest: Millis) -> Millis {
+    let mut slow = SLOW.lock().unwrap_or_else(PoisonError::into_inner);
+    let (since, from) = *slow.get_or_insert_with(|| (Instant::now(), newest));
+    let time = from.saturating_add(millis(since.elapsed()) / 2);
+    if time < newest {
+        // The system's clock had caught up meanwhile, and was set back again.
+        *slow = Some((Instant::now(), newest));
+    }
+    NEWEST.fetch_max(time, Ordering::AcqRel).max(time)
+}
+
+fn millis(duration: Duration) -> Millis {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_from_the_newest_ever_seen() {
+        let ahead = system() + 3_600_000;
+        start_from(ahead);
+        let first = now();
+        assert!(first >= ahead && behind() >= 3_590_000);
+        start_from(0);
+        let mut last = first;
+        while now() == first {
+            std::thread::yield_now();
+        }
+        for _ in 0..1000 {
+            let next = now();
+            assert!(next >= last);
+            last = next;
+        }
+    }
 }

@@ -11,7 +11,7 @@ use quorate_core::advice;
 use quorate_core::operator::{self, ActivityQuery};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Intent, Refusal};
-use quorate_core::world::World as _;
+use quorate_core::world::World;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -55,24 +55,40 @@ impl Console {
         }
         let query = Query::of(incoming);
         let parts: Vec<&str> = rest.split('/').collect();
-        let result = match parts.as_slice() {
+        if let ["events"] = parts.as_slice() {
+            return self.events(query.text("after"));
+        }
+        let result = self.turns.read(|world| {
+            let answer = self.answer_from(world, &parts, &query);
+            answer.map(|body| body.map(Answer::ok)).map_err(|refusal| refusal.fault())
+        });
+        match result {
+            Ok(answer) => answer.unwrap_or_else(Answer::not_found),
+            Err(fault) => Answer::fault(&fault),
+        }
+    }
+
+    /// Answers a path from what `world` holds; `None` if there is no such path.
+    fn answer_from(
+        &self,
+        world: &dyn World,
+        parts: &[&str],
+        query: &Query,
+    ) -> Result<Option<Bytes>, Refusal> {
+        let body = match parts {
             ["status"] => json(&self.status()),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
-            ["events"] => return self.events(query.text("after")),
-            ["organizations"] => self.organizations(&query),
-            ["organizations", id] => self.organization(id),
-            ["organizations", id, "signer"] => self.signer(id, &query),
-            ["organizations", id, "activities"] => self.activities(id, &query),
-            ["organizations", id, "policies", "findings"] => self.findings(id),
-            ["organizations", id, "activities", reference, "explanation"] => self.explained(id, reference),
-            ["organizations", id, "activities", reference] => self.review(id, reference),
-            ["organizations", id, "wallets", wallet, "accounts"] => self.accounts(id, wallet, &query),
-            _ => return Answer::not_found(),
+            ["organizations"] => organizations(world, query),
+            ["organizations", id] => organization(world, id),
+            ["organizations", id, "signer"] => signer(world, id, query),
+            ["organizations", id, "activities"] => activities(world, id, query),
+            ["organizations", id, "policies", "findings"] => findings(world, id),
+            ["organizations", id, "activities", reference, "explanation"] => explained(world, id, reference),
+            ["organizations", id, "activities", reference] => review(world, id, reference),
+            ["organizations", id, "wallets", wallet, "accounts"] => accounts(world, id, wallet, query),
+            _ => return Ok(None),
         };
-        match result {
-            Ok(body) => Answer::ok(body),
-            Err(refusal) => Answer::fault(&refusal.fault()),
-        }
+        body.map(Some)
     }
 
     /// The public keys of webhook signatures, as a JWK set (RFC 7517, RFC 8037).
@@ -111,58 +127,6 @@ impl Console {
         }
     }
 
-    fn organizations(&self, query: &Query) -> Result<Bytes, Refusal> {
-        let parent = query.id("parent")?;
-        json(&operator::organizations(self.world(), parent, query.id("after")?, query.limit()?)?)
-    }
-
-    fn organization(&self, id: &str) -> Result<Bytes, Refusal> {
-        json(&operator::organization(self.world(), parsed(id)?)?)
-    }
-
-    fn activities(&self, id: &str, query: &Query) -> Result<Bytes, Refusal> {
-        let unknown = || Refusal::from(Intent::Text("unknown status"));
-        let status = |name: &String| {
-            serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
-        };
-        let asked = ActivityQuery {
-            statuses: query.list("status").iter().map(status).collect::<Result<_, _>>()?,
-            types: query.list("type"),
-            after: query.id("after")?,
-            limit: query.limit()?,
-        };
-        json(&operator::activities(self.world(), parsed(id)?, &asked, now())?)
-    }
-
-    fn findings(&self, id: &str) -> Result<Bytes, Refusal> {
-        let findings = advice::findings(self.world(), parsed(id)?, now())?;
-        json(&serde_json::json!({"findings": findings}))
-    }
-
-    fn explained(&self, id: &str, reference: &str) -> Result<Bytes, Refusal> {
-        json(&advice::explained(self.world(), parsed(id)?, reference, now())?)
-    }
-
-    fn signer(&self, id: &str, query: &Query) -> Result<Bytes, Refusal> {
-        let name = query.text("name").unwrap_or_default();
-        json(&operator::signer(self.world(), parsed(id)?, &name, now())?)
-    }
-
-    fn review(&self, id: &str, reference: &str) -> Result<Bytes, Refusal> {
-        json(&operator::review(self.world(), parsed(id)?, reference, now())?)
-    }
-
-    fn accounts(&self, id: &str, wallet: &str, query: &Query) -> Result<Bytes, Refusal> {
-        let page = operator::accounts(
-            self.world(),
-            parsed(id)?,
-            parsed(wallet)?,
-            query.id("after")?,
-            query.limit()?,
-        )?;
-        json(&page)
-    }
-
     /// The change feed from behind a token on.
     fn events(&self, after: Option<String>) -> Answer {
         let (sender, receiver) = mpsc::channel(16);
@@ -170,6 +134,52 @@ impl Console {
         tokio::spawn(async move { feed(&shared, after, &sender).await });
         Answer::events(receiver)
     }
+}
+
+fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
+    let parent = query.id("parent")?;
+    json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
+}
+
+fn organization(world: &dyn World, id: &str) -> Result<Bytes, Refusal> {
+    json(&operator::organization(world, parsed(id)?)?)
+}
+
+fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Refusal> {
+    let unknown = || Refusal::from(Intent::Text("unknown status"));
+    let status = |name: &String| {
+        serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
+    };
+    let asked = ActivityQuery {
+        statuses: query.list("status").iter().map(status).collect::<Result<_, _>>()?,
+        types: query.list("type"),
+        after: query.id("after")?,
+        limit: query.limit()?,
+    };
+    json(&operator::activities(world, parsed(id)?, &asked, now())?)
+}
+
+fn findings(world: &dyn World, id: &str) -> Result<Bytes, Refusal> {
+    let findings = advice::findings(world, parsed(id)?, now())?;
+    json(&serde_json::json!({"findings": findings}))
+}
+
+fn explained(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, Refusal> {
+    json(&advice::explained(world, parsed(id)?, reference, now())?)
+}
+
+fn signer(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Refusal> {
+    let name = query.text("name").unwrap_or_default();
+    json(&operator::signer(world, parsed(id)?, &name, now())?)
+}
+
+fn review(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, Refusal> {
+    json(&operator::review(world, parsed(id)?, reference, now())?)
+}
+
+fn accounts(world: &dyn World, id: &str, wallet: &str, query: &Query) -> Result<Bytes, Refusal> {
+    let page = operator::accounts(world, parsed(id)?, parsed(wallet)?, query.id("after")?, query.limit()?)?;
+    json(&page)
 }
 
 /// Sends events until the watcher goes away.

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::barrier::Barrier;
 use crate::locked::Locked;
-use crate::store::{Batch, StoreError};
+use crate::store::{Batch, Group, StoreError};
 
 const QUORUM: &[u8] = b"mq";
 const QUORUM_ENCRYPTION: &[u8] = b"me";
@@ -124,6 +124,6 @@ fn key(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<SecretKey, Ident
     let key = SecretKey::generate(curve, &mut fill).map_err(|_| damaged())?;
     let writes = barrier.seal(vec![Write::mark(place.to_vec(), key.to_bytes().as_slice())])?;
     let batch = Batch { absent: vec![place.to_vec()], writes, ..Batch::default() };
-    barrier.store().commit(&[batch])?;
+    barrier.store().commit(&Group::of(batch))?;
     Ok(key)
 }

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use quorated::commands::{Arguments, Command, clear_ip_allowlist, dev, init, quorum_key, serve};
+use quorated::commands::{
+    Arguments, Command, accept_loss, clear_ip_allowlist, dev, init, quorum_key, serve, verify,
+};
 use quorated::service::StartError;
 
 #[global_allocator]
@@ -33,6 +35,8 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::Init(arguments) => init::run(arguments).await,
         Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
         Command::QuorumKey(arguments) => quorum_key::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments).await,
     }
 }

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use quorate_common::console::Mode;
 use quorate_core::limits::Limits;
 use quorate_core::policy::DenyErrors;
+use quorate_core::refusal::Corrupt;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::barrier::Barrier;
+use crate::clock;
 use crate::console::{Console, Facts};
+use crate::guard::{self, Guard, GuardError};
 use crate::http::limits::Limits as DoorLimits;
 use crate::http::{HttpDoor, Server};
 use crate::identity::{Identity, IdentityError};
@@ -24,10 +27,18 @@ use crate::store::{StoreError, embedded::Embedded};
 use crate::sweeper;
 use crate::telemetry::{Metrics, Readiness};
 use crate::turn::{self, Shared, Turns};
+use crate::upgrade::{self, UpgradeError};
 use crate::vault::{KeySource, Vault, VaultError};
 
 /// The folder of the embedded store within the data folder.
 const STORE: &str = "store";
+/// The guard file within the data folder, where the configuration names no other.
+pub const GUARD: &str = "guard";
+/// Space that stays free on the file system of the store unless the configuration says otherwise, in MiB.
+pub const RESERVE_MIB: u32 = 32;
+
+/// By how much the system's clock may be behind before that is logged, in milliseconds.
+const CLOCK_LAG: u64 = 2000;
 
 /// Why the daemon does not start. Each kind has an exit code of its own.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +49,18 @@ pub enum StartError {
     /// The store does not open.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The store is not what was acknowledged.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    /// A record of the store cannot be read.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+    /// A check of the store found so many problems, which were printed.
+    #[error("{0} problems were found; restore a backup")]
+    Altered(usize),
+    /// A store of an earlier version cannot be rewritten.
+    #[error(transparent)]
+    Upgrade(#[from] UpgradeError),
     /// The daemon's own keys cannot be had.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -60,7 +83,7 @@ pub enum StartError {
 impl StartError {
     /// The exit code of the program: 3 the store is missing or its folder cannot be used, 4 the key is
     /// missing, 5 the key is wrong or open to others, 6 the folder is in use, 7 the store is damaged, 8 an
-    /// address or socket is in use, 1 anything else.
+    /// address or socket is in use, 9 the store is not what was acknowledged, 1 anything else.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Vault(error) => match error {
@@ -73,7 +96,13 @@ impl StartError {
                 VaultError::Header(_) => 7,
             },
             Self::Store(StoreError::InUse(_)) => 6,
-            Self::Store(_) | Self::Identity(_) => 7,
+            Self::Guard(error) => match error {
+                GuardError::Corrupt(_) | GuardError::Store(_) => 7,
+                GuardError::System { .. } => 3,
+                _ => 9,
+            },
+            Self::Upgrade(UpgradeError::System { .. }) => 3,
+            Self::Store(_) | Self::Corrupt(_) | Self::Altered(_) | Self::Upgrade(_) | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } => 8,
             Self::Other(_) => 1,
         }
@@ -96,6 +125,18 @@ pub struct Data {
     pub key: KeySource,
     /// Whether a missing store is created.
     pub create: bool,
+    /// The guard file.
+    pub guard: PathBuf,
+    /// Space that stays free on the file system of the store, in bytes.
+    pub reserve: u64,
+}
+
+impl Data {
+    /// Data in a folder with the guard file in it.
+    pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
+        let guard = folder.join(GUARD);
+        Self { folder, key, create, guard, reserve: u64::from(RESERVE_MIB) * 1024 * 1024 }
+    }
 }
 
 /// What the daemon may do to the world outside, and how.
@@ -112,17 +153,13 @@ pub struct Outside {
 }
 
 /// Opens the data and starts the committer.
+///
+/// # Errors
+/// When the store does not open, is not what its guard has seen, or cannot be written.
 pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, StartError> {
-    let folder = &data.folder;
-    let fresh = !Vault::exists(folder);
-    if fresh && !data.create {
-        return Err(VaultError::NoStore(folder.clone()).into());
-    }
-    make_private(folder)?;
-    // The store is locked first, so that a second daemon is told so, whatever its key.
-    let store = Arc::new(Embedded::open(&folder.join(STORE))?);
-    let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
-    let barrier = Barrier::new(store, vault);
+    let barrier = open_store(data)?;
+    let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
+    clock::start_from(newest);
     let identity = Identity::open(&barrier)?;
     let policy = outside.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
@@ -132,8 +169,33 @@ pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, St
         founders: outside.founders,
         deny_errors: outside.deny_errors,
     };
-    let shared = Arc::new(Shared::new(barrier, identity.clone(), limits, outside));
+    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, outside));
     Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
+}
+
+/// Opens store and vault, and nothing that writes to them, unless the store is new or of an earlier version.
+///
+/// # Errors
+/// When one of them does not open.
+pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
+    let folder = &data.folder;
+    let fresh = !Vault::exists(folder);
+    if fresh && !data.create {
+        return Err(VaultError::NoStore(folder.clone()).into());
+    }
+    make_private(folder)?;
+    upgrade::finish(&folder.join(STORE))?;
+    // The store is locked first, so that a second daemon is told so, whatever its key.
+    let store = Arc::new(Embedded::open(&folder.join(STORE), data.reserve)?);
+    let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
+    let barrier = Barrier::new(store, vault);
+    if fresh || guard::has_mark(&barrier)? || !upgrade::is_needed(&folder.join(STORE), &barrier)? {
+        return Ok(barrier);
+    }
+    let vault = Vault::open(folder, &data.key)?;
+    upgrade::rewrite(&folder.join(STORE), barrier, vault, data.reserve)?;
+    let store = Arc::new(Embedded::open(&folder.join(STORE), data.reserve)?);
+    Ok(Barrier::new(store, Vault::open(folder, &data.key)?))
 }
 
 /// Creates the data folder for its owner only.
@@ -244,6 +306,7 @@ async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> 
 /// Keeps metrics and readiness true.
 async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: CancellationToken) {
     let mut before = turns.figures();
+    let mut clock_lags = false;
     let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
     loop {
         tokio::select! {
@@ -255,7 +318,16 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: 
                     metrics.synced();
                 }
                 before = figures;
-                readiness.set(turns.takes_writes());
+                let ready = turns.takes_writes();
+                readiness.set(ready);
+                metrics.store_is_ready(ready);
+                turns.world().keep_time();
+                let lag = clock::behind();
+                metrics.clock_is_behind(lag);
+                if lag > CLOCK_LAG && !clock_lags {
+                    tracing::warn!(millis = lag, "the system's clock is behind the newest time ever seen, which holds");
+                }
+                clock_lags = lag > CLOCK_LAG;
             }
         }
     }

@@ -196,6 +196,8 @@ struct Instruments {
     commits: Counter,
     syncs: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
+    store_ready: Gauge,
+    clock_behind: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -227,6 +229,7 @@ impl Metrics {
         let commits = Counter::default();
         let syncs = Counter::default();
         let deliveries = Family::default();
+        let (store_ready, clock_behind) = (Gauge::default(), Gauge::default());
         registry.register("requests", "Answered requests", requests.clone());
         registry.register("request_seconds", "Time from head to answer", latency.clone());
         registry.register("connections", "Open connections of all doors", connections.clone());
@@ -235,6 +238,12 @@ impl Metrics {
         registry.register("commits", "Durable commits", commits.clone());
         registry.register("syncs", "Syncs of the store; each covers one or more commits", syncs.clone());
         registry.register("webhook_deliveries", "Webhook attempts", deliveries.clone());
+        registry.register("store_ready", "Whether the store takes writes: 1 or 0", store_ready.clone());
+        registry.register(
+            "clock_behind_milliseconds",
+            "By how much the system's clock is behind the newest time seen",
+            clock_behind.clone(),
+        );
         Self(Arc::new(Instruments {
             registry,
             requests,
@@ -245,6 +254,8 @@ impl Metrics {
             commits,
             syncs,
             deliveries,
+            store_ready,
+            clock_behind,
         }))
     }
 
@@ -273,6 +284,16 @@ impl Metrics {
     /// Counts an attempt to deliver a webhook; `outcome` is one of a fixed set of words.
     pub fn delivery(&self, outcome: &'static str) {
         self.0.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+
+    /// Shows whether the store takes writes.
+    pub fn store_is_ready(&self, ready: bool) {
+        self.0.store_ready.set(i64::from(ready));
+    }
+
+    /// Shows by how many milliseconds the system's clock is behind.
+    pub fn clock_is_behind(&self, millis: u64) {
+        self.0.clock_behind.set(i64::try_from(millis).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn connection_opened(&self) {

@@ -39,6 +39,7 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
         let page = Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) };
         let rows = records.page(page)?;
         for (key, bytes) in &rows {
+            organization.contents.put(key, bytes);
             match layout::entity_class(key) {
                 Some(b'u') => organization.put_user(User::decode(bytes)?),
                 Some(b'w') => shelve::<Wallet>(&mut organization, bytes)?,
@@ -54,7 +55,9 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
             }
         }
         if rows.len() < CHUNK {
-            return Ok(Some(organization));
+            let sealed = organization.head.contents;
+            let unchanged = sealed.is_none_or(|sealed| sealed == organization.contents.digest());
+            return if unchanged { Ok(Some(organization)) } else { Err(Corrupt::Altered(id)) };
         }
         after = rows.into_iter().next_back().map(|(key, _)| key);
     }

@@ -214,6 +214,12 @@ pub enum Corrupt {
     /// The store could not be read. Holds the cause for the log.
     #[error("the store could not be read: {0}")]
     Store(String),
+    /// The store failed and is being reopened.
+    #[error("the store is being reopened after a failure")]
+    Unavailable,
+    /// The records of an organization are not those that its head was sealed with: someone changed them on disk.
+    #[error("the stored records of organization {0} were changed outside the service; run `quorated verify`")]
+    Altered(OrganizationId),
     /// A signature did not stand the check by the second implementation, and was withheld.
     #[error("a signature failed its check and was withheld")]
     Signature,
@@ -251,6 +257,14 @@ impl Refusal {
             Self::Clash(reason) => clash(reason),
             Self::Limit(reason) => Fault::new(Code::ResourceExhausted, limit(reason)),
             Self::Unoffered(reason) => Fault::new(Code::Unimplemented, unoffered(reason)),
+            Self::Corrupt(Corrupt::Unavailable) => {
+                Fault::new(Code::Unavailable, "the service is reopening its store; try again later")
+            }
+            Self::Corrupt(Corrupt::Altered(_)) => Fault::new(
+                Code::Internal,
+                "the stored records of this organization were changed outside the service; its operator must restore them",
+            )
+            .reason("RECORDS_ALTERED"),
             Self::Corrupt(_) => Fault::new(Code::Internal, "internal server error").reason("INTERNAL"),
         }
     }

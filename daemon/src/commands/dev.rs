@@ -96,7 +96,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         founders: true,
         deny_errors: DenyErrors::default(),
     };
-    let data = Data { folder: folder.clone(), key: KeySource::File(folder.join("root.key")), create: true };
+    let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
     let engine = service::open(&data, Limits::default(), &outside)?;
     let mut memory = remember(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));

@@ -1,5 +1,6 @@
 //! The command line of the daemon.
 
+pub mod accept_loss;
 pub mod clear_ip_allowlist;
 mod credentials;
 mod demo;
@@ -7,6 +8,7 @@ pub mod dev;
 pub mod init;
 pub mod quorum_key;
 pub mod serve;
+pub mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,10 @@ pub enum Command {
     ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
     /// Show the public keys by which clients know that a bundle comes from this service
     QuorumKey(quorum_key::QuorumKeyArguments),
+    /// Check that every record of the store is complete and unchanged
+    Verify(verify::VerifyArguments),
+    /// Go on with a store that lost acknowledged changes
+    AcceptLoss(accept_loss::AcceptLossArguments),
     /// Serve a throw-away organization on this machine, with something to approve
     Dev(dev::DevArguments),
 }

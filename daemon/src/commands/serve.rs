@@ -74,7 +74,8 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
             KeySource::Passphrase(prompt::of_terminal("Passphrase of the root key")?)
         }
     };
-    Ok(Data { folder: config.store.path.clone(), key, create })
+    let (guard, reserve) = (config.store.guard.clone(), config.store.reserve);
+    Ok(Data { folder: config.store.path.clone(), key, create, guard, reserve })
 }
 
 fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {

@@ -4,8 +4,8 @@
 use quorate_core::world::Order::{self, Ascending, Descending};
 use quorate_core::world::Page;
 
-use super::Verdict::{Clash, Done};
-use super::{Batch, Store};
+use super::Verdict::{self, Clash, Done};
+use super::{Batch, Change, Group, LONGEST_VALUE, Store};
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
 
@@ -15,10 +15,20 @@ pub(super) fn check(open: Open<'_>) {
     conditions_hold_within_a_group(open);
     ranges_are_vacant_within_a_group(open);
     ranges_page_both_ways(open);
+    trailers_go_with_what_changes(open);
+    long_values_survive_reopening(open);
 }
 
 fn put(key: &[u8], value: &[u8]) -> Batch {
-    Batch { writes: vec![(key.to_vec(), Some(value.to_vec()))], ..Batch::default() }
+    Batch { writes: vec![Change::put(key, value)], ..Batch::default() }
+}
+
+fn remove(key: &[u8]) -> Batch {
+    Batch { writes: vec![Change::remove(key)], ..Batch::default() }
+}
+
+fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<Verdict> {
+    store.commit(&Group { batches, trailer: Vec::new() }).unwrap()
 }
 
 fn writes_survive_reopening(open: Open<'_>) {
@@ -26,13 +36,12 @@ fn writes_survive_reopening(open: Open<'_>) {
     assert_eq!(store.value(b"k").unwrap(), None);
     assert_eq!(store.register(b"r").unwrap(), 0);
     let set = Batch { set: vec![(b"r".to_vec(), 7)], ..put(b"k", b"v") };
-    assert_eq!(store.commit(&[set]).unwrap(), [Done]);
+    assert_eq!(commit(store.as_ref(), vec![set]), [Done]);
     drop(store);
     let store = open();
     assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
     assert_eq!(store.register(b"r").unwrap(), 7);
-    let remove = Batch { writes: vec![(b"k".to_vec(), None)], ..Batch::default() };
-    store.commit(&[remove]).unwrap();
+    commit(store.as_ref(), vec![remove(b"k")]);
     assert_eq!(store.value(b"k").unwrap(), None);
 }
 
@@ -44,40 +53,44 @@ fn conditions_hold_within_a_group(open: Open<'_>) {
         ..put(key, b"v")
     };
     let fresh = |key: &[u8]| Batch { absent: vec![key.to_vec()], ..put(key, b"v") };
-    let verdicts = store
-        .commit(&[
+    let verdicts = commit(
+        store.as_ref(),
+        vec![
             expect(0, 1, b"first"),
             expect(0, 1, b"second"),
             expect(1, 2, b"third"),
             fresh(b"once"),
             fresh(b"once"),
-        ])
-        .unwrap();
+        ],
+    );
     assert_eq!(verdicts, [Done, Clash, Done, Done, Clash]);
     assert!(store.value(b"first").unwrap().is_some());
     assert!(store.value(b"second").unwrap().is_none());
     assert!(store.value(b"third").unwrap().is_some());
-    let verdicts = store.commit(&[expect(1, 9, b"late"), expect(2, 3, b"fourth"), expect(3, 4, b"fifth")]);
-    assert_eq!((verdicts.unwrap(), store.register(b"version").unwrap()), (vec![Clash, Done, Done], 4));
-    let remove = Batch { writes: vec![(b"once".to_vec(), None)], ..Batch::default() };
-    assert_eq!(store.commit(&[fresh(b"once"), remove, fresh(b"once")]).unwrap(), [Clash, Done, Done]);
+    let batches = vec![expect(1, 9, b"late"), expect(2, 3, b"fourth"), expect(3, 4, b"fifth")];
+    let verdicts = commit(store.as_ref(), batches);
+    assert_eq!((verdicts, store.register(b"version").unwrap()), (vec![Clash, Done, Done], 4));
+    let batches = vec![fresh(b"once"), remove(b"once"), fresh(b"once")];
+    assert_eq!(commit(store.as_ref(), batches), [Clash, Done, Done]);
 }
 
 fn ranges_are_vacant_within_a_group(open: Open<'_>) {
     let store = open();
     let vacant = |prefix: &[u8], key: &[u8]| Batch { vacant: vec![prefix.to_vec()], ..put(key, b"v") };
-    let remove = |key: &[u8]| Batch { writes: vec![(key.to_vec(), None)], ..Batch::default() };
-    store.commit(&[put(b"ab1", b"v"), put(b"b", b"v")]).unwrap();
-    let verdicts = store.commit(&[
-        vacant(b"ab", b"one"),
-        vacant(b"ac", b"two"),
-        remove(b"ab1"),
-        vacant(b"ab", b"ab2"),
-        vacant(b"ab", b"three"),
-        vacant(b"ab2", b"four"),
-        vacant(b"ab1", b"five"),
-    ]);
-    assert_eq!(verdicts.unwrap(), [Clash, Done, Done, Done, Clash, Clash, Done]);
+    commit(store.as_ref(), vec![put(b"ab1", b"v"), put(b"b", b"v")]);
+    let verdicts = commit(
+        store.as_ref(),
+        vec![
+            vacant(b"ab", b"one"),
+            vacant(b"ac", b"two"),
+            remove(b"ab1"),
+            vacant(b"ab", b"ab2"),
+            vacant(b"ab", b"three"),
+            vacant(b"ab2", b"four"),
+            vacant(b"ab1", b"five"),
+        ],
+    );
+    assert_eq!(verdicts, [Clash, Done, Done, Done, Clash, Clash, Done]);
     assert!(store.value(b"ab2").unwrap().is_some() && store.value(b"three").unwrap().is_none());
 }
 
@@ -85,7 +98,7 @@ fn ranges_page_both_ways(open: Open<'_>) {
     let store = open();
     let keys: Vec<Vec<u8>> = (0..5_u8).map(|n| vec![b'p', n]).collect();
     for key in keys.iter().chain([&vec![b'o', 255], &vec![b'q']]) {
-        store.commit(&[put(key, b"v")]).unwrap();
+        commit(store.as_ref(), vec![put(key, b"v")]);
     }
     let page = |after: Option<&[u8]>, order: Order, limit| {
         let page = Page { prefix: b"p", after, order, limit };
@@ -103,4 +116,26 @@ fn ranges_page_both_ways(open: Open<'_>) {
     assert_eq!(page(Some(&[b'p', 4]), Ascending, 9), [0_u8; 0]);
     assert_eq!(page(Some(&[b'p', 0]), Descending, 9), [0_u8; 0]);
     assert_eq!(page(Some(b"a"), Ascending, 2), [0, 1]);
+}
+
+fn trailers_go_with_what_changes(open: Open<'_>) {
+    let store = open();
+    let group = |batches, trailer: &[u8]| Group { batches, trailer: vec![Change::put(*b"trailer", trailer)] };
+    let clash = || Batch { expect: vec![(b"never set".to_vec(), 1)], ..put(b"key", b"v") };
+    let trailer = || store.value(b"trailer").unwrap();
+    assert_eq!(store.commit(&group(vec![clash(), Batch::default()], b"1")).unwrap(), [Clash, Done]);
+    assert_eq!((store.value(b"key").unwrap(), trailer()), (None, None));
+    assert_eq!(store.commit(&group(vec![clash(), put(b"key", b"v")], b"2")).unwrap(), [Clash, Done]);
+    assert_eq!(trailer().as_deref(), Some(b"2".as_slice()));
+    assert!(store.confirm(&[(b"version".to_vec(), store.register(b"version").unwrap())]).unwrap());
+}
+
+fn long_values_survive_reopening(open: Open<'_>) {
+    let keys: Vec<Vec<u8>> = (1..=200).map(|length| vec![b'L'; length]).collect();
+    let value = |key: &[u8]| vec![u8::try_from(key.len()).unwrap(); LONGEST_VALUE];
+    let store = open();
+    commit(store.as_ref(), keys.iter().map(|key| put(key, &value(key))).collect());
+    drop(store);
+    let rows = open().rows(Page::first(b"L", 1000)).unwrap();
+    assert_eq!(rows, keys.iter().map(|key| (key.clone(), value(key))).collect::<Vec<_>>());
 }

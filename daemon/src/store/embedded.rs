@@ -1,55 +1,107 @@
-//! The embedded store: the only room that names sled.
+//! The embedded store: the only module that names sled.
+//!
+//! sled makes a batch visible when it is applied, before it is durable, and stays unusable after an I/O error. So this
+//! module keeps the values that a group replaces until the group is durable and gives those to readers, and replaces the
+//! whole database by a newly opened one after a failure.
 
-use std::collections::{HashMap, HashSet};
+mod judge;
+mod merge;
+mod space;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Bound;
-use std::path::Path;
-use std::sync::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
-use quorate_core::world::{Order, Page};
+use quorate_core::world::{Order as Direction, Page};
 
+use self::judge::Judge;
+use self::space::Space;
+use super::{Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
 
-use super::{Batch, Row, Store, StoreError, Verdict, durable};
-
-/// What sled may keep in its page cache, in bytes as stored; in memory it takes some two and a half times that.
+/// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
 const CACHE: u64 = 16 * 1024 * 1024;
-
 /// How many registers are kept in memory.
 const REGISTERS: usize = 4096;
+/// How long reopening waits for the threads of the database that it replaces.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Folder in which sled stores large nodes, which it never syncs.
+const BLOBS: &str = "blobs";
 
-/// A store in a folder.
+/// A sled database in a folder.
 pub struct Embedded {
-    db: sled::Db,
-    /// Registers as of the last group, held by whoever commits.
-    registers: Mutex<TwoGenerations<Vec<u8>, u64>>,
+    folder: PathBuf,
+    space: Space,
+    state: RwLock<State>,
+    /// Held by the thread that commits or recovers.
+    commits: Mutex<Commits>,
+    /// Whether a commit failed since the database was opened.
+    failed: AtomicBool,
+}
+
+/// What readers use.
+struct State {
+    /// `None` while the store is being reopened.
+    db: Option<sled::Db>,
+    /// Durable values of all keys that a group changes which is not durable yet, or of which that is unknown; `None`
+    /// where no record exists.
+    before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
+}
+
+/// What commits use.
+struct Commits {
+    /// Registers as of the last group.
+    registers: TwoGenerations<Vec<u8>, u64>,
+    /// When the folder of blobs last changed.
+    blobs: Option<std::time::SystemTime>,
 }
 
 impl Embedded {
-    /// Opens the store in this folder, which is created if it is missing.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+    /// Opens the store in this folder, which is created if it is missing. Groups are refused while fewer than `reserve`
+    /// bytes are free on its file system.
+    ///
+    /// # Errors
+    /// When another process has it open, it is damaged, or the system does not let it be durable.
+    pub fn open(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         durable::demand_fsync()?;
-        let name = folder.display().to_string();
-        settle(folder).map_err(|cause| StoreError::Failed { doing: "making the store", cause })?;
-        let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
-        // A damaged log makes sled panic, so it is opened where a panic can be caught.
-        let opened = std::thread::spawn(move || config.open()).join();
-        let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
-        match opened {
-            Ok(Ok(db)) => Ok(Self { db, registers: Mutex::new(TwoGenerations::new(REGISTERS)) }),
-            Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
-                Err(StoreError::InUse(name))
-            }
-            Ok(Err(error)) => Err(damaged(error.to_string())),
-            Err(_) => Err(damaged("its log is damaged".to_owned())),
-        }
+        create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
+        let space = Space::new(folder, reserve);
+        let db = open(folder)?;
+        space.restore();
+        Ok(Self {
+            folder: folder.to_owned(),
+            space,
+            state: RwLock::new(State { db: Some(db), before: BTreeMap::new() }),
+            commits: Mutex::new(Commits::new(folder)),
+            failed: AtomicBool::new(false),
+        })
     }
 
-    fn scan<T>(
-        &self,
-        page: Page<'_>,
-        take: impl Fn(sled::IVec, sled::IVec) -> T,
-    ) -> Result<Vec<T>, StoreError> {
+    /// Whether sled has stored anything in files of their own, as stores of version 0.1 may have.
+    #[must_use]
+    pub fn has_blobs(folder: &Path) -> bool {
+        has_blobs(folder)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn commits(&self) -> MutexGuard<'_, Commits> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scan<T>(&self, page: Page<'_>, take: impl Fn(Vec<u8>, sled::IVec) -> T) -> Result<Vec<T>, StoreError> {
         let (start, end) = bounds(&page);
         let empty = match (&start, &end) {
             (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end)) => start >= end,
@@ -58,45 +110,158 @@ impl Embedded {
         if empty {
             return Ok(Vec::new());
         }
-        let range = self.db.range((start, end));
-        let read = |row: sled::Result<(sled::IVec, sled::IVec)>| {
-            row.map(|(key, value)| take(key, value)).map_err(|error| failed("reading a range", &error))
-        };
-        match page.order {
-            Order::Ascending => range.take(page.limit).map(read).collect(),
-            Order::Descending => range.rev().take(page.limit).map(read).collect(),
-        }
+        let state = self.read();
+        let db = state.db()?;
+        guarded("reading a range", || {
+            let before = state.before.range((start.clone(), end.clone()));
+            let before = before.map(|(key, value)| (key.as_slice(), value.as_ref()));
+            let rows = db.range((start, end));
+            let found = match page.order {
+                Direction::Ascending => merge::merge(rows, before, page.order, page.limit),
+                Direction::Descending => merge::merge(rows.rev(), before.rev(), page.order, page.limit),
+            };
+            Ok(found?.into_iter().map(|(key, value)| take(key, value)).collect())
+        })
     }
+}
+
+impl State {
+    fn db(&self) -> Result<&sled::Db, StoreError> {
+        self.db.as_ref().ok_or(StoreError::Unavailable)
+    }
+
+    fn value(&self, key: &[u8]) -> Result<Option<sled::IVec>, StoreError> {
+        if let Some(before) = self.before.get(key) {
+            return Ok(before.clone());
+        }
+        let db = self.db()?;
+        guarded("reading a record", || db.get(key))
+    }
+}
+
+impl Commits {
+    fn new(folder: &Path) -> Self {
+        let registers = TwoGenerations::new(REGISTERS);
+        Self { registers, blobs: blobs_changed(folder) }
+    }
+}
+
+/// Runs a call of sled, which panics on damage that it does not expect.
+fn guarded<T>(doing: &'static str, call: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreError> {
+    let quiet = Quiet::begin();
+    let result = catch_unwind(AssertUnwindSafe(call));
+    drop(quiet);
+    match result {
+        Ok(result) => result.map_err(|error| failed(doing, &error)),
+        Err(_) => Err(StoreError::Failed { doing, cause: "the store is damaged".to_owned() }),
+    }
+}
+
+fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
+    StoreError::Failed { doing, cause: error.to_string() }
+}
+
+thread_local! {
+    /// Whether panics of this thread are reported by an error.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics of this thread off standard error while it lives.
+struct Quiet(bool);
+
+impl Quiet {
+    fn begin() -> Self {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let usual = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                if !QUIET.get() {
+                    usual(panic);
+                }
+            }));
+        });
+        Self(QUIET.replace(true))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.set(self.0);
+    }
+}
+
+/// Opens the database.
+fn open(folder: &Path) -> Result<sled::Db, StoreError> {
+    let name = folder.display().to_string();
+    let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
+    let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
+    let quiet = Quiet::begin();
+    let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
+    drop(quiet);
+    match opened {
+        Ok(Ok(db)) => Ok(db),
+        Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
+            Err(StoreError::InUse(name))
+        }
+        Ok(Err(sled::Error::Io(error))) => {
+            Err(StoreError::Failed { doing: "opening the store", cause: error.to_string() })
+        }
+        Ok(Err(error)) => Err(damaged(error.to_string())),
+        Err(_) => Err(damaged("its log is damaged".to_owned())),
+    }
+}
+
+/// Makes the next reads of all files come from the disk: after a failed sync, memory may hold what the disk does not.
+fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
+    let forget = || {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                let file = fs::File::open(entry.path())?;
+                file.sync_all()?;
+                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+            }
+        }
+        Ok(())
+    };
+    forget().map_err(|error: std::io::Error| StoreError::Failed {
+        doing: "syncing the files of the store",
+        cause: error.to_string(),
+    })
 }
 
 /// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
 /// refuses a store whose settings end after the first; so a store inside this folder writes it, and it is renamed.
-fn settle(folder: &Path) -> Result<(), String> {
+fn create(folder: &Path) -> Result<(), String> {
     let settings = folder.join("conf");
     if settings.exists() {
         return Ok(());
     }
     let scratch = folder.join("conf.new");
-    let said = |error: std::io::Error| error.to_string();
+    let text = |error: std::io::Error| error.to_string();
     let clear = || match fs::remove_dir_all(&scratch) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(said(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(text(error)),
         _ => Ok(()),
     };
     clear()?;
-    fs::create_dir_all(folder).map_err(said)?;
+    fs::create_dir_all(folder).map_err(text)?;
     let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
     let db = config.open().map_err(|error| error.to_string())?;
     let written = scratch.join("conf");
-    fs::File::open(&written).and_then(|file| file.sync_all()).map_err(said)?;
-    fs::rename(&written, &settings).map_err(said)?;
+    fs::File::open(&written).and_then(|file| file.sync_all()).map_err(text)?;
+    fs::rename(&written, &settings).map_err(text)?;
     drop(db);
     // Threads of sled may hold it a little longer.
     clear()?;
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(said)
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(text)
 }
 
-fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
-    StoreError::Failed { doing, cause: error.to_string() }
+fn has_blobs(folder: &Path) -> bool {
+    fs::read_dir(folder.join(BLOBS)).is_ok_and(|mut blobs| blobs.next().is_some())
+}
+
+fn blobs_changed(folder: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(folder.join(BLOBS)).and_then(|blobs| blobs.modified()).ok()
 }
 
 /// The bounds of a page: within the prefix, behind the cursor.
@@ -105,8 +270,8 @@ fn bounds(page: &Page<'_>) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let beyond = successor(page.prefix).map_or(Bound::Unbounded, Bound::Excluded);
     match (page.after, page.order) {
         (None, _) => (Bound::Included(first), beyond),
-        (Some(after), Order::Ascending) => (Bound::Excluded(after.max(page.prefix).to_vec()), beyond),
-        (Some(after), Order::Descending) => (Bound::Included(first), Bound::Excluded(after.to_vec())),
+        (Some(after), Direction::Ascending) => (Bound::Excluded(after.max(page.prefix).to_vec()), beyond),
+        (Some(after), Direction::Descending) => (Bound::Included(first), Bound::Excluded(after.to_vec())),
     }
 }
 
@@ -130,183 +295,157 @@ fn number(bytes: &[u8]) -> Result<u64, StoreError> {
     Ok(u64::from_be_bytes(bytes))
 }
 
+/// What a group writes: the values before it, and the changes as sled takes them.
+#[derive(Default)]
+struct Write {
+    before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
+    after: sled::Batch,
+    bytes: u64,
+}
+
+impl Write {
+    fn add(&mut self, db: &sled::Db, change: &Change) -> sled::Result<()> {
+        let Change { key, value, fresh } = change;
+        if !self.before.contains_key(key) {
+            let before = if *fresh { None } else { db.get(key)? };
+            self.before.insert(key.clone(), before);
+        }
+        let length = value.as_ref().map_or(0, Vec::len).saturating_add(key.len());
+        self.bytes = self.bytes.saturating_add(length as u64);
+        match value {
+            Some(value) => self.after.insert(key.as_slice(), value.as_slice()),
+            None => self.after.remove(key.as_slice()),
+        }
+        Ok(())
+    }
+}
+
 impl Store for Embedded {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = self.db.get(key).map_err(|error| failed("reading a record", &error))?;
-        Ok(value.map(|value| value.to_vec()))
+        Ok(self.read().value(key)?.map(|value| value.to_vec()))
     }
 
     fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {
-        self.scan(page, |key, value| (key.to_vec(), value.to_vec()))
+        self.scan(page, |key, value| (key, value.to_vec()))
     }
 
     fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-        self.scan(page, |key, _| key.to_vec())
+        self.scan(page, |key, _| key)
     }
 
     fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
     }
 
-    fn commit(&self, group: &[Batch]) -> Result<Vec<Verdict>, StoreError> {
-        let mut known = self.registers.lock().map_err(|_| StoreError::Failed {
-            doing: "beginning a group",
-            cause: "an earlier one did not end".to_owned(),
-        })?;
-        let mut judge = Judge {
-            store: self,
-            known: &mut known,
-            registers: HashMap::new(),
-            written: HashSet::new(),
-            removed: HashSet::new(),
-        };
-        let mut all = sled::Batch::default();
-        let mut verdicts = Vec::with_capacity(group.len());
-        for batch in group {
-            let verdict = judge.judge(batch)?;
-            if verdict == Verdict::Done {
-                judge.take(batch);
-                for (key, value) in &batch.set {
-                    all.insert(key.as_slice(), &value.to_be_bytes());
-                }
-                for (key, value) in &batch.writes {
-                    match value {
-                        Some(value) => all.insert(key.as_slice(), value.as_slice()),
-                        None => all.remove(key.as_slice()),
-                    }
-                }
-            }
-            verdicts.push(verdict);
+    fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError> {
+        let mut commits = self.commits();
+        if self.failed.load(Ordering::Acquire) {
+            return Err(StoreError::Unavailable);
         }
-        self.db.apply_batch(all).map_err(|error| failed("writing a group", &error))?;
-        self.db.flush().map_err(|error| failed("making a group durable", &error))?;
-        let Judge { known, registers, .. } = judge;
+        let db = self.read().db()?.clone();
+        let (verdicts, write, registers) = guarded("reading a record", || {
+            let mut judge = Judge::new(&db, &mut commits.registers);
+            let mut write = Write::default();
+            let mut verdicts = Vec::with_capacity(group.batches.len());
+            for batch in &group.batches {
+                let verdict = judge.judge(batch)?;
+                if verdict == Verdict::Done {
+                    for (key, value) in &batch.set {
+                        write.add(&db, &Change::put(key.as_slice(), value.to_be_bytes()))?;
+                    }
+                    batch.writes.iter().try_for_each(|change| write.add(&db, change))?;
+                }
+                verdicts.push(verdict);
+            }
+            if !write.before.is_empty() {
+                group.trailer.iter().try_for_each(|change| write.add(&db, change))?;
+            }
+            Ok((verdicts, write, judge.registers()))
+        })?;
+        let Write { before, after, bytes } = write;
+        if before.is_empty() {
+            return Ok(verdicts);
+        }
+        let values = group.batches.iter().flat_map(|batch| &batch.writes).chain(&group.trailer);
+        if values.filter_map(|change| change.value.as_ref()).any(|value| value.len() > LONGEST_VALUE) {
+            let cause = format!("a value is longer than {LONGEST_VALUE} bytes");
+            return Err(StoreError::Failed { doing: "writing a group", cause });
+        }
+        self.space.check(bytes)?;
+        self.write().before = before;
+        let written = guarded("writing a group", || {
+            db.apply_batch(after)?;
+            db.flush().map(drop)
+        });
+        let written = written.and_then(|()| commits.demand_no_blobs(&self.folder));
+        if let Err(error) = written {
+            // What the group changed stays hidden from readers: nobody knows how much of it is on disk.
+            self.failed.store(true, Ordering::Release);
+            return Err(error);
+        }
+        self.write().before.clear();
         for (key, value) in registers {
-            known.keep(key.to_vec(), value);
+            commits.registers.keep(key, value);
         }
         Ok(verdicts)
     }
-}
 
-/// Judges batches against the store and the batches before them in the group.
-struct Judge<'a> {
-    store: &'a Embedded,
-    known: &'a mut TwoGenerations<Vec<u8>, u64>,
-    registers: HashMap<&'a [u8], u64>,
-    written: HashSet<&'a [u8]>,
-    removed: HashSet<&'a [u8]>,
-}
-
-impl<'a> Judge<'a> {
-    fn judge(&mut self, batch: &'a Batch) -> Result<Verdict, StoreError> {
-        for (key, expected) in &batch.expect {
-            if self.register(key)? != *expected {
-                return Ok(Verdict::Clash);
-            }
+    fn ready(&self) -> Result<(), StoreError> {
+        if self.failed.load(Ordering::Acquire) {
+            return Err(StoreError::Unavailable);
         }
-        for key in &batch.absent {
-            let key = key.as_slice();
-            let there = self.written.contains(key)
-                || (!self.removed.contains(key)
-                    && self
-                        .store
-                        .db
-                        .contains_key(key)
-                        .map_err(|error| failed("reading a record", &error))?);
-            if there {
-                return Ok(Verdict::Clash);
-            }
-        }
-        for prefix in &batch.vacant {
-            if !self.is_vacant(prefix)? {
-                return Ok(Verdict::Clash);
-            }
-        }
-        Ok(Verdict::Done)
+        self.space.check(0)
     }
 
-    /// Whether no key begins so, behind the batches before.
-    fn is_vacant(&self, prefix: &[u8]) -> Result<bool, StoreError> {
-        if self.written.iter().any(|key| key.starts_with(prefix)) {
-            return Ok(false);
-        }
-        for key in self.store.db.scan_prefix(prefix).keys() {
-            let key = key.map_err(|error| failed("reading a record", &error))?;
-            if !self.removed.contains(key.as_ref()) {
-                return Ok(false);
+    fn recover(&self) -> Result<(), StoreError> {
+        let mut commits = self.commits();
+        self.space.probe()?;
+        // The failed database would write again when it is dropped, so it must be gone before another one is opened.
+        let failed = self.write().db.take();
+        drop(failed);
+        distrust_cache(&self.folder)?;
+        let until = Instant::now() + PATIENCE;
+        let db = loop {
+            match open(&self.folder) {
+                Err(StoreError::InUse(_)) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                opened => break opened?,
             }
-        }
-        Ok(true)
-    }
-
-    fn register(&mut self, key: &'a [u8]) -> Result<u64, StoreError> {
-        let present = match self.registers.get(key) {
-            Some(present) => return Ok(*present),
-            None => self.known.value(key),
         };
-        let present = present.map_or_else(|| self.store.register(key), Ok)?;
-        self.registers.insert(key, present);
-        Ok(present)
+        *commits = Commits::new(&self.folder);
+        *self.write() = State { db: Some(db), before: BTreeMap::new() };
+        self.failed.store(false, Ordering::Release);
+        self.space.restore();
+        Ok(())
     }
 
-    fn take(&mut self, batch: &'a Batch) {
-        self.registers.extend(batch.set.iter().map(|(key, value)| (key.as_slice(), *value)));
-        for (key, value) in &batch.writes {
-            let key = key.as_slice();
-            if value.is_some() {
-                self.written.insert(key);
-                self.removed.remove(key);
-            } else {
-                self.removed.insert(key);
-                self.written.remove(key);
-            }
+    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
+        // Reads return durable values, which stay current until the group that replaces them is durable. Only of what a
+        // failed group changed it is unknown which value holds.
+        let failed = self.failed.load(Ordering::Acquire);
+        let state = self.read();
+        state.db()?;
+        let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key));
+        if uncertain { Err(StoreError::Unavailable) } else { Ok(true) }
+    }
+}
+
+impl Commits {
+    /// Fails if sled stored a node in a file of its own: it would not survive a power cut.
+    fn demand_no_blobs(&mut self, folder: &Path) -> Result<(), StoreError> {
+        let changed = blobs_changed(folder);
+        if changed == self.blobs {
+            return Ok(());
         }
+        if has_blobs(folder) {
+            let cause = "a record is stored in a file of its own, which is never synced".to_owned();
+            return Err(StoreError::Failed { doing: "making a group durable", cause });
+        }
+        self.blobs = changed;
+        Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-    use super::*;
-
-    /// Opens a store that this process had open: threads of sled hold its lock a little longer.
-    fn reopened(folder: &Path) -> Result<Embedded, StoreError> {
-        loop {
-            match Embedded::open(folder) {
-                Err(StoreError::InUse(_)) => std::thread::yield_now(),
-                other => return other,
-            }
-        }
-    }
-
-    #[test]
-    fn keeps_the_contract() {
-        let folder = tempfile::tempdir().unwrap();
-        super::super::contract::check(&|| Box::new(reopened(folder.path()).unwrap()));
-    }
-
-    #[test]
-    fn a_second_opener_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let _first = Embedded::open(folder.path()).unwrap();
-        assert!(matches!(Embedded::open(folder.path()), Err(StoreError::InUse(_))));
-    }
-
-    #[test]
-    fn a_damaged_log_is_told_and_does_not_panic() {
-        let folder = tempfile::tempdir().unwrap();
-        drop(Embedded::open(folder.path()).unwrap());
-        std::fs::write(folder.path().join("conf"), [b'x'; 100]).unwrap();
-        assert!(matches!(reopened(folder.path()), Err(StoreError::Damaged { .. })));
-    }
-
-    #[test]
-    fn an_interrupted_creation_can_be_done_again() {
-        let data = tempfile::tempdir().unwrap();
-        let (folder, scratch) = (data.path().join("store"), data.path().join("store/conf.new"));
-        fs::create_dir_all(&scratch).unwrap();
-        fs::write(scratch.join("conf"), b"segment_size: 524288\nversion: 0.34\n").unwrap();
-        drop(Embedded::open(&folder).unwrap());
-        assert!(folder.join("conf").exists() && !scratch.exists());
-    }
-}
+mod tests;

@@ -1,5 +1,8 @@
-//! The store: ordered keys, plain bytes, atomic durable groups of batches. What lies above seals; what lies
-//! below never sees a secret in clear.
+//! The store: ordered keys, plain bytes, atomic durable groups of batches. The barrier above it seals; no store ever
+//! sees a secret in clear.
+//!
+//! Reads return durable state only. What a group changes becomes visible when it survives a power cut, never before, so
+//! that no answer can rest on something that is taken back.
 
 #[cfg(test)]
 mod contract;
@@ -8,17 +11,20 @@ pub mod embedded;
 
 use quorate_core::world::Page;
 
+/// Longest value of a key, in bytes. No implementation has to store longer ones in one piece.
+pub const LONGEST_VALUE: usize = 5 * 1024 + 512;
+
 /// A key and its value.
 pub type Row = (Vec<u8>, Vec<u8>);
 
-/// The store did not do what was asked.
+/// A request that the store could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process has the data folder open.
     #[error("the data folder {0} is in use by another process")]
     InUse(String),
     /// The store does not open.
-    #[error("the store in {folder} does not open: {cause}")]
+    #[error("the store in {folder} does not open: {cause}; restore a backup")]
     Damaged {
         /// The folder.
         folder: String,
@@ -28,6 +34,19 @@ pub enum StoreError {
     /// The operating system does not let the store be durable.
     #[error("writes cannot be made durable here: {0}")]
     NotDurable(String),
+    /// Too little space is free on the file system of the store. Nothing of the group happened, and reads go on.
+    #[error("the file system of {folder} has {free} bytes free, and writes need {needed}; free some space")]
+    Full {
+        /// The folder.
+        folder: String,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that must be free.
+        needed: u64,
+    },
+    /// A commit failed, and the store has not been reopened yet.
+    #[error("the store failed and is being reopened")]
+    Unavailable,
     /// Reading or writing failed.
     #[error("{doing}: {cause}")]
     Failed {
@@ -41,22 +60,68 @@ pub enum StoreError {
 /// A register: a number under a key, which commits compare and set.
 pub type Register = (Vec<u8>, u64);
 
-/// What must happen at once, and on what condition.
+/// A record to write.
+#[derive(Debug)]
+pub struct Change {
+    /// Key.
+    pub key: Vec<u8>,
+    /// Value, at most [`LONGEST_VALUE`] bytes; `None` removes the record.
+    pub value: Option<Vec<u8>>,
+    /// Whether the writer knows that no record exists under this key, which spares the store a look-up.
+    pub fresh: bool,
+}
+
+impl Change {
+    /// Writes or replaces a record.
+    pub fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
+        Self { key: key.into(), value: Some(value.into()), fresh: false }
+    }
+
+    /// Removes a record.
+    pub fn remove(key: impl Into<Vec<u8>>) -> Self {
+        Self { key: key.into(), value: None, fresh: false }
+    }
+}
+
+/// Changes that happen together, and their conditions.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Registers that must have these values; one that was never set counts as zero.
     pub expect: Vec<Register>,
     /// Keys that must not exist.
     pub absent: Vec<Vec<u8>>,
-    /// What no key may begin with.
+    /// Prefixes that no key may have.
     pub vacant: Vec<Vec<u8>>,
     /// Registers to set.
     pub set: Vec<Register>,
-    /// Keys to write, or to remove.
-    pub writes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Records to write.
+    pub writes: Vec<Change>,
 }
 
-/// What became of a batch.
+impl Batch {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.writes.is_empty()
+    }
+}
+
+/// Batches that become durable with one sync.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// The batches, in order; each sees what those before it did.
+    pub batches: Vec<Batch>,
+    /// Records that are written with the group, unless none of its batches changes anything.
+    pub trailer: Vec<Change>,
+}
+
+impl Group {
+    /// A group of one batch.
+    pub fn of(batch: Batch) -> Self {
+        Self { batches: vec![batch], trailer: Vec::new() }
+    }
+}
+
+/// Outcome of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is durable.
@@ -65,22 +130,58 @@ pub enum Verdict {
     Clash,
 }
 
-/// An ordered store. Every implementation passes the contract suite of this room.
+/// An ordered store. Every implementation passes the contract suite of this module.
+///
+/// Every read fails with [`StoreError::Unavailable`] while the store is being reopened, and with [`StoreError::Failed`]
+/// where the engine cannot read.
 pub trait Store: Send + Sync {
-    /// The value at a key.
+    /// Returns the value of a key.
+    ///
+    /// # Errors
+    /// See the trait.
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Rows of a range of keys.
+    /// Returns rows of a range of keys.
+    ///
+    /// # Errors
+    /// See the trait.
     fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError>;
 
-    /// Keys of a range.
+    /// Returns keys of a range.
+    ///
+    /// # Errors
+    /// See the trait.
     fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError>;
 
-    /// The value of a register.
+    /// Returns the value of a register.
+    ///
+    /// # Errors
+    /// See the trait.
     fn register(&self, key: &[u8]) -> Result<u64, StoreError>;
 
-    /// Takes the batches in order; each sees what those before it did. When this returns, all that are
-    /// [`Verdict::Done`] survive a crash and a power cut. An error means that nothing is known of any of
-    /// them, and that the store must not be written to again.
-    fn commit(&self, group: &[Batch]) -> Result<Vec<Verdict>, StoreError>;
+    /// Commits a group. When this returns, all batches that are [`Verdict::Done`] survive a crash and a power cut.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`]: nothing of the group happened. After every other error it is unknown which batches are on
+    /// disk: reads return the state before the group, and commits fail, until [`Store::recover`] succeeds.
+    fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError>;
+
+    /// Returns whether a small group would be tried now.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] and [`StoreError::Unavailable`], as a commit would.
+    fn ready(&self) -> Result<(), StoreError>;
+
+    /// Reopens the store from what is on disk, after a commit that failed. Until this succeeds, the state is unchanged.
+    ///
+    /// # Errors
+    /// When the disk cannot be written to, or the store does not open.
+    fn recover(&self) -> Result<(), StoreError>;
+
+    /// Returns whether registers still have the values that an answer was computed from. An answer that carries no
+    /// commit leaves only after this.
+    ///
+    /// # Errors
+    /// See the trait.
+    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError>;
 }

@@ -1,25 +1,57 @@
-//! The committer: one thread that gathers what waits, makes it durable at once, and answers all.
+//! The committer: one thread that collects waiting commits into groups, makes each durable, and answers. After a failure
+//! of the store it reopens it and goes on from what is on disk.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use quorate_common::console;
-use quorate_core::model::Organization;
+use quorate_core::model::{Millis, Organization};
 use tokio::sync::oneshot;
 
 use super::gather::{self, Receiver, Sender, queue};
 use super::{Gone, Shared};
-use crate::store::{Batch, Verdict};
+use crate::clock::now;
+use crate::guard::GuardError;
+use crate::store::{Batch, Group, StoreError, Verdict};
 
-/// A commit did not happen.
+/// How often it is tried to write again after a failure.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// A commit did not happen, or it is unknown whether it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
     /// A condition did not hold: decide again.
-    #[error("the state has moved")]
+    #[error("the organization changed")]
     Clash,
-    /// The store failed, and no writes are taken any more.
+    /// The disk is full. Nothing happened.
+    #[error("the disk of the store is full")]
+    Full,
+    /// The store failed. Whether the commit is on disk is known when the store is reopened.
     #[error("the store takes no writes")]
-    Stopped,
+    Unavailable,
+}
+
+/// Whether the store takes writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum StoreState {
+    /// It does.
+    #[default]
+    Ready,
+    /// Too little space is free. Reads go on.
+    Full {
+        /// Since when, in milliseconds since 1970.
+        since: Millis,
+        /// What the store reports.
+        cause: String,
+    },
+    /// A commit failed, and the store is being reopened.
+    Failed {
+        /// Since when, in milliseconds since 1970.
+        since: Millis,
+        /// What the store reports.
+        cause: String,
+    },
 }
 
 /// Counts since the start.
@@ -58,7 +90,39 @@ pub(super) struct Waiting {
 struct Gauge {
     commits: AtomicU64,
     groups: AtomicU64,
-    stopped: AtomicBool,
+    state: Mutex<StoreState>,
+}
+
+impl Gauge {
+    fn state(&self) -> MutexGuard<'_, StoreState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a state, which is logged when it changes.
+    fn enter(&self, next: StoreState) {
+        let mut state = self.state();
+        if std::mem::discriminant(&*state) == std::mem::discriminant(&next) {
+            return;
+        }
+        match &next {
+            StoreState::Ready => tracing::info!("the store takes writes again"),
+            StoreState::Full { cause, .. } => {
+                tracing::error!(%cause, "no writes are taken until space is free; reads go on");
+            }
+            StoreState::Failed { cause, .. } => {
+                tracing::error!(%cause, "the store failed; it is reopened as soon as writing is possible");
+            }
+        }
+        *state = next;
+    }
+
+    fn enter_failed(&self, error: &dyn std::error::Error) {
+        self.enter(StoreState::Failed { since: now(), cause: error.to_string() });
+    }
+
+    fn enter_full(&self, error: &StoreError) {
+        self.enter(StoreState::Full { since: now(), cause: error.to_string() });
+    }
 }
 
 /// Hands commits to the thread.
@@ -94,7 +158,7 @@ impl Committer {
     ) -> impl Future<Output = Result<(), CommitError>> + use<> {
         let (reply, answer) = oneshot::channel();
         self.queue.send(Waiting { batch, effects, reply }, deciding);
-        async move { answer.await.unwrap_or(Err(CommitError::Stopped)) }
+        async move { answer.await.unwrap_or(Err(CommitError::Unavailable)) }
     }
 
     /// Counts since the start.
@@ -105,41 +169,89 @@ impl Committer {
         }
     }
 
-    /// Whether the store has not failed.
-    pub(super) fn takes_writes(&self) -> bool {
-        !self.gauge.stopped.load(Ordering::Relaxed)
+    /// Whether the store takes writes.
+    pub(super) fn state(&self) -> StoreState {
+        self.gauge.state().clone()
     }
 }
 
 fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
-    while let Some(group) = waiting.group() {
-        settle(shared, group, gauge);
+    loop {
+        let failed = matches!(*gauge.state(), StoreState::Failed { .. });
+        let ready = matches!(*gauge.state(), StoreState::Ready);
+        let group = if ready { waiting.group() } else { waiting.group_within(RETRY) };
+        let Some(group) = group else { return };
+        if failed && let Err(error) = recover(shared) {
+            tracing::debug!(cause = %error, "the store cannot be reopened yet");
+            refuse(group, CommitError::Unavailable);
+            continue;
+        }
+        if !ready {
+            match shared.barrier.store().ready() {
+                Ok(()) => gauge.enter(StoreState::Ready),
+                Err(error @ StoreError::Full { .. }) => gauge.enter_full(&error),
+                Err(error) => gauge.enter_failed(&error),
+            }
+        }
+        if !group.is_empty() {
+            commit(shared, group, gauge);
+        }
+    }
+}
+
+/// Goes on from what is on disk. Of the group that failed, all or nothing is there.
+fn recover(shared: &Shared) -> Result<(), GuardError> {
+    shared.barrier.store().recover()?;
+    shared.guard.resume(&shared.barrier)?;
+    shared.forget_cached();
+    shared.feed.publish(vec![console::Change::Reset]);
+    shared.wake_all();
+    Ok(())
+}
+
+fn refuse(group: Vec<Waiting>, error: CommitError) {
+    for waiting in group {
+        // A caller that went away needs no answer.
+        let _ = waiting.reply.send(Err(error));
     }
 }
 
 /// Makes a group durable, publishes what it changed, answers.
-fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
+fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
+    let time = now();
+    let trailer = match shared.guard.trailer(&shared.barrier, time) {
+        Ok(trailer) => trailer,
+        Err(error) => {
+            gauge.enter_failed(&error);
+            return refuse(group, CommitError::Unavailable);
+        }
+    };
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
-    let verdicts = if gauge.stopped.load(Ordering::Relaxed) {
-        None
-    } else {
-        let result = shared.barrier.store().commit(&batches);
-        result
-            .inspect_err(
-                |error| tracing::error!(cause = %error, "the store failed; no more writes are taken"),
-            )
-            .ok()
-    };
-    let Some(verdicts) = verdicts else {
-        // After a failed sync nothing is known of what is on disk, so nothing is tried again.
-        gauge.stopped.store(true, Ordering::Relaxed);
+    let group = Group { batches, trailer };
+    let answer_all = |rest: Vec<(Effects, oneshot::Sender<_>)>, error| {
         for (_, reply) in rest {
-            // A caller who went away needs no answer.
-            let _ = reply.send(Err(CommitError::Stopped));
+            let _ = reply.send(Err(error));
         }
-        return;
     };
+    let verdicts = match shared.barrier.store().commit(&group) {
+        Ok(verdicts) => verdicts,
+        Err(error @ StoreError::Full { .. }) => {
+            gauge.enter_full(&error);
+            return answer_all(rest, CommitError::Full);
+        }
+        Err(error) => {
+            gauge.enter_failed(&error);
+            return answer_all(rest, CommitError::Unavailable);
+        }
+    };
+    let changed = |(batch, verdict): (&Batch, &Verdict)| *verdict == Verdict::Done && !batch.is_empty();
+    if group.batches.iter().zip(&verdicts).any(changed)
+        && let Err(error) = shared.guard.advance(&shared.barrier, time)
+    {
+        // The group is durable, but a loss of it would not be noticed: no more are taken until the guard is written.
+        gauge.enter_failed(&error);
+    }
     gauge.groups.fetch_add(1, Ordering::Relaxed);
     let mut replies = Vec::with_capacity(rest.len());
     for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
@@ -148,26 +260,31 @@ fn settle(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
             continue;
         }
         gauge.commits.fetch_add(1, Ordering::Relaxed);
-        for organization in effects.after {
-            shared.snapshots.publish(organization);
-        }
-        if !effects.gone.is_empty() {
-            shared.forget(&effects.gone);
-        }
-        shared.feed.publish(effects.news);
-        if effects.rings {
-            shared.notices.notify_one();
-        }
-        if effects.mails {
-            shared.mails.notify_one();
-        }
-        if effects.leaves {
-            shared.leftovers.notify_one();
-        }
+        publish(shared, effects);
         replies.push((reply, Ok(())));
     }
     // Clashes are answered last: their next attempt must see what won.
     for (reply, result) in replies {
         let _ = reply.send(result);
+    }
+}
+
+/// Shows in memory what became durable.
+fn publish(shared: &Shared, effects: Effects) {
+    for organization in effects.after {
+        shared.snapshots.publish(organization);
+    }
+    if !effects.gone.is_empty() {
+        shared.forget(&effects.gone);
+    }
+    shared.feed.publish(effects.news);
+    if effects.rings {
+        shared.notices.notify_one();
+    }
+    if effects.mails {
+        shared.mails.notify_one();
+    }
+    if effects.leaves {
+        shared.leftovers.notify_one();
     }
 }

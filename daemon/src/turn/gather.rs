@@ -133,6 +133,16 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
+    /// Takes all that waits, after `rest` at the latest, even if that is nothing. `None` when the sender is gone and
+    /// nothing waits.
+    pub fn group_within(&mut self, rest: Duration) -> Option<Vec<T>> {
+        let until = Instant::now() + rest;
+        let mut state = self.queue.sleep(self.queue.lock(), Goal::First, Some(until));
+        let size = state.waiting.len().min(GROUP);
+        let group: Vec<T> = state.waiting.drain(..size).collect();
+        (size > 0 || !state.closed).then_some(group)
+    }
+
     /// Takes all that waits, and for a moment what is about to come: as long as requests are being decided, or
     /// as fewer came than the time before, if those were many. A request that comes alone does not wait.
     /// Nothing when the sender is gone and nothing waits.

@@ -4,6 +4,7 @@
 mod committer;
 pub mod gather;
 mod opened_keys;
+mod relied;
 mod snapshots;
 
 use std::cell::Cell;
@@ -30,11 +31,13 @@ use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::clock::now;
 use crate::feed::Feed;
+use crate::guard::Guard;
 use crate::identity::Identity;
-use crate::store::{Batch, StoreError};
-pub use committer::{CommitError, Committer, Figures};
+use crate::store::Batch;
+pub use committer::{CommitError, Committer, Figures, StoreState};
 use committer::{Deciding, Effects};
 use opened_keys::OpenedKeys;
+use relied::Relying;
 use snapshots::Snapshots;
 
 /// How many names of signers are kept in memory.
@@ -74,6 +77,7 @@ pub struct Outside {
 /// What turns and the committer both use.
 pub struct Shared {
     barrier: Barrier,
+    guard: Guard,
     identity: Identity,
     snapshots: Snapshots,
     signers: Kept<Signer>,
@@ -93,9 +97,10 @@ pub struct Shared {
 
 impl Shared {
     /// Shares this barrier and the daemon's own keys.
-    pub fn new(barrier: Barrier, identity: Identity, limits: Limits, outside: Outside) -> Self {
+    pub fn new(barrier: Barrier, guard: Guard, identity: Identity, limits: Limits, outside: Outside) -> Self {
         Self {
             barrier,
+            guard,
             identity,
             snapshots: Snapshots::default(),
             signers: Kept::new(TwoGenerations::new(SIGNERS)),
@@ -194,6 +199,26 @@ impl Library for Shared {
 }
 
 impl Shared {
+    /// Drops all that was cached of the store.
+    fn forget_cached(&self) {
+        self.snapshots.clear();
+        self.keys.forget_all(&[]);
+    }
+
+    /// Wakes all that works off what is stored.
+    fn wake_all(&self) {
+        self.notices.notify_one();
+        self.mails.notify_one();
+        self.leftovers.notify_one();
+    }
+
+    /// Remembers the time, so that what expired by it stays expired, whatever clock the next start finds.
+    pub fn keep_time(&self) {
+        if let Err(error) = self.guard.keep_time(&self.barrier, now()) {
+            tracing::warn!(cause = %error, "the time cannot be kept");
+        }
+    }
+
     /// Drops opened keys.
     fn forget(&self, gone: &[Gone]) {
         for gone in gone {
@@ -259,16 +284,54 @@ impl Turns {
         self.committer.figures()
     }
 
-    /// Whether writes are still taken.
+    /// Whether the store takes writes.
+    pub fn store_state(&self) -> StoreState {
+        self.committer.state()
+    }
+
+    /// Whether the store takes writes.
     pub fn takes_writes(&self) -> bool {
-        self.committer.takes_writes()
+        self.store_state() == StoreState::Ready
     }
 
     /// Answers a query.
     pub fn query(&self, name: &str, credentials: &Credentials, body: &[u8]) -> Result<Vec<u8>, Fault> {
-        let turn = queries::query(self.shared.as_ref(), now(), name, credentials, body);
-        log(turn.corrupt.as_ref());
-        turn.answer
+        self.read(|world| {
+            let turn = queries::query(world, now(), name, credentials, body);
+            log(turn.corrupt.as_ref());
+            turn.answer
+        })
+    }
+
+    /// Computes an answer that carries no commit. It is returned when all that it relied on is durable and still was so
+    /// after it was computed; otherwise it is computed again.
+    pub fn read<T>(&self, answer: impl Fn(&dyn World) -> Result<T, Fault>) -> Result<T, Fault> {
+        for _ in 0..ATTEMPTS {
+            let world = Relying::on(&self.shared);
+            let answer = answer(&world);
+            if self.confirm(&world.relied())? {
+                return answer;
+            }
+        }
+        Err(unavailable())
+    }
+
+    /// Whether the organizations that an answer relied on still have the versions that it saw. Those that have not are
+    /// read from the store the next time.
+    fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, Fault> {
+        let registers: Vec<_> = relied.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
+        let current = self.shared.barrier.store().confirm(&registers);
+        let current = current.map_err(|error| {
+            let corrupt = Corrupt::from(&error);
+            log(Some(&corrupt));
+            Refusal::from(corrupt).fault()
+        })?;
+        if !current {
+            for (id, _) in relied {
+                self.shared.snapshots.evict(*id);
+            }
+        }
+        Ok(current)
     }
 
     /// Takes a submitted request to its end. What it changed is durable when this returns.
@@ -282,17 +345,23 @@ impl Turns {
         let mut faulted = false;
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
-            let turn = self.decide(operation, credentials, body);
+            let world = Relying::on(&self.shared);
+            let turn = Self::decide(&world, operation, credentials, body);
             if turn.corrupt.is_some() && !faulted {
                 // What it missed may just have been deleted: behind the group that is being made durable, it is
                 // seen whether that was so.
                 drop(deciding);
                 faulted = true;
-                self.commit(Commit::default()).await.map_err(|_| unavailable())?;
+                self.commit(Commit::default()).await.map_err(refused)?;
                 continue;
             }
             log(turn.corrupt.as_ref());
-            let Some(commit) = turn.commit else { return turn.answer };
+            let Some(commit) = turn.commit else {
+                if self.confirm(&world.relied())? {
+                    return turn.answer;
+                }
+                continue;
+            };
             let first = commit.expect.first().map(|(organization, _)| *organization);
             let pending = self.hand_over(commit, Some(deciding))?;
             match pending.await {
@@ -302,7 +371,7 @@ impl Turns {
                         turnstile = Some(self.turnstile(organization).lock().await);
                     }
                 }
-                Err(CommitError::Stopped) => return Err(unavailable()),
+                Err(error) => return Err(refused(error)),
             }
         }
         Err(unavailable())
@@ -310,11 +379,11 @@ impl Turns {
 
     /// Commits something that is no activity: a founding, a delivered notice.
     pub async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
-        let pending = self.hand_over(commit, None).map_err(|_| CommitError::Stopped)?;
+        let pending = self.hand_over(commit, None).map_err(|_| CommitError::Unavailable)?;
         pending.await
     }
 
-    fn decide(&self, operation: &'static str, credentials: &Credentials, body: &Bytes) -> Turn {
+    fn decide(world: &Relying<'_>, operation: &'static str, credentials: &Credentials, body: &Bytes) -> Turn {
         let broken = Cell::new(false);
         let mut entropy = |buffer: &mut [u8]| {
             if getrandom::fill(buffer).is_err() {
@@ -322,7 +391,7 @@ impl Turns {
             }
         };
         let mut moment = Moment { now: now(), entropy: &mut entropy };
-        let turn = pipeline::submit(self.shared.as_ref(), &mut moment, operation, credentials, body);
+        let turn = pipeline::submit(world, &mut moment, operation, credentials, body);
         if broken.get() {
             return Turn::refuse(&Corrupt::Invariant("the random source does not answer").into());
         }
@@ -345,10 +414,10 @@ impl Turns {
             Refusal::from(corrupt).fault()
         })?;
         let batch = Batch {
-            expect: expect.into_iter().map(|(id, version)| (version_key(id), version)).collect(),
+            expect: expect.into_iter().map(|(id, version)| (layout::version(id), version)).collect(),
             absent,
             vacant,
-            set: after.iter().map(|after| (version_key(after.id()), after.head.version)).collect(),
+            set: after.iter().map(|after| (layout::version(after.id()), after.head.version)).collect(),
             writes,
         };
         Ok(self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding))
@@ -361,23 +430,22 @@ impl Turns {
     }
 }
 
-/// The register that holds the version of an organization.
-fn version_key(organization: OrganizationId) -> Key {
-    [b"v".as_slice(), organization.as_bytes()].concat()
-}
-
 fn unavailable() -> Fault {
     Fault::new(Code::Unavailable, "the service cannot take writes now; try again later")
+}
+
+fn refused(error: CommitError) -> Fault {
+    match error {
+        CommitError::Full => Fault::new(
+            Code::Unavailable,
+            "the disk of the service is full: nothing was changed; try again when its operator has freed space",
+        ),
+        CommitError::Clash | CommitError::Unavailable => unavailable(),
+    }
 }
 
 fn log(corrupt: Option<&Corrupt>) {
     if let Some(corrupt) = corrupt {
         tracing::error!(cause = %corrupt, "a request met a fault of the daemon");
-    }
-}
-
-impl From<StoreError> for CommitError {
-    fn from(_: StoreError) -> Self {
-        Self::Stopped
     }
 }

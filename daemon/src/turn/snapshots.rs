@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quorate_common::ids::OrganizationId;
-use quorate_core::model::Organization;
+use quorate_core::model::{Organization, layout};
 use quorate_core::records;
 use quorate_core::refusal::Corrupt;
 
-use super::version_key;
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 
@@ -15,30 +14,39 @@ use crate::cache::TwoGenerations;
 const ORGANIZATIONS: usize = 1024;
 
 /// See the module.
-pub(super) struct Snapshots(Mutex<TwoGenerations<OrganizationId, Arc<Organization>>>);
+pub(super) struct Snapshots(Mutex<Cache>);
+
+struct Cache {
+    organizations: TwoGenerations<OrganizationId, Arc<Organization>>,
+    /// How often all of them were dropped.
+    epoch: u64,
+}
 
 impl Default for Snapshots {
     fn default() -> Self {
-        Self(Mutex::new(TwoGenerations::new(ORGANIZATIONS)))
+        Self(Mutex::new(Cache { organizations: TwoGenerations::new(ORGANIZATIONS), epoch: 0 }))
     }
 }
 
 impl Snapshots {
-    /// The snapshot of an organization, read from the store if it is not at hand.
+    /// Returns the snapshot of an organization, read from the store if it is not cached.
     pub(super) fn organization(
         &self,
         barrier: &Barrier,
         id: OrganizationId,
     ) -> Result<Option<Arc<Organization>>, Corrupt> {
         // One that was deleted is kept for its version, so that nothing older takes its place.
-        let there = |one: &Arc<Organization>| one.head.deleted.is_none();
-        if let Some(organization) = self.lock().value(&id) {
-            return Ok(Some(organization).filter(there));
-        }
-        let register = version_key(id);
-        let version =
-            || barrier.store().register(&register).map_err(|error| Corrupt::Store(error.to_string()));
+        let exists = |one: &Arc<Organization>| one.head.deleted.is_none();
+        let register = layout::version(id);
+        let version = || barrier.store().register(&register).map_err(|error| Corrupt::from(&error));
         loop {
+            let epoch = {
+                let mut cache = self.lock();
+                if let Some(organization) = cache.organizations.value(&id) {
+                    return Ok(Some(organization).filter(exists));
+                }
+                cache.epoch
+            };
             let before = version()?;
             let Some(organization) = records::organization(barrier, id)? else { return Ok(None) };
             // The reads are not one snapshot of the store: if a commit came between, read again.
@@ -46,31 +54,47 @@ impl Snapshots {
                 continue;
             }
             if organization.head.version != before {
-                return Err(Corrupt::Record("organization"));
+                return Err(Corrupt::Altered(id));
             }
-            let organization = Arc::new(organization);
-            return Ok(Some(self.newest(organization)).filter(there));
+            let mut cache = self.lock();
+            // What was read before the store was reopened may not be what it holds now.
+            if cache.epoch == epoch {
+                return Ok(Some(cache.newest(Arc::new(organization))).filter(exists));
+            }
         }
     }
 
     /// Puts a snapshot in the place of an older one.
     pub(super) fn publish(&self, organization: Organization) {
-        self.newest(Arc::new(organization));
+        self.lock().newest(Arc::new(organization));
     }
 
-    fn newest(&self, organization: Arc<Organization>) -> Arc<Organization> {
+    /// Drops the snapshot of an organization.
+    pub(super) fn evict(&self, id: OrganizationId) {
+        self.lock().organizations.forget(&id);
+    }
+
+    /// Drops all snapshots, also those that are being read.
+    pub(super) fn clear(&self) {
         let mut cache = self.lock();
-        match cache.value(&organization.id()) {
+        cache.epoch = cache.epoch.wrapping_add(1);
+        cache.organizations = TwoGenerations::new(ORGANIZATIONS);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cache> {
+        // A panic while the lock is held leaves the cache as good as it was.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn newest(&mut self, organization: Arc<Organization>) -> Arc<Organization> {
+        match self.organizations.value(&organization.id()) {
             Some(present) if present.head.version >= organization.head.version => present,
             _ => {
-                cache.keep(organization.id(), Arc::clone(&organization));
+                self.organizations.keep(organization.id(), Arc::clone(&organization));
                 organization
             }
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, TwoGenerations<OrganizationId, Arc<Organization>>> {
-        // A panic while the lock is held leaves the cache as good as it was.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

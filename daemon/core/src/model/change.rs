@@ -160,6 +160,7 @@ pub fn apply(
     for change in changes {
         applied.take(change, now, index)?;
     }
+    applied.digest();
     let head = &applied.after.head;
     applied.writes.push(Write::put(layout::organization(head.id), head)?);
     Ok(applied)
@@ -177,6 +178,14 @@ pub fn found(founding: Founding, now: Millis, index: &IndexKey) -> Result<Applie
 }
 
 impl Applied {
+    /// Binds the records of the snapshot to its head.
+    fn digest(&mut self) {
+        let prefix = layout::entities(self.id());
+        let of_snapshot = self.writes.iter().filter(|write| write.key.starts_with(&prefix));
+        of_snapshot.for_each(|write| self.after.contents.take(write));
+        self.after.head.contents = Some(self.after.contents.digest());
+    }
+
     fn id(&self) -> OrganizationId {
         self.after.id()
     }

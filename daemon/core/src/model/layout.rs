@@ -84,6 +84,17 @@ fn key(letter: u8, parts: &[&[u8]]) -> Key {
     key
 }
 
+/// First byte of the registers with the versions of organizations.
+pub const VERSIONS: u8 = b'v';
+
+/// The register with the version of an organization.
+pub fn version(id: OrganizationId) -> Key {
+    key(VERSIONS, &[id.as_bytes()])
+}
+
+/// All heads of organizations begin so.
+pub const ORGANIZATIONS: &[u8] = b"o";
+
 /// Head of an organization.
 pub fn organization(id: OrganizationId) -> Key {
     key(b'o', &[id.as_bytes()])

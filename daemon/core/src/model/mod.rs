@@ -4,6 +4,7 @@
 pub mod activity;
 pub mod billing;
 pub mod change;
+mod contents;
 pub mod feature;
 pub mod import_target;
 pub mod invitation;
@@ -26,6 +27,7 @@ pub mod webhook_endpoint;
 pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
+pub use contents::ContentsDigest;
 pub use feature::{FeatureName, origins};
 pub use import_target::{ImportTarget, Purpose};
 pub use invitation::{Invitation, InvitationStatus};

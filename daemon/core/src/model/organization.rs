@@ -12,6 +12,7 @@ use quorate_policy::decide::PolicyProgram;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::contents::{Contents, ContentsDigest};
 use super::record::Record;
 use super::{
     ApiKey, Authenticator, FeatureName, Invitation, IpAllowlist, Millis, Passkey, PaymentMethod, Policy,
@@ -53,6 +54,9 @@ pub struct Head {
     /// Product of the billing tier that was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
+    /// Digest over the records of the snapshot, see [`Contents`]; absent in heads that version 0.1 wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<ContentsDigest>,
     /// Deleted at. What is left of the organization is its record of activities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<Millis>,
@@ -81,6 +85,7 @@ impl Head {
             ip_allowlist: None,
             payment_method: None,
             billing_tier: None,
+            contents: None,
             deleted: None,
             created: now,
             updated: now,
@@ -159,6 +164,8 @@ impl ParsedPolicy {
 pub struct Organization {
     /// Id, name, version, quorum, features.
     pub head: Head,
+    /// What is stored of it.
+    pub(crate) contents: Contents,
     members: BTreeMap<UserId, Arc<Member>>,
     policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
     by_key: HashMap<(ApiKeyCurve, String), UserId>,
@@ -183,6 +190,7 @@ impl Organization {
     pub fn empty(head: Head) -> Self {
         Self {
             head,
+            contents: Contents::default(),
             members: BTreeMap::new(),
             policies: BTreeMap::new(),
             by_key: HashMap::new(),

@@ -86,7 +86,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     pub(crate) fn open(targets: &[Target], folder: &Path) -> Self {
-        let store: Arc<dyn Store> = Arc::new(Embedded::open(folder).expect("the store opens"));
+        let store: Arc<dyn Store> = Arc::new(Embedded::open(folder, 0).expect("the store opens"));
         let mut places: HashMap<String, Place> = HashMap::new();
         for target in targets {
             let id: OrganizationId = target.organization_id.parse().expect("an organization id");
@@ -98,7 +98,9 @@ impl Limit {
             place.keys.insert(target.sign_with.clone(), key);
         }
         let versions = places.values().map(|place| (version(place.id), 1)).collect();
-        store.commit(&[Batch { set: versions, ..Batch::default() }]).expect("the store takes writes");
+        store
+            .commit(&Group::of(Batch { set: versions, ..Batch::default() }))
+            .expect("the store takes writes");
         let seal = SealKey::new(&[1; 32]).expect("32 bytes are a key");
         Self { places, seal, committer: Committer::start(store) }
     }
@@ -165,7 +167,7 @@ impl Limit {
         let nonces = random.as_chunks::<NONCE>().0;
         let sealed = values.into_iter().zip(nonces).map(|((key, value), nonce)| {
             let sealed = self.seal.seal(*nonce, &key, &value).map_err(|_| "not sealed")?;
-            Ok((key, Some(sealed)))
+            Ok(Change { key, value: Some(sealed), fresh: true })
         });
         Ok(Batch {
             vacant: Vec::new(),

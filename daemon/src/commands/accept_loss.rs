@@ -1,0 +1,62 @@
+//! `quorated accept-loss`: goes on with a store that is not what was acknowledged. The daemon must not be running.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::serve::{data, read};
+use crate::clock;
+use crate::guard::{self, Guard};
+use crate::service::{self, StartError};
+
+/// What must be typed.
+const WORD: &str = "lost";
+
+/// Arguments of `quorated accept-loss`.
+#[derive(Debug, Args)]
+pub struct AcceptLossArguments {
+    /// Configuration file (TOML); names the store and the key
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Confirm without a terminal: the word `lost`
+    #[arg(long, value_name = "WORD")]
+    confirm: Option<String>,
+}
+
+/// Makes the guard take the store as it is, after a typed word.
+///
+/// # Errors
+/// When nothing was lost, the word is not typed, or the store or the guard file cannot be written.
+pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
+    let config = read(&arguments.config)?;
+    let data = data(&config, false)?;
+    let barrier = service::open_store(&data)?;
+    let Err(loss) = guard::check(&data.guard, &barrier) else {
+        return super::print("the store is what its guard has seen: nothing was lost");
+    };
+    let word = match &arguments.confirm {
+        Some(word) => word.clone(),
+        None => typed(&loss.to_string())?,
+    };
+    if word != WORD {
+        return Err(StartError::Other(format!("nothing was changed: the word to type is `{WORD}`")));
+    }
+    Guard::accept(&data.guard, &barrier, clock::now())?;
+    super::print("the store is taken as it is; what it does not hold did not happen")
+}
+
+fn typed(loss: &str) -> Result<String, StartError> {
+    let failed = |error: std::io::Error| StartError::Other(format!("the terminal cannot be used: {error}"));
+    let mut out = std::io::stderr().lock();
+    write!(
+        out,
+        "{loss}\n\nChanges that were acknowledged may be undone: deleted keys may work again, and requests that ran may run \
+         again.\nType `{WORD}` to go on all the same: "
+    )
+    .and_then(|()| out.flush())
+    .map_err(failed)?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    Ok(line.trim().to_owned())
+}

@@ -1,0 +1,463 @@
+//! The guard: a small file beside the store that knows how far the store had come. sled takes damage at the end of its
+//! log for a write that was interrupted and drops what follows, so a store that lost acknowledged groups looks whole. It
+//! is noticed because the guard has seen a later group.
+//!
+//! Each start of the daemon begins a run with a random id, and each durable group of it has a number. The store holds the
+//! runs with their first numbers and, written with each group, the newest number; the guard file holds run and number of
+//! the newest group that was acknowledged. Both are sealed. The file is written before a group is acknowledged, and
+//! synced in the background: after a power cut it may be some groups behind the store, but never ahead of it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quorate_core::model::Millis;
+use quorate_core::model::change::Write;
+use quorate_core::refusal::Corrupt;
+use quorate_core::seal::NONCE;
+use quorate_core::world::Records;
+
+use crate::barrier::Barrier;
+use crate::private_file;
+use crate::store::{Batch, Change, Group, StoreError};
+
+/// Key of the mark: run, number and time of the newest group.
+const MARK: &[u8] = b"mg";
+/// Key of the list of runs.
+const RUNS: &[u8] = b"mr";
+/// Version of the stored forms of mark and runs.
+const VERSION: u8 = 1;
+/// What the guard file is sealed for.
+const PURPOSE: &[u8] = b"quorate/guard";
+/// First bytes of each slot of the guard file.
+const MAGIC: &[u8; 4] = b"QGD1";
+/// The file has two slots, written in turn, so that an interrupted write leaves one. Each is in a sector of its own.
+const SLOTS: u64 = 2;
+/// Bytes from one slot to the next.
+const SECTOR: u64 = 4096;
+/// Length of a slot: magic, nonce, sealed mark, tag.
+const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + 16;
+/// How many runs the store remembers.
+const REMEMBERED: usize = 256;
+/// The guard file is synced at most this often.
+const SYNC_EVERY: Duration = Duration::from_millis(20);
+
+/// Names a run of the daemon.
+type RunId = [u8; 16];
+
+/// The store and its guard do not fit together.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// The store is older than its guard.
+    #[error(
+        "the store lost its newest {missing} groups of acknowledged changes: it ends at group {found}, and the guard file \
+         {} has seen group {seen}; restore the newest backup, or accept the loss with `quorated accept-loss`", .file.display()
+    )]
+    Lost {
+        /// The guard file.
+        file: PathBuf,
+        /// Number of the newest group in the store.
+        found: u64,
+        /// Number of the newest group that the guard has seen.
+        seen: u64,
+        /// How many groups are missing.
+        missing: u64,
+    },
+    /// The store has another history than its guard.
+    #[error(
+        "the store is not the one that the guard file {} belongs to, or an older copy of it; put back the store or the file \
+         that belong together, or accept what the store holds with `quorated accept-loss`", .0.display()
+    )]
+    Other(PathBuf),
+    /// There is no guard file.
+    #[error(
+        "the guard file {} is missing, so that it is unknown whether the store is complete; put it back, or accept what \
+         the store holds with `quorated accept-loss`", .0.display()
+    )]
+    Missing(PathBuf),
+    /// The guard file cannot be read.
+    #[error(
+        "the guard file {} is damaged or belongs to another store; put it back, or accept what the store holds with \
+         `quorated accept-loss`", .0.display()
+    )]
+    Damaged(PathBuf),
+    /// The system does not let the file be read or written.
+    #[error("guard file {}: {source}", .file.display())]
+    System {
+        /// The guard file.
+        file: PathBuf,
+        /// Error of the system.
+        source: io::Error,
+    },
+    /// The records of the guard in the store cannot be read.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A group of the store: the mark that the store holds of its newest one, and the guard file of the newest one that was
+/// acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    run: RunId,
+    number: u64,
+    /// The newest time that the daemon has seen, in milliseconds since 1970.
+    time: Millis,
+}
+
+impl Mark {
+    const LENGTH: usize = 1 + 16 + 8 + 8;
+
+    fn encode(self) -> Vec<u8> {
+        let parts: [&[u8]; 4] = [&[VERSION], &self.run, &self.number.to_be_bytes(), &self.time.to_be_bytes()];
+        parts.concat()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (version, rest) = bytes.split_first()?;
+        let (run, rest) = rest.split_first_chunk::<16>()?;
+        let (number, rest) = rest.split_first_chunk::<8>()?;
+        let time = rest.try_into().ok().map(u64::from_be_bytes)?;
+        (*version == VERSION).then(|| Self { run: *run, number: u64::from_be_bytes(*number), time })
+    }
+}
+
+/// The runs of a store, oldest first, each with the number of its first group.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Runs(Vec<(RunId, u64)>);
+
+impl Runs {
+    fn encode(&self) -> Vec<u8> {
+        let rows = self.0.iter().flat_map(|(run, first)| run.iter().copied().chain(first.to_be_bytes()));
+        std::iter::once(VERSION).chain(rows).collect()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(&[VERSION])?;
+        let (rows, []) = rest.as_chunks::<24>() else { return None };
+        let row = |row: &[u8; 24]| {
+            let (run, first) = row.split_first_chunk::<16>()?;
+            Some((*run, u64::from_be_bytes(first.try_into().ok()?)))
+        };
+        rows.iter().map(row).collect::<Option<_>>().map(Self)
+    }
+
+    /// Number of the last group of a run, in a store whose newest group has the number `newest`.
+    fn last_of(&self, run: &RunId, newest: u64) -> Option<u64> {
+        let position = self.0.iter().position(|(known, _)| known == run)?;
+        let next = self.0.get(position.checked_add(1)?);
+        Some(next.map_or(newest, |(_, first)| first.saturating_sub(1)))
+    }
+
+    fn begin(&mut self, run: RunId, first: u64) {
+        let surplus = self.0.len().saturating_add(1).saturating_sub(REMEMBERED);
+        self.0.drain(..surplus.min(self.0.len()));
+        self.0.push((run, first));
+    }
+}
+
+/// Keeps the guard file in step with the store.
+pub struct Guard {
+    path: PathBuf,
+    state: Mutex<State>,
+    syncer: Arc<Syncer>,
+}
+
+struct State {
+    file: Arc<File>,
+    /// Of the newest group that is durable.
+    mark: Mark,
+    /// The slot that is written next.
+    slot: u64,
+}
+
+/// What the store and the guard file say at a start.
+struct Found {
+    mark: Option<Mark>,
+    runs: Runs,
+    file: Option<Mark>,
+}
+
+impl Found {
+    fn read(path: &Path, barrier: &Barrier) -> Result<(Self, Option<GuardError>), GuardError> {
+        let damaged = || Corrupt::Record("guard");
+        let mark = barrier.read(MARK)?.map(|bytes| Mark::decode(&bytes).ok_or_else(damaged)).transpose()?;
+        let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
+        let (file, problem) = match read_file(path, barrier) {
+            Ok(file) => (file, None),
+            Err(problem) => (None, Some(problem)),
+        };
+        Ok((Self { mark, runs: runs.unwrap_or_default(), file }, problem))
+    }
+
+    /// Fails if the store is not what the guard file has seen, or newer.
+    fn check(&self, path: &Path) -> Result<(), GuardError> {
+        match (self.mark, self.file) {
+            // A new store, or one of version 0.1.
+            (None, None) => Ok(()),
+            (None, Some(seen)) => Err(lost(path, 0, seen.number)),
+            (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
+            (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
+                Some(last) if seen.number <= last => Ok(()),
+                None | Some(_) if seen.number > mark.number => Err(lost(path, mark.number, seen.number)),
+                None | Some(_) => Err(GuardError::Other(path.to_owned())),
+            },
+        }
+    }
+
+    fn newest(&self) -> (u64, Millis) {
+        let marks = [self.mark, self.file].into_iter().flatten();
+        let time = marks.map(|mark| mark.time).max().unwrap_or_default();
+        (self.mark.map_or(0, |mark| mark.number), time)
+    }
+}
+
+fn lost(path: &Path, found: u64, seen: u64) -> GuardError {
+    GuardError::Lost { file: path.to_owned(), found, seen, missing: seen.saturating_sub(found) }
+}
+
+/// Whether the store has ever had a guard. Stores of version 0.1 have none.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
+    Ok(barrier.read(MARK)?.is_some())
+}
+
+/// Checks that the store is what its guard has seen, or newer. Writes nothing.
+///
+/// # Errors
+/// When it is not, or one of the two cannot be read.
+pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
+    let (found, problem) = Found::read(path, barrier)?;
+    problem.map_or_else(|| found.check(path), Err)
+}
+
+impl Guard {
+    /// Checks the store against its guard and begins a run. The returned time is the newest one that the daemon has ever
+    /// seen, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When the store is older than its guard, or has another history, or one of the two cannot be read or written.
+    pub fn open(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
+        let (found, problem) = Found::read(path, barrier)?;
+        problem.map_or_else(|| found.check(path), Err)?;
+        Self::begin(path, barrier, found, now)
+    }
+
+    /// Begins a run of a store whatever its guard has seen.
+    ///
+    /// # Errors
+    /// When the store or the guard file cannot be written.
+    pub fn accept(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
+        let (found, _) = Found::read(path, barrier)?;
+        Self::begin(path, barrier, found, now)
+    }
+
+    fn begin(
+        path: &Path,
+        barrier: &Barrier,
+        found: Found,
+        now: Millis,
+    ) -> Result<(Self, Millis), GuardError> {
+        let (number, newest) = found.newest();
+        let mark = Mark { run: random()?, number: number.saturating_add(1), time: newest.max(now) };
+        let mut runs = found.runs;
+        runs.begin(mark.run, mark.number);
+        let writes =
+            vec![Write::mark(RUNS.to_vec(), &runs.encode()), Write::mark(MARK.to_vec(), &mark.encode())];
+        let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
+        barrier.store().commit(&Group::of(batch))?;
+        let slots = [slot(barrier, mark)?, slot(barrier, mark)?];
+        let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
+        for (sector, slot) in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)).zip(slots) {
+            sector.iter_mut().zip(slot).for_each(|(to, from)| *to = from);
+        }
+        let system = |source| GuardError::System { file: path.to_owned(), source };
+        private_file::replace(path, &file).map_err(system)?;
+        let file = Arc::new(open_file(path).map_err(system)?);
+        let state = Mutex::new(State { file, mark, slot: 0 });
+        let guard = Self { path: path.to_owned(), state, syncer: Syncer::start() };
+        Ok((guard, newest))
+    }
+
+    /// Returns what is written to the store with the next group.
+    ///
+    /// # Errors
+    /// When it cannot be sealed.
+    pub fn trailer(&self, barrier: &Barrier, now: Millis) -> Result<Vec<Change>, Corrupt> {
+        let mark = self.state().mark;
+        let next = Mark { number: mark.number.saturating_add(1), time: mark.time.max(now), ..mark };
+        barrier.seal(vec![Write::mark(MARK.to_vec(), &next.encode())])
+    }
+
+    /// Notes that the next group is durable. Must return before anybody is told of the group.
+    ///
+    /// # Errors
+    /// When the guard file cannot be written.
+    pub fn advance(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
+        let mut state = self.state();
+        state.mark.number = state.mark.number.saturating_add(1);
+        state.mark.time = state.mark.time.max(now);
+        self.write(&mut state, barrier)
+    }
+
+    /// Notes the time, so that it never runs behind it again, whatever clock the next start finds.
+    ///
+    /// # Errors
+    /// When the guard file cannot be written.
+    pub fn keep_time(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
+        let mut state = self.state();
+        if state.mark.time >= now {
+            return Ok(());
+        }
+        state.mark.time = now;
+        self.write(&mut state, barrier)
+    }
+
+    /// Goes on after the store was reopened: the group that failed is there or not.
+    ///
+    /// # Errors
+    /// When the store is older than what was acknowledged, or the guard file cannot be written.
+    pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
+        let stored = barrier.read(MARK)?.and_then(|bytes| Mark::decode(&bytes));
+        let mut state = self.state();
+        let stored = stored.ok_or(Corrupt::Record("guard"))?;
+        if stored.run != state.mark.run || stored.number < state.mark.number {
+            return Err(lost(&self.path, stored.number, state.mark.number));
+        }
+        state.mark.number = stored.number;
+        state.mark.time = state.mark.time.max(stored.time);
+        // The file may have been replaced, or its medium mounted again.
+        let opened = open_file(&self.path);
+        state.file = Arc::new(opened.map_err(|source| self.system(source))?);
+        self.write(&mut state, barrier)
+    }
+
+    fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {
+        let slot = slot(barrier, state.mark)?;
+        let offset = state.slot.saturating_mul(SECTOR);
+        state.file.write_all_at(&slot, offset).map_err(|source| self.system(source))?;
+        state.slot = state.slot.saturating_add(1) % SLOTS;
+        self.syncer.sync(&state.file);
+        Ok(())
+    }
+
+    fn system(&self, source: io::Error) -> GuardError {
+        GuardError::System { file: self.path.clone(), source }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Whether it can be synced at the end changes nothing: the next start reads what is there.
+        let _ = self.state().file.sync_data();
+        self.syncer.stop();
+    }
+}
+
+/// Syncs the guard file in the background.
+struct Syncer {
+    work: Mutex<Work>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Work {
+    file: Option<Arc<File>>,
+    stopped: bool,
+}
+
+impl Syncer {
+    fn start() -> Arc<Self> {
+        let syncer = Arc::new(Self { work: Mutex::default(), wake: Condvar::new() });
+        let own = Arc::clone(&syncer);
+        std::thread::spawn(move || own.run());
+        syncer
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sync(&self, file: &Arc<File>) {
+        let mut work = self.lock();
+        if work.file.is_none() {
+            work.file = Some(Arc::clone(file));
+            drop(work);
+            self.wake.notify_one();
+        }
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.wake.notify_one();
+    }
+
+    fn run(&self) {
+        loop {
+            let mut work = self.lock();
+            while work.file.is_none() && !work.stopped {
+                work = self.wake.wait(work).unwrap_or_else(PoisonError::into_inner);
+            }
+            if work.stopped {
+                return;
+            }
+            // What is written meanwhile is synced with it.
+            let rested = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner);
+            let file = rested.0.file.clone();
+            if let Some(file) = file {
+                self.lock().file = None;
+                if let Err(error) = file.sync_data() {
+                    tracing::warn!(cause = %error, "the guard file cannot be synced");
+                }
+            }
+        }
+    }
+}
+
+fn random() -> Result<RunId, Corrupt> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    Ok(bytes)
+}
+
+fn slot(barrier: &Barrier, mark: Mark) -> Result<Vec<u8>, Corrupt> {
+    let mut nonce = [0; NONCE];
+    getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &mark.encode())?;
+    Ok([MAGIC.as_slice(), &sealed].concat())
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(path)
+}
+
+/// Reads the newest slot of the guard file; `None` if there is no file.
+fn read_file(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, GuardError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(GuardError::System { file: path.to_owned(), source }),
+    };
+    let read = |number: u64| {
+        let mut slot = [0; SLOT];
+        file.read_exact_at(&mut slot, number.saturating_mul(SECTOR)).ok()?;
+        let sealed = slot.strip_prefix(MAGIC)?;
+        Mark::decode(&barrier.vault().seal().open(PURPOSE, sealed).ok()?)
+    };
+    let newest = (0..SLOTS).filter_map(read).max_by_key(|mark| (mark.number, mark.time));
+    newest.map(Some).ok_or_else(|| GuardError::Damaged(path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Free space: sled does not survive a full disk, so groups are refused before it is full.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+
+use super::StoreError;
+
+/// Size of the file that is removed when the disk is full all the same, so that the store can be opened, in bytes.
+const SPARE: u64 = 8 * 1024 * 1024;
+/// How many bytes sled may write for each byte of a group.
+const AMPLIFICATION: u64 = 4;
+/// How many bytes are written to learn whether writing is possible.
+const PROBE: usize = 64 * 1024;
+
+/// The free space of the file system of a folder.
+pub(super) struct Space {
+    folder: PathBuf,
+    /// Bytes that must be free.
+    reserve: u64,
+}
+
+impl Space {
+    pub(super) fn new(folder: &Path, reserve: u64) -> Self {
+        Self { folder: folder.to_owned(), reserve }
+    }
+
+    /// Fails if a group of so many bytes might fill the disk.
+    pub(super) fn check(&self, bytes: u64) -> Result<(), StoreError> {
+        let needed = self.reserve.saturating_add(bytes.saturating_mul(AMPLIFICATION));
+        match self.free() {
+            Some(free) if free < needed => Err(self.full(free, needed)),
+            // Where the system does not tell, a write that fails does.
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if the disk takes no writes. A disk that is full gives up the spare file for it.
+    pub(super) fn probe(&self) -> Result<(), StoreError> {
+        let result = match self.try_write() {
+            Err(error) if error.kind() == ErrorKind::StorageFull => {
+                let freed = fs::remove_file(self.spare());
+                freed.and_then(|()| self.try_write())
+            }
+            other => other,
+        };
+        result.map_err(|error| StoreError::Failed { doing: "writing to the disk", cause: error.to_string() })
+    }
+
+    /// Creates the spare file again, if there is space for it.
+    pub(super) fn restore(&self) {
+        let roomy = self.free().is_some_and(|free| free >= self.reserve.saturating_add(SPARE));
+        if self.reserve > 0 && roomy && !self.spare().exists() {
+            // Without it, a full disk only takes longer to recover from.
+            let _ = self.allocate();
+        }
+    }
+
+    fn allocate(&self) -> std::io::Result<()> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.spare())?;
+        fallocate(&file, FallocateFlags::empty(), 0, SPARE)?;
+        Ok(())
+    }
+
+    fn try_write(&self) -> std::io::Result<()> {
+        let path = self.folder.join("probe");
+        let written = File::create(&path).and_then(|mut file| {
+            file.write_all(&vec![0; PROBE])?;
+            file.sync_all()
+        });
+        let removed = fs::remove_file(&path);
+        written.and(removed)
+    }
+
+    fn spare(&self) -> PathBuf {
+        self.folder.join("spare")
+    }
+
+    fn free(&self) -> Option<u64> {
+        let system = statvfs(&self.folder).ok()?;
+        Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+
+    fn full(&self, free: u64, needed: u64) -> StoreError {
+        StoreError::Full { folder: self.folder.display().to_string(), free, needed }
+    }
+}

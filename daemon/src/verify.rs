@@ -1,0 +1,83 @@
+//! Checks a store as a whole: every record opens, and each organization is what its head was sealed with.
+
+use quorate_common::ids::OrganizationId;
+use quorate_core::model::layout;
+use quorate_core::records;
+use quorate_core::refusal::Corrupt;
+use quorate_core::world::{Page, Records};
+
+use crate::barrier::{Barrier, is_part};
+use crate::store::StoreError;
+
+/// How many rows are read at once.
+const CHUNK: usize = 256;
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Records that were read.
+    pub records: u64,
+    /// Organizations that were checked, deleted ones included.
+    pub organizations: u64,
+    /// What is wrong, a sentence each.
+    pub problems: Vec<String>,
+}
+
+/// Reads everything that a store holds.
+///
+/// # Errors
+/// When the store itself cannot be read.
+pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
+    let mut report = Report::default();
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
+        let keys = barrier.store().keys(page)?;
+        let Some(last) = keys.last() else { return Ok(report) };
+        after = Some(last.clone());
+        for key in &keys {
+            report.check(barrier, key);
+        }
+    }
+}
+
+impl Report {
+    fn check(&mut self, barrier: &Barrier, key: &[u8]) {
+        self.records = self.records.saturating_add(1);
+        // Versions are plain, and compared with the heads. Parts are read with their records.
+        if key.first() != Some(&layout::VERSIONS) && !is_part(key) {
+            match barrier.read(key) {
+                Ok(Some(_)) => {}
+                Ok(None) => self.problems.push(format!("record {}: vanished", name(key))),
+                Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
+            }
+        }
+        if key.starts_with(layout::ORGANIZATIONS)
+            && let Some(id) = layout::organization_id(key)
+        {
+            self.organizations = self.organizations.saturating_add(1);
+            if let Err(error) = organization(barrier, id) {
+                self.problems.push(format!("organization {id}: {error}"));
+            }
+        }
+    }
+}
+
+fn organization(barrier: &Barrier, id: OrganizationId) -> Result<(), Corrupt> {
+    let Some(head) = records::head(barrier, id)? else { return Ok(()) };
+    let version = barrier.store().register(&layout::version(id)).map_err(|error| Corrupt::from(&error))?;
+    if head.version != version {
+        return Err(Corrupt::Altered(id));
+    }
+    records::organization(barrier, id).map(drop)
+}
+
+/// A key for people: its letter, and the rest in hexadecimal digits.
+fn name(key: &[u8]) -> String {
+    match key.split_first() {
+        Some((letter, rest)) => {
+            format!("{}:{}", char::from(*letter).escape_default(), const_hex::encode(rest))
+        }
+        None => "without a key".to_owned(),
+    }
+}
