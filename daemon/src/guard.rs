@@ -413,13 +413,11 @@ impl Syncer {
                 return;
             }
             // What is written meanwhile is synced with it.
-            let rested = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner);
-            let file = rested.0.file.clone();
-            if let Some(file) = file {
-                self.lock().file = None;
-                if let Err(error) = file.sync_data() {
-                    tracing::warn!(cause = %error, "the guard file cannot be synced");
-                }
+            work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+            let file = work.file.take();
+            drop(work);
+            if let Some(Err(error)) = file.map(|file| file.sync_data()) {
+                tracing::warn!(cause = %error, "the guard file cannot be synced");
             }
         }
     }

@@ -112,7 +112,7 @@ impl Embedded {
         }
         let state = self.read();
         let db = state.db()?;
-        guarded("reading a range", || {
+        let found = guarded("reading a range", || {
             let before = state.before.range((start.clone(), end.clone()));
             let before = before.map(|(key, value)| (key.as_slice(), value.as_ref()));
             let rows = db.range((start, end));
@@ -121,7 +121,13 @@ impl Embedded {
                 Direction::Descending => merge::merge(rows.rev(), before.rev(), page.order, page.limit),
             };
             Ok(found?.into_iter().map(|(key, value)| take(key, value)).collect())
-        })
+        });
+        found.map_err(|error| self.reading(error))
+    }
+
+    /// The error of a read: after a failure, sled cannot read everything that it has not in memory.
+    fn reading(&self, error: StoreError) -> StoreError {
+        if self.failed.load(Ordering::Acquire) { StoreError::Unavailable } else { error }
     }
 }
 
@@ -322,7 +328,8 @@ impl Write {
 
 impl Store for Embedded {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.read().value(key)?.map(|value| value.to_vec()))
+        let value = self.read().value(key).map_err(|error| self.reading(error))?;
+        Ok(value.map(|value| value.to_vec()))
     }
 
     fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {

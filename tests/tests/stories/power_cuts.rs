@@ -8,7 +8,7 @@ use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::load::Load;
-use quorate_tests::requests::{self, CREATE_WALLET};
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
 use serde_json::json;
 
 use crate::disk::Disk;
@@ -68,6 +68,36 @@ async fn the_first_activity_is_kept() {
     daemon.restart().await;
     let again = daemon.root(0).send(&submit_path(CREATE_WALLET), &body).await.activity_in("COMPLETED");
     assert_eq!(again, made);
+    drop(daemon);
+    drop(disk);
+}
+
+#[tokio::test]
+async fn bodies_of_every_size_are_kept() {
+    let Some(mut disk) = Disk::or_skip() else { return };
+    let mut daemon = Daemon::start_on(Options::quorum(1, 1), &disk.root().join("data")).await;
+    let wallet = daemon.root(0).result(CREATE_WALLET, &requests::wallet("large")).await;
+    let address = wallet["addresses"][0].as_str().expect("an address").to_owned();
+    // Enough of each that pages of the store fill up with large records.
+    for (length, count) in [(1, 40), (12_000, 24), (60_000, 12), (300_000, 6), (2_000_000, 2)] {
+        let mut acknowledged = Vec::new();
+        for number in 0..count {
+            let root = daemon.root(0);
+            let text = format!("{number}{}", "x".repeat(length));
+            let body = root.proposal(SIGN, &requests::sign(&address, &text));
+            let made = root.send(&submit_path(SIGN), &body).await.activity_in("COMPLETED");
+            acknowledged.push((body, made));
+        }
+        daemon.freeze().await;
+        disk.cut();
+        daemon.kill();
+        disk = disk.remount();
+        daemon.restart().await;
+        for (body, made) in &acknowledged {
+            let again = daemon.root(0).send(&submit_path(SIGN), body).await.activity_in("COMPLETED");
+            assert_eq!(&again, made, "{length} bytes");
+        }
+    }
     drop(daemon);
     drop(disk);
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quorated::store::{Batch, Store, Verdict};
+use quorated::store::{Batch, Group, Store, Verdict};
 use quorated::turn::gather::{self, Receiver, Sender, queue};
 use tokio::sync::oneshot;
 
@@ -42,7 +42,7 @@ fn run(store: &dyn Store, mut waiting: Receiver<Waiting>) {
     while let Some(group) = waiting.group() {
         let (batches, replies): (Vec<Batch>, Vec<_>) =
             group.into_iter().map(|one| (one.batch, one.reply)).unzip();
-        let verdicts = store.commit(&batches).expect("the store takes writes");
+        let verdicts = store.commit(&Group { batches, trailer: Vec::new() }).expect("the store takes writes");
         for (reply, verdict) in replies.into_iter().zip(verdicts) {
             // A caller who went away needs no answer.
             let _ = reply.send(verdict);

@@ -16,7 +16,7 @@ use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, VoteRecord, layout};
 use quorate_core::seal::{NONCE, SealKey};
 use quorated::store::embedded::Embedded;
-use quorated::store::{Batch, Store, Verdict};
+use quorated::store::{Batch, Change, Group, Store, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
