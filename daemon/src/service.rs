@@ -194,7 +194,7 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     }
     let vault = Vault::open(folder, &data.key)?;
     upgrade::rewrite(&folder.join(STORE), barrier, vault, data.reserve)?;
-    let store = Arc::new(Embedded::open(&folder.join(STORE), data.reserve)?);
+    let store = Arc::new(Embedded::open_again(&folder.join(STORE), data.reserve)?);
     Ok(Barrier::new(store, Vault::open(folder, &data.key)?))
 }
 

@@ -122,3 +122,6 @@ fn each_chunk(
         take(rows)?;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,16 +71,27 @@ impl Embedded {
     pub fn open(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         durable::demand_fsync()?;
         create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
+        Ok(Self::of(open(folder)?, folder, reserve))
+    }
+
+    /// Opens a store that this process had open before: threads of sled hold its lock a little longer.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_again(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
+        Ok(Self::of(open_patiently(folder)?, folder, reserve))
+    }
+
+    fn of(db: sled::Db, folder: &Path, reserve: u64) -> Self {
         let space = Space::new(folder, reserve);
-        let db = open(folder)?;
         space.restore();
-        Ok(Self {
+        Self {
             folder: folder.to_owned(),
             space,
             state: RwLock::new(State { db: Some(db), before: BTreeMap::new() }),
             commits: Mutex::new(Commits::new(folder)),
             failed: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Whether sled has stored anything in files of their own, as stores of version 0.1 may have.
@@ -214,6 +225,19 @@ fn open(folder: &Path) -> Result<sled::Db, StoreError> {
         }
         Ok(Err(error)) => Err(damaged(error.to_string())),
         Err(_) => Err(damaged("its log is damaged".to_owned())),
+    }
+}
+
+/// Opens the database when the threads of the one before have let go of it.
+fn open_patiently(folder: &Path) -> Result<sled::Db, StoreError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match open(folder) {
+            Err(StoreError::InUse(_)) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened,
+        }
     }
 }
 
@@ -411,15 +435,7 @@ impl Store for Embedded {
         let failed = self.write().db.take();
         drop(failed);
         distrust_cache(&self.folder)?;
-        let until = Instant::now() + PATIENCE;
-        let db = loop {
-            match open(&self.folder) {
-                Err(StoreError::InUse(_)) if Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                opened => break opened?,
-            }
-        };
+        let db = open_patiently(&self.folder)?;
         *commits = Commits::new(&self.folder);
         *self.write() = State { db: Some(db), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);

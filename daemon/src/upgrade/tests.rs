@@ -1,0 +1,111 @@
+//! Tests of the upgrade on a store as version 0.1 wrote it.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::service::{self, Data};
+use crate::vault::KeySource;
+
+/// Longest part of a record in version 0.1, in bytes.
+const OLD_PART: usize = 48 * 1024;
+
+fn data(folder: &Path) -> Data {
+    Data { reserve: 0, ..Data::in_folder(folder.to_owned(), KeySource::File(folder.join("root.key")), true) }
+}
+
+fn key(letter: u8, number: u32) -> Vec<u8> {
+    [&[letter], number.to_be_bytes().as_slice()].concat()
+}
+
+fn record(number: u32) -> Vec<u8> {
+    vec![u8::try_from(number % 251).unwrap(); usize::try_from(number).unwrap() * 7000]
+}
+
+/// Seals and splits as version 0.1 did.
+fn old_rows(vault: &Vault, key: &[u8], record: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let seal = |key: &[u8], plain: &[u8], mark: u8| {
+        let mut nonce = [0; 12];
+        getrandom::fill(&mut nonce).unwrap();
+        let mut sealed = vault.seal().seal(nonce, key, plain).unwrap();
+        sealed.push(mark);
+        (key.to_vec(), sealed)
+    };
+    if record.len() <= OLD_PART {
+        return vec![seal(key, record, 1)];
+    }
+    let generation = [9; 8];
+    let parts = (0_u32..).zip(record.chunks(OLD_PART)).map(|(number, part)| {
+        let place = [b"~", key, &generation, number.to_be_bytes().as_slice()].concat();
+        seal(&place, part, 1)
+    });
+    let mut rows: Vec<_> = parts.collect();
+    let count = u32::try_from(rows.len()).unwrap();
+    rows.push(seal(key, &[generation.as_slice(), &count.to_be_bytes()].concat(), 2));
+    rows
+}
+
+/// A store of version 0.1 with files that sled never syncs.
+fn old_store(folder: &Path) {
+    let vault = Vault::create(folder, &KeySource::File(folder.join("root.key"))).unwrap();
+    let db = sled::Config::new().path(folder.join("store")).flush_every_ms(None).open().unwrap();
+    for number in 0..40 {
+        for (key, value) in old_rows(&vault, &key(b'a', number), &record(number)) {
+            db.insert(key, value).unwrap();
+        }
+    }
+    // A version that ends like a record that was split.
+    db.insert(key(b'v', 1), &2_u64.to_be_bytes()).unwrap();
+    db.flush().unwrap();
+    drop(db);
+    assert!(has_files(&folder.join("store/blobs")));
+}
+
+fn has_files(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_some()
+}
+
+/// Opens the store: threads of sled hold its lock a little longer.
+fn opened(data: &Data) -> Barrier {
+    loop {
+        match service::open_store(data) {
+            Err(service::StartError::Store(StoreError::InUse(_))) => std::thread::yield_now(),
+            barrier => return barrier.unwrap(),
+        }
+    }
+}
+
+fn is_complete(barrier: &Barrier) {
+    for number in 0..40 {
+        assert_eq!(barrier.read(&key(b'a', number)).unwrap(), Some(record(number)), "{number}");
+    }
+    assert_eq!(barrier.store().register(&key(b'v', 1)).unwrap(), 2);
+    let rows = barrier.store().rows(Page::first(b"", 100_000)).unwrap();
+    assert!(rows.iter().all(|(_, value)| value.len() <= LONGEST_VALUE));
+}
+
+#[test]
+fn a_store_of_version_0_1_is_rewritten_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    old_store(folder.path());
+    let data = data(folder.path());
+    is_complete(&opened(&data));
+    assert!(!has_files(&folder.path().join("store/blobs")));
+    // What is rewritten is not rewritten again.
+    is_complete(&opened(&data));
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name != "store.old" && name != "store.new"), "{left:?}");
+}
+
+#[test]
+fn an_interrupted_replacement_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    old_store(folder.path());
+    let (data, store) = (data(folder.path()), folder.path().join("store"));
+    // After the first of the two renames.
+    fs::rename(&store, beside(&store, "old")).unwrap();
+    fs::create_dir(beside(&store, "new")).unwrap();
+    is_complete(&opened(&data));
+    // After both, before the old store was removed.
+    fs::create_dir(beside(&store, "old")).unwrap();
+    is_complete(&opened(&data));
+    assert!(!beside(&store, "old").exists() && !beside(&store, "new").exists());
+}
