@@ -200,6 +200,8 @@ impl Found {
         match (self.mark, self.file) {
             // A new store, or one of version 0.1.
             (None, None) => Ok(()),
+            // The first start was interrupted before it wrote to the store.
+            (None, Some(seen)) if seen.number == 0 => Ok(()),
             (None, Some(seen)) => Err(lost(path, 0, seen.number)),
             (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
             (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
@@ -267,20 +269,19 @@ impl Guard {
     ) -> Result<(Self, Millis), GuardError> {
         let (number, newest) = found.newest();
         let mark = Mark { run: random()?, number: number.saturating_add(1), time: newest.max(now) };
+        if found.file.is_none() {
+            // From the first group on, the store is never without a guard file.
+            create_file(path, barrier, Mark { number, ..mark })?;
+        }
         let mut runs = found.runs;
         runs.begin(mark.run, mark.number);
         let writes =
             vec![Write::mark(RUNS.to_vec(), &runs.encode()), Write::mark(MARK.to_vec(), &mark.encode())];
         let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
         barrier.store().commit(&Group::of(batch))?;
-        let slots = [slot(barrier, mark)?, slot(barrier, mark)?];
-        let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
-        for (sector, slot) in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)).zip(slots) {
-            sector.iter_mut().zip(slot).for_each(|(to, from)| *to = from);
-        }
-        let system = |source| GuardError::System { file: path.to_owned(), source };
-        private_file::replace(path, &file).map_err(system)?;
-        let file = Arc::new(open_file(path).map_err(system)?);
+        create_file(path, barrier, mark)?;
+        let opened = open_file(path).map_err(|source| GuardError::System { file: path.to_owned(), source });
+        let file = Arc::new(opened?);
         let state = Mutex::new(State { file, mark, slot: 0 });
         let guard = Self { path: path.to_owned(), state, syncer: Syncer::start() };
         Ok((guard, newest))
@@ -434,6 +435,15 @@ fn slot(barrier: &Barrier, mark: Mark) -> Result<Vec<u8>, Corrupt> {
     getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
     let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &mark.encode())?;
     Ok([MAGIC.as_slice(), &sealed].concat())
+}
+
+/// Creates or replaces the guard file, with the same mark in each slot.
+fn create_file(path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
+    let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
+    for sector in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)) {
+        sector.iter_mut().zip(slot(barrier, mark)?).for_each(|(to, from)| *to = from);
+    }
+    private_file::replace(path, &file).map_err(|source| GuardError::System { file: path.to_owned(), source })
 }
 
 fn open_file(path: &Path) -> io::Result<File> {

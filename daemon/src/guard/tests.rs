@@ -165,6 +165,26 @@ fn a_missing_or_damaged_guard_is_told() {
 }
 
 #[test]
+fn a_first_start_that_was_interrupted_can_be_repeated() {
+    let place = Place::new();
+    let barrier = place.barrier();
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    drop((guard, barrier));
+    let first = fs::read(place.guard()).unwrap();
+    // Killed before the store took its first group: the guard file is there, the store is empty.
+    fs::remove_dir_all(place.folder.path().join("store")).unwrap();
+    fs::remove_file(place.guard()).unwrap();
+    let barrier = place.barrier();
+    create_file(&place.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
+    drop(barrier);
+    place.run(1);
+    // An empty store under a guard that has seen groups is a loss.
+    fs::remove_dir_all(place.folder.path().join("store")).unwrap();
+    fs::write(place.guard(), first).unwrap();
+    assert!(matches!(place.check(), Err(GuardError::Lost { found: 0, seen: 1, .. })));
+}
+
+#[test]
 fn the_newest_time_survives() {
     let place = Place::new();
     let barrier = place.barrier();
