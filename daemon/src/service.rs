@@ -308,28 +308,31 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: 
     let mut before = turns.figures();
     let mut clock_lags = false;
     let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
-    loop {
+    while !stop.is_cancelled() {
         tokio::select! {
             () = stop.cancelled() => break,
-            _ = ticks.tick() => {
-                let figures = turns.figures();
-                metrics.committed(figures.commits.saturating_sub(before.commits));
-                for _ in before.groups..figures.groups {
-                    metrics.synced();
-                }
-                before = figures;
-                let ready = turns.takes_writes();
-                readiness.set(ready);
-                metrics.store_is_ready(ready);
-                turns.world().keep_time();
-                let lag = clock::behind();
-                metrics.clock_is_behind(lag);
-                if lag > CLOCK_LAG && !clock_lags {
-                    tracing::warn!(millis = lag, "the system's clock is behind the newest time ever seen, which holds");
-                }
-                clock_lags = lag > CLOCK_LAG;
-            }
+            _ = ticks.tick() => {}
+            () = turns.world().store_state.notified() => {}
         }
+        let figures = turns.figures();
+        metrics.committed(figures.commits.saturating_sub(before.commits));
+        for _ in before.groups..figures.groups {
+            metrics.synced();
+        }
+        before = figures;
+        let ready = turns.takes_writes();
+        readiness.set(ready);
+        metrics.store_is_ready(ready);
+        turns.world().keep_time();
+        let lag = clock::behind();
+        metrics.clock_is_behind(lag);
+        if lag > CLOCK_LAG && !clock_lags {
+            tracing::warn!(
+                millis = lag,
+                "the system's clock is behind the newest time ever seen, which holds"
+            );
+        }
+        clock_lags = lag > CLOCK_LAG;
     }
     readiness.set(false);
 }

@@ -99,7 +99,7 @@ impl Gauge {
     }
 
     /// Enters a state, which is logged when it changes.
-    fn enter(&self, next: StoreState) {
+    fn enter(&self, shared: &Shared, next: StoreState) {
         let mut state = self.state();
         if std::mem::discriminant(&*state) == std::mem::discriminant(&next) {
             return;
@@ -114,14 +114,16 @@ impl Gauge {
             }
         }
         *state = next;
+        drop(state);
+        shared.state_changed();
     }
 
-    fn enter_failed(&self, error: &dyn std::error::Error) {
-        self.enter(StoreState::Failed { since: now(), cause: error.to_string() });
+    fn enter_failed(&self, shared: &Shared, error: &dyn std::error::Error) {
+        self.enter(shared, StoreState::Failed { since: now(), cause: error.to_string() });
     }
 
-    fn enter_full(&self, error: &StoreError) {
-        self.enter(StoreState::Full { since: now(), cause: error.to_string() });
+    fn enter_full(&self, shared: &Shared, error: &StoreError) {
+        self.enter(shared, StoreState::Full { since: now(), cause: error.to_string() });
     }
 }
 
@@ -188,9 +190,9 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
         }
         if !ready {
             match shared.barrier.store().ready() {
-                Ok(()) => gauge.enter(StoreState::Ready),
-                Err(error @ StoreError::Full { .. }) => gauge.enter_full(&error),
-                Err(error) => gauge.enter_failed(&error),
+                Ok(()) => gauge.enter(shared, StoreState::Ready),
+                Err(error @ StoreError::Full { .. }) => gauge.enter_full(shared, &error),
+                Err(error) => gauge.enter_failed(shared, &error),
             }
         }
         if !group.is_empty() {
@@ -222,7 +224,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     let trailer = match shared.guard.trailer(&shared.barrier, time) {
         Ok(trailer) => trailer,
         Err(error) => {
-            gauge.enter_failed(&error);
+            gauge.enter_failed(shared, &error);
             return refuse(group, CommitError::Unavailable);
         }
     };
@@ -237,11 +239,11 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     let verdicts = match shared.barrier.store().commit(&group) {
         Ok(verdicts) => verdicts,
         Err(error @ StoreError::Full { .. }) => {
-            gauge.enter_full(&error);
+            gauge.enter_full(shared, &error);
             return answer_all(rest, CommitError::Full);
         }
         Err(error) => {
-            gauge.enter_failed(&error);
+            gauge.enter_failed(shared, &error);
             return answer_all(rest, CommitError::Unavailable);
         }
     };
@@ -250,7 +252,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
         && let Err(error) = shared.guard.advance(&shared.barrier, time)
     {
         // The group is durable, but a loss of it would not be noticed: no more are taken until the guard is written.
-        gauge.enter_failed(&error);
+        gauge.enter_failed(shared, &error);
     }
     gauge.groups.fetch_add(1, Ordering::Relaxed);
     let mut replies = Vec::with_capacity(rest.len());

@@ -93,6 +93,8 @@ pub struct Shared {
     pub mails: tokio::sync::Notify,
     /// Rings when something was deleted of which more has to be removed.
     pub leftovers: tokio::sync::Notify,
+    /// Notified when the store takes writes again, or no more.
+    pub store_state: tokio::sync::Notify,
 }
 
 impl Shared {
@@ -112,6 +114,7 @@ impl Shared {
             notices: tokio::sync::Notify::new(),
             mails: tokio::sync::Notify::new(),
             leftovers: tokio::sync::Notify::new(),
+            store_state: tokio::sync::Notify::new(),
         }
     }
 }
@@ -205,6 +208,11 @@ impl Shared {
         self.keys.forget_all(&[]);
     }
 
+    /// Tells those who show it that the store takes writes again, or no more.
+    fn state_changed(&self) {
+        self.store_state.notify_one();
+    }
+
     /// Wakes all that works off what is stored.
     fn wake_all(&self) {
         self.notices.notify_one();
@@ -214,8 +222,9 @@ impl Shared {
 
     /// Remembers the time, so that what expired by it stays expired, whatever clock the next start finds.
     pub fn keep_time(&self) {
+        // A guard file that cannot be written is reported by the next commit.
         if let Err(error) = self.guard.keep_time(&self.barrier, now()) {
-            tracing::warn!(cause = %error, "the time cannot be kept");
+            tracing::debug!(cause = %error, "the time cannot be kept");
         }
     }
 
@@ -445,7 +454,8 @@ fn refused(error: CommitError) -> Fault {
 }
 
 fn log(corrupt: Option<&Corrupt>) {
-    if let Some(corrupt) = corrupt {
+    // That the store is being reopened is logged once, and not for each request.
+    if let Some(corrupt) = corrupt.filter(|corrupt| **corrupt != Corrupt::Unavailable) {
         tracing::error!(cause = %corrupt, "a request met a fault of the daemon");
     }
 }
