@@ -1,11 +1,12 @@
 //! Values with limits: parsed once, trusted afterwards. Each refuses in the words of the wire.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::Value;
 
 /// Longest label, in Unicode scalar values.
 pub const LABEL_LIMIT: usize = 255;
@@ -240,11 +241,29 @@ impl<T: Serialize, const N: usize> Serialize for AtMost<T, N> {
 
 impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let items = Vec::deserialize(deserializer)?;
-        if items.len() > N {
-            return Err(de::Error::custom(format!("must have at most {N} elements")));
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+/// Reads a list, and stops at the first element that is too many.
+struct Items<T, const N: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const N: usize> de::Visitor<'de> for Items<T, N> {
+    type Value = AtMost<T, N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            if items.len() == N {
+                return Err(de::Error::custom(format!("must have at most {N} elements")));
+            }
+            items.push(item);
         }
-        Ok(Self(items))
+        Ok(AtMost(items))
     }
 }
 
@@ -275,12 +294,31 @@ impl Serialize for Decimal {
 
 impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = match Value::deserialize(deserializer)? {
-            Value::Number(number) => number.as_u64(),
-            Value::String(text) => decimal(&text),
-            _ => None,
-        };
-        number.map(Self).ok_or_else(|| de::Error::custom("expected an unsigned 64-bit number in decimal"))
+        deserializer.deserialize_any(DecimalVisitor)
+    }
+}
+
+struct DecimalVisitor;
+
+impl de::Visitor<'_> for DecimalVisitor {
+    type Value = Decimal;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an unsigned 64-bit number in decimal")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Decimal, E> {
+        Ok(Decimal(number))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Decimal, E> {
+        u64::try_from(number)
+            .map(Decimal)
+            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Decimal, E> {
+        decimal(text).map(Decimal).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
     }
 }
 
@@ -343,7 +381,7 @@ mod tests {
     use super::*;
     use serde_json::{from_value, json};
 
-    fn reads<T: de::DeserializeOwned>(value: Value) -> bool {
+    fn reads<T: de::DeserializeOwned>(value: serde_json::Value) -> bool {
         from_value::<T>(value).is_ok()
     }
 

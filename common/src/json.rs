@@ -1,11 +1,14 @@
 //! JSON as a signed body needs it: one meaning only. Doubled members, deep nesting and trailing text
 //! are refused; explicit nulls count as absent and member names are brought to lowerCamelCase, as the
 //! proto3 JSON mapping demands.
+//!
+//! Nothing here builds a tree of what was sent: a tree of small values takes a hundred times their text.
 
 use std::fmt;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// How deep objects and lists may nest.
 pub const DEPTH_LIMIT: usize = 64;
@@ -29,20 +32,93 @@ pub enum Flaw {
     },
 }
 
-/// Reads one JSON value. See the module for what is refused.
-pub fn parse(bytes: &[u8]) -> Result<Value, Flaw> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { depth: 0 }.deserialize(&mut deserializer).map_err(|_| Flaw::Unreadable)?;
-    deserializer.end().map_err(|_| Flaw::Unreadable)?;
-    Ok(value)
+/// A JSON value that was read strictly, as text in normal form: no white space, member names in lowerCamelCase, no
+/// member that is null.
+pub struct Document(String);
+
+impl Document {
+    /// Reads one JSON value. The module documentation lists what is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Flaw::Unreadable`] if the bytes are not one acceptable value.
+    pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
+        let mut writer = Writer { text: Vec::with_capacity(bytes.len()), ..Writer::default() };
+        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+        let strict = Strict { writer: &mut writer, depth: 0 };
+        strict.deserialize(&mut deserializer).map_err(|_| Flaw::Unreadable)?;
+        deserializer.end().map_err(|_| Flaw::Unreadable)?;
+        String::from_utf8(writer.text).map(Self).map_err(|_| Flaw::Unreadable)
+    }
+
+    /// Returns the text in normal form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns whether the value is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Reads the value as a typed one.
+    ///
+    /// # Errors
+    ///
+    /// The first member that does not fit its type.
+    pub fn typed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Flaw> {
+        typed(&self.0, "")
+    }
 }
 
-/// Turns a value into a typed one; `path` names where the value stands in the body.
-pub fn typed<T: DeserializeOwned>(value: Value, path: &str) -> Result<T, Flaw> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
+/// Reads one JSON value into a tree, which takes up to a hundred times the memory of the text.
+///
+/// # Errors
+///
+/// [`Flaw::Unreadable`] if the bytes are not one acceptable value.
+pub fn parse(bytes: &[u8]) -> Result<Value, Flaw> {
+    serde_json::from_str(&Document::read(bytes)?.0).map_err(|_| Flaw::Unreadable)
+}
+
+/// Reads JSON in normal form as a typed value; `path` names the value's position in the body.
+///
+/// # Errors
+///
+/// The first member that does not fit its type.
+pub fn typed<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Flaw> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let place = error.path().to_string();
-        flaw(path, &place, &error.into_inner().to_string())
+        let cause = error.into_inner();
+        let message = cause.to_string();
+        // The position is one in the normal form, which nobody sent.
+        let position = format!(" at line {} column {}", cause.line(), cause.column());
+        flaw(path, &place, message.strip_suffix(&position).unwrap_or(&message))
     })
+}
+
+/// The value of a member that is looked for in an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Member {
+    /// Missing or null.
+    Absent,
+    /// A string.
+    Text(String),
+    /// A value of another type.
+    Other,
+}
+
+/// Looks for one member of a JSON object without keeping anything else of it. The bytes are not fully checked:
+/// [`Document::read`] may still refuse them, but never finds another value of this member.
+///
+/// # Errors
+///
+/// [`Flaw::Unreadable`] if the bytes are not one JSON object, or if the member appears twice.
+pub fn member(bytes: &[u8], name: &'static str) -> Result<Member, Flaw> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let found = deserializer.deserialize_map(Find(name)).map_err(|_| Flaw::Unreadable)?;
+    deserializer.end().map_err(|_| Flaw::Unreadable)?;
+    Ok(found)
 }
 
 /// Texts of rules that clients know word for word, so no place is added to them.
@@ -86,100 +162,274 @@ pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
     Flaw::Member { reason: format!("invalid request body: `{path}`: {rule}"), path }
 }
 
-/// `user_name` becomes `userName`; other names stay.
-fn camel(name: String) -> String {
-    if !name.contains('_') {
-        return name;
+/// Appends a member name, in which `user_name` becomes `userName`.
+fn camel(name: &str, out: &mut String) {
+    let mut parts = name.split('_');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let mut letters = part.chars();
+        out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        out.push_str(letters.as_str());
     }
-    let mut out = String::with_capacity(name.len());
-    let mut upper = false;
-    for letter in name.chars() {
-        match letter {
-            '_' => upper = true,
-            letter if upper => {
-                out.extend(letter.to_uppercase());
-                upper = false;
-            }
-            letter => out.push(letter),
-        }
-    }
-    out
 }
 
-struct Strict {
+/// The normal form of what was read so far, and the member names of the objects that are still open.
+#[derive(Default)]
+struct Writer {
+    text: Vec<u8>,
+    /// Member names of all open objects, one after the other.
+    names: String,
+    /// Where each of them begins.
+    starts: Vec<usize>,
+}
+
+impl Writer {
+    fn json<T: serde::Serialize + ?Sized, E: Error>(&mut self, value: &T) -> Result<(), E> {
+        serde_json::to_writer(&mut self.text, value).map_err(E::custom)
+    }
+
+    /// Writes the name that was read last.
+    fn last_name<E: Error>(&mut self) -> Result<(), E> {
+        let name = self.starts.last().and_then(|start| self.names.get(*start..)).unwrap_or_default();
+        serde_json::to_writer(&mut self.text, name).map_err(E::custom)
+    }
+
+    /// Forgets the names from `first` on, and returns whether each of them was there once.
+    fn close(&mut self, first: usize) -> bool {
+        let starts = self.starts.get(first..).unwrap_or_default();
+        let ends = starts.iter().skip(1).copied().chain([self.names.len()]);
+        let names = starts.iter().zip(ends).filter_map(|(start, end)| self.names.get(*start..end));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        let is_unique = names.iter().zip(names.iter().skip(1)).all(|(one, next)| one != next);
+        if let Some(start) = starts.first().copied() {
+            self.names.truncate(start);
+        }
+        self.starts.truncate(first);
+        is_unique
+    }
+}
+
+/// Reads one value into the writer, and returns whether it is null.
+struct Strict<'w> {
+    writer: &'w mut Writer,
     depth: usize,
 }
 
-impl Strict {
-    fn deeper<E: serde::de::Error>(&self) -> Result<Self, E> {
+impl Strict<'_> {
+    fn deeper<E: Error>(&mut self) -> Result<Strict<'_>, E> {
         if self.depth >= DEPTH_LIMIT {
             return Err(E::custom("nested too deep"));
         }
-        Ok(Self { depth: self.depth.saturating_add(1) })
+        Ok(Strict { writer: &mut *self.writer, depth: self.depth.saturating_add(1) })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
-    type Value = Value;
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
-    type Value = Value;
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<bool, E> {
+        self.writer.json(&value).map(|()| false)
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<bool, E> {
+        self.writer.json(&value).map(|()| false)
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<bool, E> {
+        self.writer.json(&value).map(|()| false)
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_f64<E: Error>(self, value: f64) -> Result<bool, E> {
+        self.writer.json(&value).map(|()| false)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+    fn visit_str<E: Error>(self, value: &str) -> Result<bool, E> {
+        self.writer.json(value).map(|()| false)
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        self.writer.json(&()).map(|()| true)
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = seq.next_element_seed(self.deeper()?)? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value_seed(self.deeper()?)?;
-            if object.insert(camel(name), value).is_some() {
-                return Err(serde::de::Error::custom("a member stands twice"));
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<bool, A::Error> {
+        self.writer.text.push(b'[');
+        let first = self.writer.text.len();
+        loop {
+            let before = self.writer.text.len();
+            if before > first {
+                self.writer.text.push(b',');
+            }
+            if seq.next_element_seed(self.deeper()?)?.is_none() {
+                self.writer.text.truncate(before);
+                break;
             }
         }
-        object.retain(|_, value| !value.is_null());
-        Ok(Value::Object(object))
+        self.writer.text.push(b']');
+        Ok(false)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
+        let names = self.writer.starts.len();
+        self.writer.text.push(b'{');
+        let first = self.writer.text.len();
+        while map.next_key_seed(Name(self.writer))?.is_some() {
+            let before = self.writer.text.len();
+            if before > first {
+                self.writer.text.push(b',');
+            }
+            self.writer.last_name()?;
+            self.writer.text.push(b':');
+            if map.next_value_seed(self.deeper()?)? {
+                self.writer.text.truncate(before);
+            }
+        }
+        if !self.writer.close(names) {
+            return Err(A::Error::custom("a member appears twice"));
+        }
+        self.writer.text.push(b'}');
+        Ok(false)
+    }
+}
+
+/// Reads a member name into the writer's names.
+struct Name<'w>(&'w mut Writer);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<(), E> {
+        self.0.starts.push(self.0.names.len());
+        camel(name, &mut self.0.names);
+        Ok(())
+    }
+}
+
+/// Finds the value of the member with this name.
+struct Find(&'static str);
+
+impl<'de> Visitor<'de> for Find {
+    type Value = Member;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member, A::Error> {
+        let mut found = None;
+        while let Some(is_it) = map.next_key_seed(Is(self.0))? {
+            if !is_it {
+                map.next_value::<IgnoredAny>()?;
+            } else if found.replace(map.next_value_seed(Text)?).is_some() {
+                return Err(A::Error::custom("a member appears twice"));
+            }
+        }
+        Ok(found.unwrap_or(Member::Absent))
+    }
+}
+
+/// Returns whether a member has this name.
+struct Is(&'static str);
+
+impl<'de> DeserializeSeed<'de> for Is {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        if !name.contains('_') {
+            return Ok(name == self.0);
+        }
+        let mut out = String::new();
+        camel(name, &mut out);
+        Ok(out == self.0)
+    }
+}
+
+/// Reads the value of the member that was looked for.
+struct Text;
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = Member;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Member, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Member;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Member, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Member, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Member, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Member, E> {
+        Ok(Member::Other)
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Member, E> {
+        Ok(Member::Text(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Member, E> {
+        Ok(Member::Absent)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Member, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Member::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Member::Other)
     }
 }
 
@@ -216,9 +466,78 @@ mod tests {
     }
 
     #[test]
+    fn a_member_is_found_without_reading_the_rest() {
+        let text = |text: &str| Ok(Member::Text(text.to_owned()));
+        for (body, expected) in [
+            (r#"{"id":"a"}"#, text("a")),
+            (r#" { "b" : [{"id":1}], "id" : "a\u0062" } "#, text("ab")),
+            (r#"{"\u0069d":"a"}"#, text("a")),
+            (r#"{"i_d":"a"}"#, Ok(Member::Absent)),
+            (r#"{"Id":"a"}"#, Ok(Member::Absent)),
+            (r#"{"id":null}"#, Ok(Member::Absent)),
+            ("{}", Ok(Member::Absent)),
+            (r#"{"id":7}"#, Ok(Member::Other)),
+            (r#"{"id":{"id":"a"}}"#, Ok(Member::Other)),
+            (r#"{"id":["a"]}"#, Ok(Member::Other)),
+            (r#"{"id":"a","id":"a"}"#, Err(Flaw::Unreadable)),
+            (r#"{"id":null,"id":"a"}"#, Err(Flaw::Unreadable)),
+            (r#"{"id":"a","_id":"a"}"#, text("a")),
+            (r#"{"id":"a"}{}"#, Err(Flaw::Unreadable)),
+            (r#"{"id":"a""#, Err(Flaw::Unreadable)),
+            (r#"["id","a"]"#, Err(Flaw::Unreadable)),
+            ("null", Err(Flaw::Unreadable)),
+            ("", Err(Flaw::Unreadable)),
+        ] {
+            assert_eq!(member(body.as_bytes(), "id"), expected, "{body}");
+        }
+        let twice = br#"{"userName":"a","user_name":"a"}"#;
+        assert_eq!(member(twice, "userName"), Err(Flaw::Unreadable));
+        assert_eq!(member(br#"{"user_name":"a"}"#, "userName"), text("a"));
+    }
+
+    proptest::proptest! {
+        /// What the search finds is what the whole reading finds, wherever that succeeds.
+        #[test]
+        fn a_member_has_one_meaning(body in r#"\{("(a|b|a_b|aB|\\u0061)":(null|"x"|"y"|1|\{"aB":"z"\}|\["x"\]),?){0,3}\}"#) {
+            for name in ["a", "aB"] {
+                let Ok(value) = parse(body.as_bytes()) else { continue };
+                let expected = match value.get(name) {
+                    None => Member::Absent,
+                    Some(Value::String(text)) => Member::Text(text.clone()),
+                    Some(_) => Member::Other,
+                };
+                proptest::prop_assert_eq!(member(body.as_bytes(), name), Ok(expected));
+            }
+        }
+
+        /// The normal form is the value that a reader without our rules finds, but for names and nulls.
+        #[test]
+        fn the_normal_form_says_the_same(text in r#"(\[|\{"a":|1|-0|2\.50|1e15|"[ab\\n\u{e9}]{0,3}"|true|null|,|\]|\}| ){0,12}"#) {
+            let plain = serde_json::from_str::<Value>(&text);
+            match parse(text.as_bytes()) {
+                Err(_) => proptest::prop_assert!(plain.is_err() || text.matches('a').count() > 1),
+                Ok(read) => proptest::prop_assert_eq!(read, without_nulls(plain.unwrap())),
+            }
+        }
+    }
+
+    fn without_nulls(value: Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let kept = members.into_iter().filter(|(_, value)| !value.is_null());
+                Value::Object(kept.map(|(name, value)| (name, without_nulls(value))).collect())
+            }
+            Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+            other => other,
+        }
+    }
+
+    #[test]
     fn reads_as_proto_json_does() {
-        let body = br#"{"user_name":"a","b":null,"c":[null,{"d":null}]}"#;
-        assert_eq!(parse(body).unwrap(), json!({"userName": "a", "c": [null, {}]}));
+        let body =
+            br#"{"user_name":"a", "b":null,"c":[null,{"d":null}], "_e_":"\u0041\n", "f__g":-0.5e1, "h": []}"#;
+        let expected = r#"{"userName":"a","c":[null,{}],"E":"A\n","fG":-5.0,"h":[]}"#;
+        assert_eq!(Document::read(body).unwrap().as_str(), expected);
     }
 
     #[derive(Deserialize, Debug)]
@@ -232,7 +551,8 @@ mod tests {
     #[test]
     fn names_the_member_and_not_its_value() {
         let check = |value: Value, expected: &str| {
-            assert_eq!(typed::<Sample>(value, "parameters").unwrap_err().to_string(), expected);
+            let told = typed::<Sample>(&value.to_string(), "parameters").unwrap_err().to_string();
+            assert_eq!(told, expected);
         };
         check(json!({"count": []}), "invalid request body: missing field `userName`");
         check(

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
+use crate::json::Document;
 use crate::webauthn::{Assertion, PasskeyKey};
 
 mod sign;
@@ -126,11 +127,11 @@ impl Stamp {
             return Err(StampFlaw::Malformed);
         }
         let json = base64(header).ok_or(StampFlaw::Malformed)?;
-        let value = crate::json::parse(&json).map_err(|_| StampFlaw::Malformed)?;
-        if !value.is_object() {
+        let document = Document::read(&json).map_err(|_| StampFlaw::Malformed)?;
+        if !document.is_object() {
             return Err(StampFlaw::Malformed);
         }
-        let members: Members = serde_json::from_value(value).map_err(|_| StampFlaw::Members)?;
+        let members: Members = document.typed().map_err(|_| StampFlaw::Members)?;
         Ok(Self {
             public_key: members.public_key.to_ascii_lowercase(),
             scheme: Scheme::of_name(&members.scheme)

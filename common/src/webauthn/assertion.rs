@@ -7,6 +7,7 @@ use super::authenticator_data::AuthenticatorData;
 use super::client_data::{Ceremony, ClientData};
 use super::public_key::PasskeyKey;
 use super::{CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES, decoded, digits_of, encoded};
+use crate::json::Document;
 use crate::stamp;
 
 /// Longest authenticator data of an assertion: 37 bytes, and room for extensions.
@@ -66,13 +67,13 @@ impl Assertion {
         if header.len() > stamp::LIMIT_BYTES {
             return Err(AssertionFlaw::Malformed);
         }
-        let value = if header.starts_with('{') {
-            crate::json::parse(header.as_bytes())
+        let document = if header.starts_with('{') {
+            Document::read(header.as_bytes())
         } else {
-            crate::json::parse(&stamp::base64(header).ok_or(AssertionFlaw::Malformed)?)
+            Document::read(&stamp::base64(header).ok_or(AssertionFlaw::Malformed)?)
         };
-        let value = value.ok().filter(serde_json::Value::is_object).ok_or(AssertionFlaw::Malformed)?;
-        let members: Members = serde_json::from_value(value).map_err(|_| AssertionFlaw::Members)?;
+        let document = document.ok().filter(Document::is_object).ok_or(AssertionFlaw::Malformed)?;
+        let members: Members = document.typed().map_err(|_| AssertionFlaw::Members)?;
         Self::of(&members).ok_or(AssertionFlaw::Members)
     }
 

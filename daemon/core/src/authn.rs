@@ -8,12 +8,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::json::{self, Document, Flaw, Member};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, StampKey};
 use quorate_common::webauthn::Assertion;
 
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
-use crate::refusal::{Authn, Denied, Missing, Refusal};
+use crate::refusal::{Authn, Denied, Intent, Missing, Refusal};
 use crate::view::Caller;
 use crate::world::{Page, World};
 
@@ -43,6 +44,47 @@ pub enum Reach {
     Invitations,
 }
 
+/// A body whose stamp was verified.
+pub struct Stamped {
+    /// Who sent it, and what it acts upon.
+    pub authenticated: Authenticated,
+    /// The body, read as a whole.
+    pub document: Document,
+}
+
+/// Authenticates a request and only then reads its whole body. Before the stamp is verified, nothing of the body is
+/// kept but the id of the organization, so that an unauthenticated body costs no more than its bytes.
+///
+/// Errors come in this order: the stamp's header, the body's form and its `organizationId`, the organization, the
+/// credential, the signature, the rest of the body.
+pub fn stamped(
+    world: &dyn World,
+    credentials: &Credentials,
+    body: &[u8],
+    reach: Reach,
+    now: Millis,
+) -> Result<Stamped, Refusal> {
+    let proof = Proof::read(credentials)?;
+    let organization = organization_of(body)?;
+    let authenticated = authenticate(world, proof, credentials.source, body, organization, reach, now)?;
+    Ok(Stamped { authenticated, document: Document::read(body)? })
+}
+
+/// Refuses a request that cannot be authenticated, whatever its body says.
+pub fn admit(credentials: &Credentials) -> Result<(), Refusal> {
+    Proof::read(credentials).map(drop)
+}
+
+/// Returns `organizationId` of a body.
+fn organization_of(body: &[u8]) -> Result<OrganizationId, Refusal> {
+    const NAME: &str = "organizationId";
+    match json::member(body, NAME)? {
+        Member::Text(text) => text.parse().map_err(|_| Intent::OrganizationId.into()),
+        Member::Other => Err(Intent::OrganizationId.into()),
+        Member::Absent => Err(Flaw::Missing(NAME.to_owned()).into()),
+    }
+}
+
 /// A proven caller and the organization acted upon.
 pub struct Authenticated {
     /// Who asks.
@@ -54,21 +96,20 @@ pub struct Authenticated {
 }
 
 /// Finds the user whose key stamped these exact body bytes.
-pub fn authenticate(
+fn authenticate(
     world: &dyn World,
-    credentials: &Credentials,
+    proof: Proof,
+    source: Option<IpAddr>,
     body: &[u8],
     organization: OrganizationId,
     reach: Reach,
     now: Millis,
 ) -> Result<Authenticated, Refusal> {
-    let proof = Proof::read(credentials)?;
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
     if reach == Reach::Invitations {
-        return invited(named, proof, body, credentials.source);
+        return invited(named, proof, body, source);
     }
     let (home, target) = locate(world, named, &proof, reach)?;
-    let source = credentials.source;
     let caller = match proof {
         Proof::Key(stamp) => by_key(&home, &target, stamp, body, source, now)?,
         Proof::Passkey(assertion) => passkey::caller(world, &home, &assertion, body, source)?,

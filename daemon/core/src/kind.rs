@@ -12,8 +12,8 @@ use quorate_common::json::{self, Flaw};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::cx::Cx;
 use crate::params::NewUser;
@@ -106,7 +106,7 @@ pub trait Form:
 }
 
 /// Reads the parameters of a row.
-type Parse = fn(Value, &Entry) -> Result<Box<dyn Ready>, Refusal>;
+type Parse = fn(&str, &Entry) -> Result<Box<dyn Ready>, Refusal>;
 
 /// A row of the table: constants and plain functions.
 #[derive(Clone, Copy)]
@@ -159,9 +159,9 @@ impl Entry {
         format!("{key}Intent{version}")
     }
 
-    /// Reads parameters.
-    pub fn parse(&self, parameters: Value) -> Result<Box<dyn Ready>, Refusal> {
-        (self.parse)(parameters, self)
+    /// Reads parameters: JSON in normal form. None are an empty object.
+    pub fn parse(&self, parameters: Option<&RawValue>) -> Result<Box<dyn Ready>, Refusal> {
+        (self.parse)(parameters.map_or("{}", RawValue::get), self)
     }
 
     /// The row as data.
@@ -227,12 +227,8 @@ struct Prepared<F: Form> {
     plan: Option<<F::Kind as Kind>::Plan>,
 }
 
-fn parse<F: Form>(parameters: Value, entry: &Entry) -> Result<Box<dyn Ready>, Refusal> {
-    let parameters = match parameters {
-        Value::Null => Value::Object(Map::new()),
-        other => other,
-    };
-    if !parameters.is_object() {
+fn parse<F: Form>(parameters: &str, entry: &Entry) -> Result<Box<dyn Ready>, Refusal> {
+    if !parameters.starts_with('{') {
         let reason = "invalid request body: `parameters`: expected an object".to_owned();
         return Err(Flaw::Member { path: "parameters".to_owned(), reason }.into());
     }

@@ -84,6 +84,9 @@ pub const SECRET_BYTES: usize = 64 * 1024;
 pub const STATIC_PROPERTIES: usize = 20;
 /// Secrets that one request may delete.
 pub const DELETED_SECRETS: usize = 32;
+/// Longest body of a request that creates an organization, in bytes. Its stamp is by a passkey that the body itself
+/// brings, so the body is read before anything about its sender is known.
+pub const FOUNDING_BYTES: usize = 64 * 1024;
 /// Longest list that one request may carry.
 pub const BATCH: usize = 100;
 /// A body may be this old, in milliseconds: one hour.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
-use quorate_common::json;
+use quorate_common::json::{self, Document, Member};
 use quorate_common::stamp::Stamp;
-use serde_json::Value;
 
 use super::{Envelope, Submission, Turn, entry_of, in_time, stamped};
 use crate::authn::{self, Credentials};
 use crate::kind::Founder;
+use crate::limits::FOUNDING_BYTES;
 use crate::make::user;
 use crate::model::change::{self, Applied, Change, Founding};
 use crate::model::layout;
@@ -29,21 +29,25 @@ pub(super) fn found<'a>(
     operation: &str,
     credentials: &Credentials,
     body: &'a [u8],
-    value: Value,
 ) -> Result<Turn, Refusal> {
     if !world.takes_founders() {
         let text = "creating organizations is switched off here: whoever runs the service makes them";
         return Err(Unoffered::Feature(text.to_owned()).into());
     }
-    names_no_organization(&value)?;
-    let mut envelope: Envelope = json::typed(value, "")?;
+    authn::admit(credentials)?;
+    if body.len() > FOUNDING_BYTES {
+        return Err(Intent::Text("the body of a request that creates an organization is too large").into());
+    }
+    names_no_organization(body)?;
+    let document = Document::read(body)?;
+    let envelope: Envelope<'_> = document.typed()?;
     let entry = entry_of(operation, &envelope.activity_type)?;
-    let ready = entry.parse(std::mem::take(&mut envelope.parameters))?;
+    let ready = entry.parse(envelope.parameters)?;
     let flaw = Corrupt::Invariant("an organization is founded by somebody");
     let founder = ready.founder().ok_or(flaw.clone())?.clone();
     let passkey = founder.user.authenticators.first().ok_or(flaw)?.credential()?;
     let stamp = authn::founder(credentials, &passkey, body)?;
-    let (fingerprint, stamped, now) = (Fingerprint::of(body), stamped(&envelope.timestamp_ms)?, moment.now);
+    let (fingerprint, stamped, now) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?, moment.now);
     let submission = |target: Organization, caller: Caller| Submission {
         world,
         body,
@@ -85,11 +89,11 @@ fn has_room(world: &dyn World) -> Result<(), Refusal> {
 }
 
 /// The body bears no `organizationId`, or an empty one.
-fn names_no_organization(value: &Value) -> Result<(), Refusal> {
-    match value.get("organizationId") {
-        None => Ok(()),
-        Some(Value::String(text)) if text.is_empty() => Ok(()),
-        Some(_) => {
+fn names_no_organization(body: &[u8]) -> Result<(), Refusal> {
+    match json::member(body, "organizationId")? {
+        Member::Absent => Ok(()),
+        Member::Text(text) if text.is_empty() => Ok(()),
+        Member::Text(_) | Member::Other => {
             let text =
                 "invalid request body: `organizationId`: an organization that is to be created has none yet";
             Err(Intent::Text(text).into())

@@ -15,12 +15,13 @@ use quorate_common::bounded::Decimal;
 use quorate_common::fault::{Code, Fault};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
-use quorate_common::json;
+use quorate_common::json::Document;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::answer::{CanFlags, activity_answer};
-use crate::authn::{self, Authenticated, Credentials, Reach};
+use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
 use crate::consensus::{Approval, live_approvals};
 use crate::kind::{Entry, Ready};
 use crate::kinds;
@@ -28,7 +29,7 @@ use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::{ActivityRecord, Millis, Organization, layout};
 use crate::policy::{self, Case};
 use crate::records;
-use crate::refusal::{Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::refusal::{Authn, Corrupt, Intent, Missing, Refusal, Unoffered};
 use crate::view::{Caller, View};
 use crate::world::{Moment, World};
 
@@ -61,12 +62,13 @@ impl Turn {
 /// The members around the parameters.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope {
+struct Envelope<'a> {
     #[serde(rename = "type")]
     activity_type: String,
-    timestamp_ms: Value,
-    #[serde(default)]
-    parameters: Value,
+    #[serde(borrow)]
+    timestamp_ms: &'a RawValue,
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
 }
 
 /// A request on its way.
@@ -102,24 +104,17 @@ fn run<'a>(
     credentials: &Credentials,
     body: &'a [u8],
 ) -> Result<Turn, Refusal> {
-    if credentials.stamps.is_empty()
-        && credentials.webauthn.is_empty()
-        && credentials.attested == 0
-        && credentials.sessions > 0
-    {
-        return Err(crate::refusal::Authn::SessionOnSubmit.into());
-    }
-    let mut value = json::parse(body)?;
+    no_session(credentials)?;
     if kinds::founds(operation) {
-        return found::found(world, moment, operation, credentials, body, value);
+        return found::found(world, moment, operation, credentials, body);
     }
-    let organization = organization_of(&mut value)?;
     let reach = if kinds::admits_invited(operation) { Reach::Invitations } else { Reach::Usual };
-    let Authenticated { caller, target, .. } =
-        authn::authenticate(world, credentials, body, organization, reach, moment.now)?;
-    let mut envelope: Envelope = json::typed(value, "")?;
+    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, reach, moment.now)?;
+    let Authenticated { caller, target, .. } = authenticated;
+    let organization = target.id();
+    let envelope: Envelope<'_> = document.typed()?;
     let entry = entry_of(operation, &envelope.activity_type)?;
-    let (fingerprint, stamped) = (Fingerprint::of(body), stamped(&envelope.timestamp_ms)?);
+    let (fingerprint, stamped) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?);
     let mut submission =
         Submission { world, body, kept: None, fingerprint, stamped, caller, target, now: moment.now };
     submission.caller_is_inside()?;
@@ -129,7 +124,7 @@ fn run<'a>(
         return submission.replay(known, moment);
     }
     in_time(stamped, moment.now)?;
-    let ready = entry.parse(std::mem::take(&mut envelope.parameters))?;
+    let ready = entry.parse(envelope.parameters)?;
     if entry.masks {
         submission.kept = Some(masked(&envelope, organization, ready.as_ref())?);
     }
@@ -142,9 +137,28 @@ fn run<'a>(
     }
 }
 
+/// Refuses a submitted request that cannot be authenticated, whatever its body says.
+pub fn admit(credentials: &Credentials) -> Result<(), Refusal> {
+    no_session(credentials)?;
+    authn::admit(credentials)
+}
+
+/// Sessions are for queries.
+fn no_session(credentials: &Credentials) -> Result<(), Refusal> {
+    let Credentials { stamps, webauthn, attested, sessions, .. } = credentials;
+    if stamps.is_empty() && webauthn.is_empty() && *attested == 0 && *sessions > 0 {
+        return Err(Authn::SessionOnSubmit.into());
+    }
+    Ok(())
+}
+
 /// The body as it is kept of a kind that hides parts of it: the same members, with the parameters as they are
 /// echoed, and nothing that the kind does not know.
-fn masked(envelope: &Envelope, organization: OrganizationId, ready: &dyn Ready) -> Result<String, Corrupt> {
+fn masked(
+    envelope: &Envelope<'_>,
+    organization: OrganizationId,
+    ready: &dyn Ready,
+) -> Result<String, Corrupt> {
     let flaw = Corrupt::Invariant("an intent is one member");
     let intent: serde_json::Map<String, Value> =
         serde_json::from_str(ready.intent().get()).map_err(|_| flaw.clone())?;
@@ -158,16 +172,6 @@ fn masked(envelope: &Envelope, organization: OrganizationId, ready: &dyn Ready) 
     Ok(body.to_string())
 }
 
-/// Takes `organizationId` of a body.
-pub fn organization_of(value: &mut Value) -> Result<OrganizationId, Refusal> {
-    let object = value.as_object_mut().ok_or(json::Flaw::Unreadable)?;
-    match object.get("organizationId") {
-        Some(Value::String(text)) => text.parse().map_err(|_| Intent::OrganizationId.into()),
-        Some(_) => Err(Intent::OrganizationId.into()),
-        None => Err(json::Flaw::Missing("organizationId".to_owned()).into()),
-    }
-}
-
 /// The row of a type, if it belongs to the operation.
 fn entry_of(operation: &str, activity_type: &str) -> Result<&'static Entry, Refusal> {
     match kinds::find(activity_type) {
@@ -178,15 +182,16 @@ fn entry_of(operation: &str, activity_type: &str) -> Result<&'static Entry, Refu
 }
 
 /// The time that a body bears.
-fn stamped(timestamp: &Value) -> Result<Millis, Refusal> {
+fn stamped(timestamp: &RawValue) -> Result<Millis, Refusal> {
     let flaw = "invalid request body: `timestampMs`: expected milliseconds since 1970 as a decimal string";
-    let stamped: Result<Decimal, _> = serde_json::from_value(timestamp.clone());
+    let stamped: Result<Decimal, _> = serde_json::from_str(timestamp.get());
     stamped.map(|Decimal(stamped)| stamped).map_err(|_| Intent::Time(flaw).into())
 }
 
 /// The time that a body bears which was taken once.
 fn stamped_of(body: &str) -> Option<Millis> {
-    stamped(json::parse(body.as_bytes()).ok()?.get("timestampMs")?).ok()
+    let document = Document::read(body.as_bytes()).ok()?;
+    stamped(document.typed::<Envelope<'_>>().ok()?.timestamp_ms).ok()
 }
 
 fn in_time(stamped: Millis, now: Millis) -> Result<(), Refusal> {
@@ -206,8 +211,8 @@ pub(crate) fn proposal_of(record: &ActivityRecord) -> Result<(&'static Entry, Bo
     let flaw = Corrupt::Record("activity");
     let entry = kinds::by_number(record.number).ok_or(flaw.clone())?;
     let body = record.proposal().ok_or(flaw.clone())?;
-    let value = json::parse(body.as_bytes()).map_err(|_| flaw.clone())?;
-    let envelope: Envelope = json::typed(value, "").map_err(|_| flaw.clone())?;
+    let document = Document::read(body.as_bytes()).map_err(|_| flaw.clone())?;
+    let envelope: Envelope<'_> = document.typed().map_err(|_| flaw.clone())?;
     let ready = entry.parse(envelope.parameters).map_err(|_| flaw)?;
     Ok((entry, ready))
 }

@@ -2,9 +2,9 @@
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::ids::{ActivityId, EvaluationId, VoteId};
+use quorate_common::json::Document;
 use quorate_common::wire::{self, Timestamp};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -22,7 +22,7 @@ use crate::world::Order;
 const PAGE_BYTES: usize = 32 * 1024 * 1024;
 
 /// One activity.
-pub(super) fn get_activity(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_activity(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -36,7 +36,7 @@ pub(super) fn get_activity(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, R
 }
 
 /// What each policy said at each vote on an activity.
-pub(super) fn get_policy_evaluations(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_policy_evaluations(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -66,7 +66,7 @@ fn evaluation_id(vote: VoteId) -> EvaluationId {
 }
 
 /// A page of activities, newest first, of some statuses and types or of all.
-pub(super) fn list_activities(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_activities(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {

@@ -1,14 +1,13 @@
 //! Queries: what users of an organization, and of its parent, may read.
 
 use quorate_common::ids::OrganizationId;
-use quorate_common::json;
+use quorate_common::json::Document;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use crate::authn::{self, Authenticated, Credentials, Reach};
+use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
 use crate::model::{Millis, Organization, Tag, TagKind};
-use crate::pipeline::{Turn, organization_of};
+use crate::pipeline::Turn;
 use crate::refusal::{Corrupt, Refusal};
 use crate::view::Caller;
 use crate::world::World;
@@ -35,7 +34,7 @@ impl Asked<'_> {
     }
 }
 
-type Run = fn(&Asked<'_>, Value) -> Result<Vec<u8>, Refusal>;
+type Run = fn(&Asked<'_>, &Document) -> Result<Vec<u8>, Refusal>;
 
 /// A row of the table: name, reach of the caller's key, function.
 struct Entry {
@@ -141,16 +140,14 @@ fn run(
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| crate::refusal::Unoffered::Type(name.to_owned()))?;
-    let mut value = json::parse(body)?;
-    let organization = organization_of(&mut value)?;
-    let Authenticated { caller, target, .. } =
-        authn::authenticate(world, credentials, body, organization, entry.reach, now)?;
-    (entry.run)(&Asked { world, organization: &target, caller: &caller, now }, value)
+    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.reach, now)?;
+    let Authenticated { caller, target, .. } = authenticated;
+    (entry.run)(&Asked { world, organization: &target, caller: &caller, now }, &document)
 }
 
 /// Reads the members of a query.
-pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Refusal> {
-    Ok(json::typed(value, "")?)
+pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Refusal> {
+    Ok(document.typed()?)
 }
 
 /// An answer of one member.

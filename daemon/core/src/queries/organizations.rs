@@ -1,9 +1,9 @@
 //! Organizations: configuration, policies, and finding sub-organizations.
 
 use quorate_common::ids::{OrganizationId, PolicyId};
+use quorate_common::json::Document;
 use quorate_common::wire;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key, Lookup};
@@ -13,7 +13,7 @@ use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
 /// Features and root quorum.
-pub(super) fn get_organization_configs(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_organization_configs(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Serialize)]
     struct Configs {
         features: Vec<quorate_common::wire::Feature>,
@@ -23,7 +23,7 @@ pub(super) fn get_organization_configs(asked: &Asked<'_>, _: Value) -> Result<Ve
 }
 
 /// All that an organization holds, but for what is unbounded.
-pub(super) fn get_organization(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_organization(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Data<'a> {
@@ -61,7 +61,7 @@ pub(super) fn get_organization(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, R
 }
 
 /// One policy.
-pub(super) fn get_policy(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_policy(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -73,14 +73,14 @@ pub(super) fn get_policy(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Ref
 }
 
 /// All policies.
-pub(super) fn list_policies(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_policies(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut policies: Vec<_> = asked.organization.policies().map(|parsed| &parsed.policy).collect();
     policies.sort_by_key(|policy| (policy.created, policy.id));
     one("policies", &policies.into_iter().map(crate::model::Policy::wire).collect::<Vec<_>>())
 }
 
 /// Ids of sub-organizations: all, or those that a value finds.
-pub(super) fn list_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_suborgs(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -111,7 +111,7 @@ pub(super) fn list_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, R
 }
 
 /// Ids of sub-organizations of whom a user has proven a contact.
-pub(super) fn list_verified_suborgs(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_verified_suborgs(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 
 use quorate_common::ids::SecretId;
+use quorate_common::json::Document;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::Secret;
 use crate::refusal::{Intent, Refusal};
 
 /// A page of secrets, newest first.
-pub(super) fn list_secrets(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_secrets(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {

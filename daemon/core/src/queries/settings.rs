@@ -1,8 +1,8 @@
 //! What is set of an organization: webhook endpoints, session profiles, smart contract interfaces, IP allowlists.
 
 use quorate_common::ids::{SessionProfileId, SmartContractInterfaceId};
+use quorate_common::json::Document;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Asked, one, read};
 use crate::model::{SessionProfile, SmartContractInterface};
@@ -10,7 +10,7 @@ use crate::records;
 use crate::refusal::{Corrupt, Missing, Refusal};
 
 /// All webhook endpoints, oldest first.
-pub(super) fn list_webhook_endpoints(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_webhook_endpoints(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut endpoints: Vec<_> = asked.organization.webhook_endpoints.iter().collect();
     endpoints.sort_by_key(|endpoint| (endpoint.created, endpoint.id));
     let id = asked.id();
@@ -26,7 +26,7 @@ fn session_profiles(asked: &Asked<'_>) -> Result<Vec<SessionProfile>, Corrupt> {
 }
 
 /// One session profile.
-pub(super) fn get_session_profile(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_session_profile(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -38,14 +38,14 @@ pub(super) fn get_session_profile(asked: &Asked<'_>, value: Value) -> Result<Vec
 }
 
 /// All session profiles, oldest first.
-pub(super) fn get_session_profiles(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_session_profiles(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut profiles = session_profiles(asked)?;
     profiles.sort_by_key(|profile| (profile.created, profile.id));
     one("sessionProfiles", &profiles.iter().map(SessionProfile::wire).collect::<Vec<_>>())
 }
 
 /// One smart contract interface with its text.
-pub(super) fn get_smart_contract_interface(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_smart_contract_interface(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -59,7 +59,7 @@ pub(super) fn get_smart_contract_interface(asked: &Asked<'_>, value: Value) -> R
 }
 
 /// All smart contract interfaces with their texts, oldest first.
-pub(super) fn list_smart_contract_interfaces(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_smart_contract_interfaces(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut interfaces: Vec<_> = asked.organization.smart_contract_interfaces.iter().collect();
     interfaces.sort_by_key(|interface| (interface.created, interface.id));
     let whole = interfaces.into_iter().filter_map(|interface| whole(asked, interface).transpose());
@@ -75,7 +75,7 @@ fn whole(
 }
 
 /// The IP allowlist of the organization, or of one API key.
-pub(super) fn get_ip_allowlist(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_ip_allowlist(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {

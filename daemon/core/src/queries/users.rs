@@ -1,15 +1,15 @@
 //! Users, their credentials and tags, and who the caller is.
 
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, UserId};
+use quorate_common::json::Document;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Asked, one, read, tags};
 use crate::model::{ApiKey, Authenticator, OauthProvider, TagKind, User};
 use crate::refusal::{Corrupt, Missing, Refusal};
 
 /// The caller and their organization.
-pub(super) fn whoami(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn whoami(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Answer<'a> {
@@ -37,7 +37,7 @@ pub(super) fn whoami(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
 }
 
 /// One user.
-pub(super) fn get_user(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_user(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -49,14 +49,14 @@ pub(super) fn get_user(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refus
 }
 
 /// All users.
-pub(super) fn list_users(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_users(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut users: Vec<_> = asked.organization.users().collect();
     users.sort_by_key(|user| (user.created, user.id));
     one("users", &users.into_iter().map(User::wire).collect::<Vec<_>>())
 }
 
 /// One API key.
-pub(super) fn get_api_key(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_api_key(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -69,19 +69,19 @@ pub(super) fn get_api_key(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Re
 }
 
 /// The API keys of a user, or of all.
-pub(super) fn get_api_keys(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_api_keys(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     let users = users(asked, read::<MaybeUser>(value)?.user_id)?;
     let keys: Vec<_> = users.flat_map(|user| user.api_keys.iter().map(ApiKey::wire)).collect();
     one("apiKeys", &keys)
 }
 
 /// Tags of users.
-pub(super) fn list_user_tags(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_user_tags(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     tags(asked, TagKind::User, "userTags")
 }
 
 /// One authenticator.
-pub(super) fn get_authenticator(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_authenticator(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -94,7 +94,7 @@ pub(super) fn get_authenticator(asked: &Asked<'_>, value: Value) -> Result<Vec<u
 }
 
 /// The authenticators of a user.
-pub(super) fn get_authenticators(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_authenticators(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -107,7 +107,7 @@ pub(super) fn get_authenticators(asked: &Asked<'_>, value: Value) -> Result<Vec<
 }
 
 /// The OAuth identities of a user, or of all.
-pub(super) fn get_oauth_providers(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_oauth_providers(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     let users = users(asked, read::<MaybeUser>(value)?.user_id)?;
     let found: Vec<_> = users.flat_map(|user| user.oauth_providers.iter().map(OauthProvider::wire)).collect();
     one("oauthProviders", &found)

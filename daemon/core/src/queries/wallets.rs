@@ -3,8 +3,8 @@
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::Curve;
 use quorate_common::ids::{WalletAccountId, WalletId};
+use quorate_common::json::Document;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Asked, Cursor, Pagination, one, read};
 use crate::model::layout::{self, Key};
@@ -18,7 +18,7 @@ use crate::world::{Order, Page};
 const CHUNK: usize = 256;
 
 /// One wallet.
-pub(super) fn get_wallet(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_wallet(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -29,7 +29,7 @@ pub(super) fn get_wallet(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Ref
 }
 
 /// All wallets.
-pub(super) fn list_wallets(asked: &Asked<'_>, _: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_wallets(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
     let mut wallets: Vec<_> = asked.organization.wallets().collect();
     wallets.sort_by_key(|wallet| (wallet.created, wallet.id));
     one("wallets", &wallets.into_iter().map(Wallet::wire).collect::<Vec<_>>())
@@ -40,7 +40,7 @@ fn wallet<'a>(asked: &'a Asked<'_>, id: WalletId) -> Result<&'a Wallet, Refusal>
 }
 
 /// One account of a wallet, by address or by path.
-pub(super) fn get_wallet_account(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn get_wallet_account(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -94,7 +94,7 @@ fn by_path(asked: &Asked<'_>, wallet: WalletId, path: &str) -> Result<WalletAcco
 }
 
 /// Accounts of a wallet, or of all wallets: all of them, or a page.
-pub(super) fn list_wallet_accounts(asked: &Asked<'_>, value: Value) -> Result<Vec<u8>, Refusal> {
+pub(super) fn list_wallet_accounts(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {

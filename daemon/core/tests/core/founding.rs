@@ -2,6 +2,7 @@
 
 use quorate_common::fault::{Code, Fault};
 use quorate_core::authn::Credentials;
+use quorate_core::limits::FOUNDING_BYTES;
 use quorate_core::model::layout;
 use quorate_core::world::{Page, Records};
 use serde_json::{Value, json};
@@ -110,6 +111,9 @@ fn what_is_wrong_with_it_leaves_nothing_behind() {
         house.send(&founder, "create_organization", &empty, NOW + 2 * 60 * 60 * 1000)
     };
     assert!(late.expect_err("it is too old").message.starts_with("request is too old"));
+    let large = [empty.as_slice(), &vec![b' '; FOUNDING_BYTES]].concat();
+    let fault = found(&mut house, &large).expect_err("nobody is known yet who could send so much");
+    assert_eq!(fault.code, Code::InvalidArgument, "{}", fault.message);
     house.memory.takes_founders = false;
     let fault = found(&mut house, &empty).expect_err("it is switched off");
     assert_eq!(fault.code, Code::Unimplemented);
