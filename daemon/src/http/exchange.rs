@@ -13,7 +13,7 @@ use http::header::{
     ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName,
     TRANSFER_ENCODING,
 };
-use http::uri::PathAndQuery;
+use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::{Body, Incoming as RequestBody};
 use quorate_common::fault::{Code, Fault};
@@ -169,13 +169,31 @@ async fn serve<S: Service>(
 
 /// Path and query, if the target names nothing but a path of this host.
 fn target(uri: Uri, version: Version, headers: &HeaderMap) -> Option<PathAndQuery> {
-    // In HTTP/2 a target always has an authority (RFC 9113 §8.3.1); before, only in forms for proxies.
+    // In HTTP/2 a target always has an authority; before, only in forms for proxies.
     let fits = match version {
-        Version::HTTP_2 => uri.authority().is_some() || headers.contains_key(HOST),
+        Version::HTTP_2 => names_one_host(&uri, headers),
         _ => uri.authority().is_none() && uri.scheme().is_none(),
     };
     let target = uri.into_parts().path_and_query?;
     (fits && target.as_str().starts_with('/')).then_some(target)
+}
+
+/// Whether `:authority` or `Host` is there, and both name the same if both are (RFC 9113 §8.3.1).
+fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    match (uri.authority(), hosts.next(), hosts.next()) {
+        (_, _, Some(_)) | (None, None, None) => false,
+        (Some(_), None, None) => true,
+        (authority, Some(host), None) => {
+            let port = if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+            let parts = |one: &Authority| {
+                let has_user_info = one.as_str().contains('@');
+                (!has_user_info).then(|| (one.host().to_ascii_lowercase(), one.port_u16().unwrap_or(port)))
+            };
+            let host = Authority::try_from(host.as_bytes()).ok().as_ref().and_then(parts);
+            host.is_some() && authority.is_none_or(|authority| parts(authority) == host)
+        }
+    }
 }
 
 fn stamps(headers: &HeaderMap) -> Option<Stamps> {

@@ -534,6 +534,32 @@ async fn http2_is_served_without_prior_agreement() {
     assert_eq!(sender.send_request(large).await.unwrap().status(), 413);
 }
 
+#[tokio::test]
+async fn http2_names_one_host() {
+    let stand = Stand::start(Limits::default()).await;
+    let io = TokioIo::new(stand.connect().await);
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    for (authority, host, expected) in [
+        ("localhost", None, 200),
+        ("localhost", Some("localhost"), 200),
+        ("localhost", Some("LOCALHOST:80"), 200),
+        ("localhost:8787", Some("localhost:8787"), 200),
+        ("localhost", Some("evil.example"), 400),
+        ("localhost:8787", Some("localhost"), 400),
+        ("localhost", Some("user@localhost"), 400),
+        ("localhost", Some(""), 400),
+    ] {
+        let mut request = http::Request::post(format!("http://{authority}/p"));
+        if let Some(host) = host {
+            request = request.header("host", host);
+        }
+        let answer = sender.send_request(request.body(Full::new(Bytes::new())).unwrap()).await.unwrap();
+        assert_eq!(answer.status(), expected, "{authority} {host:?}");
+    }
+}
+
 /// One HTTP/2 frame (RFC 9113 §4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
