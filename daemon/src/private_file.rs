@@ -2,11 +2,38 @@
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+/// Why a file with a secret is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretFileError {
+    /// It cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// File.
+        path: PathBuf,
+        /// Cause.
+        source: Error,
+    },
+    /// Others than its owner have access to it.
+    #[error("the file {0} holds a secret and may be read by others (mode {1:04o}); run: chmod 600 {0}")]
+    TooOpen(PathBuf, u32),
+}
+
+/// Opens a file with a secret to which nobody but its owner has access.
+pub fn open_secret(path: &Path) -> std::result::Result<fs::File, SecretFileError> {
+    let failed = |source| SecretFileError::Read { path: path.to_owned(), source };
+    let file = fs::File::open(path).map_err(failed)?;
+    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(SecretFileError::TooOpen(path.to_owned(), mode));
+    }
+    Ok(file)
+}
 
 /// Creates a file, mode 0600, and makes it durable. Fails with [`ErrorKind::AlreadyExists`] and changes nothing
 /// if one has this name.
@@ -54,7 +81,6 @@ fn give_name(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn replaces_what_was_left_and_nothing_that_was_finished() {

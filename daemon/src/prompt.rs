@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
+use crate::private_file::{self, SecretFileError};
 use crate::service::StartError;
 
 /// Longest passphrase, in bytes.
@@ -14,21 +15,10 @@ const LIMIT: u64 = 4096;
 /// The first line of a file that only its owner may read.
 pub fn of_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
     use std::io::Read;
-    use std::os::unix::fs::PermissionsExt;
-    let failed = |error: std::io::Error| {
-        StartError::Other(format!("the file {} cannot be read: {error}", path.display()))
-    };
-    let file = std::fs::File::open(path).map_err(failed)?;
-    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        let text = format!(
-            "the file {0} holds a secret and may be read by others (mode {mode:04o}); run: chmod 600 {0}",
-            path.display()
-        );
-        return Err(StartError::Other(text));
-    }
+    let file = private_file::open_secret(path)?;
     let mut text = Zeroizing::new(String::with_capacity(4096));
-    file.take(LIMIT).read_to_string(&mut text).map_err(failed)?;
+    let read = file.take(LIMIT).read_to_string(&mut text);
+    read.map_err(|source| SecretFileError::Read { path: path.to_owned(), source })?;
     Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
 }
 

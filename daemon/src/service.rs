@@ -20,6 +20,7 @@ use crate::http::limits::Limits as DoorLimits;
 use crate::http::{HttpDoor, Server};
 use crate::identity::{Identity, IdentityError};
 use crate::outbox::{MailSettings, Outbox, Postman, WebhookPolicy, WebhookUrl};
+use crate::private_file::SecretFileError;
 use crate::routes::Routes;
 use crate::socket::{SocketDoor, SocketError};
 use crate::source::Proxies;
@@ -67,6 +68,9 @@ pub enum StartError {
     /// The local socket cannot be served.
     #[error(transparent)]
     Socket(#[from] SocketError),
+    /// A file with a secret cannot be used.
+    #[error(transparent)]
+    Secret(#[from] SecretFileError),
     /// The HTTP address cannot be served.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -82,8 +86,9 @@ pub enum StartError {
 
 impl StartError {
     /// The exit code of the program: 3 the store is missing or its folder cannot be used, 4 the key is
-    /// missing, 5 the key is wrong or open to others, 6 the folder is in use, 7 the store is damaged, 8 an
-    /// address or socket is in use, 9 the store is not what was acknowledged, 1 anything else.
+    /// missing, 5 the key is wrong, or it or another secret is open to others, 6 the folder is in use, 7 the
+    /// store is damaged, 8 an address or socket is in use, 9 the store is not what was acknowledged, 1 anything
+    /// else.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Vault(error) => match error {
@@ -95,6 +100,8 @@ impl StartError {
                 VaultError::NoStore(_) | VaultError::System { .. } => 3,
                 VaultError::Header(_) => 7,
             },
+            Self::Secret(SecretFileError::TooOpen(..)) => 5,
+            Self::Secret(SecretFileError::Read { .. }) | Self::Other(_) => 1,
             Self::Store(StoreError::InUse(_)) => 6,
             Self::Guard(error) => match error {
                 GuardError::Corrupt(_) | GuardError::Store(_) => 7,
@@ -104,7 +111,6 @@ impl StartError {
             Self::Upgrade(UpgradeError::System { .. }) => 3,
             Self::Store(_) | Self::Corrupt(_) | Self::Altered(_) | Self::Upgrade(_) | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } => 8,
-            Self::Other(_) => 1,
         }
     }
 }

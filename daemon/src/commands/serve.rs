@@ -7,12 +7,13 @@ use quorate_common::console::Mode;
 use super::stop_signal;
 use crate::config::{self, Config};
 use crate::http::limits::Limits as DoorLimits;
+use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, WebhookPolicy};
 use crate::service::{self, Data, Doors, HttpSettings, Outside, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::vault::KeySource;
-use crate::{http::tls, prompt, telemetry};
+use crate::{prompt, telemetry};
 
 /// Reads the configuration and serves until a signal ends it.
 pub async fn run(path: &Path) -> Result<(), StartError> {
@@ -80,7 +81,10 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
 
 fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {
     let tls = http.tls.as_ref().map(|files| tls::acceptor(&files.certificate, &files.key)).transpose();
-    let tls = tls.map_err(|error| StartError::Other(error.to_string()))?;
+    let tls = tls.map_err(|error| match error {
+        TlsError::Key(error) => StartError::Secret(error),
+        other => StartError::Other(other.to_string()),
+    })?;
     Ok(HttpSettings {
         listen: http.listen,
         base_url: Some(http.base_url.clone()),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -601,6 +602,10 @@ async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
     let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
     std::fs::write(&certificate, certified.cert.pem()).unwrap();
     std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let open = tls::acceptor(&certificate, &key).err().unwrap().to_string();
+    assert!(open.contains("may be read by others (mode 0640)"), "{open}");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert!(tls::acceptor(&key, &key).is_err());
     assert!(tls::acceptor(&certificate, &certificate).is_err());
     assert!(tls::acceptor(&folder.path().join("none"), &key).is_err());

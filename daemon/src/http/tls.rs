@@ -11,6 +11,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 use zeroize::Zeroizing;
 
+use crate::private_file::{self, SecretFileError};
+
 /// Largest certificate or key file.
 const FILE_BYTES: u64 = 1024 * 1024;
 
@@ -26,6 +28,9 @@ pub enum TlsError {
         #[source]
         source: std::io::Error,
     },
+    /// The file of the key cannot be read, or others have access to it.
+    #[error(transparent)]
+    Key(#[from] SecretFileError),
     /// A file is not what it must be.
     #[error("{path} holds no {what} in PEM form")]
     Content {
@@ -41,12 +46,16 @@ pub enum TlsError {
 
 /// Reads certificate chain and key.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
-    let chain = CertificateDer::pem_slice_iter(&read(certificate)?)
+    let read_failed = |source| TlsError::Read { path: certificate.to_owned(), source };
+    let chain = File::open(certificate).and_then(content).map_err(read_failed)?;
+    let chain = CertificateDer::pem_slice_iter(&chain)
         .collect::<Result<Vec<_>, _>>()
         .ok()
         .filter(|chain| !chain.is_empty())
         .ok_or_else(|| TlsError::Content { path: certificate.to_owned(), what: "certificate" })?;
-    let private = PrivateKeyDer::from_pem_slice(&read(key)?)
+    let read_failed = |source| SecretFileError::Read { path: key.to_owned(), source };
+    let private = content(private_file::open_secret(key)?).map_err(read_failed)?;
+    let private = PrivateKeyDer::from_pem_slice(&private)
         .map_err(|_| TlsError::Content { path: key.to_owned(), what: "private key" })?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -57,10 +66,8 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError>
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, TlsError> {
+fn content(file: File) -> std::io::Result<Zeroizing<Vec<u8>>> {
     let mut content = Zeroizing::new(Vec::new());
-    File::open(path)
-        .and_then(|file| file.take(FILE_BYTES).read_to_end(&mut content))
-        .map_err(|source| TlsError::Read { path: path.to_owned(), source })?;
+    file.take(FILE_BYTES).read_to_end(&mut content)?;
     Ok(content)
 }

@@ -95,6 +95,29 @@ async fn each_mishap_has_a_code_and_words() {
 }
 
 #[tokio::test]
+async fn secrets_that_are_open_to_others_are_not_used() {
+    let passphrase = Installation::new("passphrase_file = \"passphrase\"");
+    fs::write(passphrase.path("passphrase"), "correct horse").expect("written");
+    fs::set_permissions(passphrase.path("passphrase"), fs::Permissions::from_mode(0o640)).expect("permitted");
+    let tls = Installation::new(KEY_FILE);
+    tls.found("secrets", &Key::named("founder")).await;
+    tls.configure(&format!(
+        "[http]\nlisten = \"127.0.0.1:0\"\ntls_certificate = \"c\"\ntls_key = \"k\"\n\
+         [socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n{KEY_FILE}\n"
+    ));
+    // What stands in them is looked at later.
+    let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    fs::write(tls.path("c"), pem).expect("written");
+    fs::write(tls.path("k"), "key").expect("written");
+    fs::set_permissions(tls.path("k"), fs::Permissions::from_mode(0o604)).expect("permitted");
+    for (installation, mode) in [(passphrase, "0640"), (tls, "0604")] {
+        let run = installation.run("serve", &[]).await;
+        assert_eq!(run.code, WRONG_KEY, "{run:#?}");
+        assert!(run.complaint.contains(&format!("may be read by others (mode {mode})")), "{run:#?}");
+    }
+}
+
+#[tokio::test]
 async fn a_configuration_is_checked() {
     let installation = Installation::new(KEY_FILE);
     installation.configure(

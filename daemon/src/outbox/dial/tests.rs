@@ -190,7 +190,7 @@ async fn certificates_are_verified_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
     std::fs::write(&certificate, certified.cert.pem()).unwrap();
-    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    crate::private_file::create(&key, certified.signing_key.serialize_pem().as_bytes()).unwrap();
     let acceptor = crate::http::tls::acceptor(&certificate, &key).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
