@@ -19,6 +19,11 @@ pub const OTHER_OPERATION: &str = "other";
 
 /// What stands behind the doors. One instance serves both.
 pub trait Service: Send + Sync + 'static {
+    /// Refuses a request for what its head says, whatever its body is. Only asked before a large body is received.
+    fn refuse(&self, _head: &Incoming) -> Option<Answer> {
+        None
+    }
+
     /// Answers one request.
     ///
     /// The future is dropped when the client goes away or a deadline of the connection passes: work that

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use quorate_common::fault::Fault;
-use quorate_core::authn::Credentials;
+use quorate_core::authn::{self, Credentials};
+use quorate_core::pipeline;
 use quorate_core::queries::Known;
 use quorate_core::refusal::{Corrupt, Refusal, Unoffered};
 use quorate_core::{kinds, queries};
@@ -89,6 +90,18 @@ impl Routes {
 }
 
 impl Service for Routes {
+    fn refuse(&self, head: &Incoming) -> Option<Answer> {
+        let credentials = credentials(&head.stamps);
+        let refusal = if head.path().starts_with(SUBMIT) {
+            pipeline::admit(&credentials).err()?
+        } else if head.path().starts_with(QUERY) {
+            authn::admit(&credentials).err()?
+        } else {
+            return None;
+        };
+        Some(Answer::fault(&refusal.fault()))
+    }
+
     async fn call(&self, incoming: Incoming) -> Answer {
         let path = incoming.path().to_owned();
         if let Some(name) = path.strip_prefix(SUBMIT) {

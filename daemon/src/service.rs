@@ -16,7 +16,7 @@ use crate::barrier::Barrier;
 use crate::clock;
 use crate::console::{Console, Facts};
 use crate::guard::{self, Guard, GuardError};
-use crate::http::limits::Limits as DoorLimits;
+use crate::http::limits::{Limits as DoorLimits, RequestLimits};
 use crate::http::{HttpDoor, Server};
 use crate::identity::{Identity, IdentityError};
 use crate::outbox::{MailSettings, Outbox, Postman, WebhookPolicy, WebhookUrl};
@@ -233,6 +233,8 @@ pub struct Doors {
     pub socket: PathBuf,
     /// Group that may connect beside the owner.
     pub group: Option<u32>,
+    /// What requests may take of the daemon at once.
+    pub requests: RequestLimits,
     /// How the daemon was started.
     pub mode: Mode,
     /// What the daemon may do to the world outside.
@@ -250,7 +252,7 @@ where
     F: FnOnce(Option<String>) -> R,
     R: Future<Output = Result<(), StartError>>,
 {
-    let Doors { http, socket, group, mode, outside } = doors;
+    let Doors { http, socket, group, requests, mode, outside } = doors;
     let socket = SocketDoor::bind(&socket, group, DoorLimits::socket()).await?;
     let proxies = http.as_ref().map(|settings| settings.proxies.clone()).unwrap_or_default();
     let (http, base_url) = match http {
@@ -269,8 +271,8 @@ where
     let readiness = Readiness::default();
     let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
     let console = Console::new(Arc::clone(&engine.turns), facts);
-    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies));
-    let server = Server::new(routes, metrics.clone(), readiness.clone());
+    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies.clone()));
+    let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let outbox =
         Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &outside.webhooks, metrics.clone());
     let outbox = tokio::spawn(outbox.run(stop.clone()));

@@ -2,7 +2,7 @@
 //!
 //! Pure. A header counts only as far as each proxy that it passed is trusted, from the daemon outwards.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
@@ -35,6 +35,35 @@ impl Proxies {
             source = address_of(named.next()?)?;
         }
         Some(source)
+    }
+}
+
+/// Who pays for a request as long as nothing is known of its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// An address, or the network that one client of IPv6 owns.
+    Network(IpAddr),
+    /// A user of this machine, over the local socket.
+    User(u32),
+}
+
+impl Proxies {
+    /// Returns the client of a request. Where a trusted proxy does not report it, the proxy is the client.
+    pub fn client(&self, door: Door, forwarded: &[LineText]) -> Client {
+        match door {
+            Door::Socket { user_id } => Client::User(user_id),
+            Door::Http { address } => {
+                Client::Network(network(self.source(door, forwarded).unwrap_or(address)))
+            }
+        }
+    }
+}
+
+/// Returns the network of a client: one client of IPv6 usually owns a whole /64.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
     }
 }
 
@@ -80,6 +109,22 @@ mod tests {
             let expected = expected.map(|text| text.parse().unwrap());
             assert_eq!(proxies.source(door, &lines), expected, "{peer} {lines:?}");
         }
+    }
+
+    #[test]
+    fn a_client_is_an_address_or_a_user() {
+        let proxies = Proxies::new(vec!["10.0.0.0/8".parse().unwrap()]);
+        let client = |peer: &str, line: &'static str| {
+            let lines = [LineText::new(HeaderValue::from_static(line)).unwrap()];
+            proxies.client(Door::Http { address: peer.parse().unwrap() }, &lines)
+        };
+        let network = |address: &str| Client::Network(address.parse().unwrap());
+        assert_eq!(client("203.0.113.5", "192.0.2.1"), network("203.0.113.5"));
+        assert_eq!(client("10.0.0.1", "192.0.2.1"), network("192.0.2.1"));
+        assert_eq!(client("10.0.0.1", "2001:db8::7:1"), network("2001:db8::"));
+        assert_eq!(client("10.0.0.1", "unknown"), network("10.0.0.1"));
+        assert_eq!(client("::ffff:203.0.113.5", ""), network("203.0.113.5"));
+        assert_eq!(Proxies::default().client(Door::Socket { user_id: 7 }, &[]), Client::User(7));
     }
 
     #[test]

@@ -193,11 +193,17 @@ struct Instruments {
     connections: Gauge,
     connections_refused: Counter,
     stamps_refused: Counter,
+    limits_reached: Family<LimitLabels, Counter>,
     commits: Counter,
     syncs: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
     store_ready: Gauge,
     clock_behind: Gauge,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitLabels {
+    limit: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -226,6 +232,7 @@ impl Metrics {
         let connections = Gauge::default();
         let connections_refused = Counter::default();
         let stamps_refused = Counter::default();
+        let limits_reached = Family::default();
         let commits = Counter::default();
         let syncs = Counter::default();
         let deliveries = Family::default();
@@ -235,6 +242,8 @@ impl Metrics {
         registry.register("connections", "Open connections of all doors", connections.clone());
         registry.register("connections_refused", "Connections closed at once", connections_refused.clone());
         registry.register("stamps_refused", "Requests without a valid stamp", stamps_refused.clone());
+        let help = "Requests refused for a limit of [limits]";
+        registry.register("limits_reached", help, limits_reached.clone());
         registry.register("commits", "Durable commits", commits.clone());
         registry.register("syncs", "Syncs of the store; each covers one or more commits", syncs.clone());
         registry.register("webhook_deliveries", "Webhook attempts", deliveries.clone());
@@ -251,6 +260,7 @@ impl Metrics {
             connections,
             connections_refused,
             stamps_refused,
+            limits_reached,
             commits,
             syncs,
             deliveries,
@@ -269,6 +279,11 @@ impl Metrics {
     /// Counts a request whose stamp was refused.
     pub fn stamp_refused(&self) {
         self.0.stamps_refused.inc();
+    }
+
+    /// Counts a request that was refused for a limit; `limit` is its key in `[limits]`.
+    pub fn limit_reached(&self, limit: &'static str) {
+        self.0.limits_reached.get_or_create(&LimitLabels { limit }).inc();
     }
 
     /// Counts durable commits.

@@ -161,7 +161,8 @@ impl Caller {
         reply.unwrap_or_else(|lost| panic!("no answer from {path}: {}", lost.0))
     }
 
-    async fn try_call(
+    /// Sends anything.
+    pub async fn try_call(
         &self,
         method: Method,
         path: &str,

@@ -22,6 +22,7 @@ pub mod keys;
 pub mod load;
 pub mod mailbox;
 pub mod operator;
+pub mod overload;
 pub mod passkey;
 pub mod places;
 pub mod proof;

@@ -18,7 +18,7 @@ use super::credentials::{Credentials, RootUser};
 use super::init::{found, new_user};
 use super::{demo, stop_signal, write_private};
 use crate::clock::now;
-use crate::http::limits::Limits as DoorLimits;
+use crate::http::limits::{Limits as DoorLimits, RequestLimits};
 use crate::outbox::{MailServer, MailSettings, Sender, WebhookPolicy};
 use crate::service::{self, Data, Doors, Engine, HttpSettings, Outside, StartError};
 use crate::source::Proxies;
@@ -114,6 +114,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         }),
         socket,
         group: None,
+        requests: RequestLimits::default(),
         mode: Mode::Dev,
         outside,
     };

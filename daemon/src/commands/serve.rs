@@ -6,7 +6,6 @@ use quorate_common::console::Mode;
 
 use super::stop_signal;
 use crate::config::{self, Config};
-use crate::http::limits::Limits as DoorLimits;
 use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, WebhookPolicy};
 use crate::service::{self, Data, Doors, HttpSettings, Outside, StartError};
@@ -28,6 +27,7 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
         http: config.http.as_ref().map(|http| settings(http, &config)).transpose()?,
         socket: config.socket.path.clone(),
         group: config.socket.group.as_deref().map(group_id).transpose()?,
+        requests: config.limits.requests,
         mode: Mode::Production,
         outside,
     };
@@ -89,11 +89,7 @@ fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartE
         listen: http.listen,
         base_url: Some(http.base_url.clone()),
         tls,
-        limits: DoorLimits {
-            connections: config.limits.connections,
-            requests_per_second: config.limits.requests_per_second,
-            ..DoorLimits::default()
-        },
+        limits: config.limits.http_door(),
         proxies: Proxies::new(http.trusted_proxies.clone()),
     })
 }

@@ -3,12 +3,17 @@
 use quorate_core::limits::Limits as Resources;
 
 use super::section::Section;
-use crate::http::limits::{HTTP_CONNECTIONS, Limits as DoorLimits};
+use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as DoorLimits, RequestLimits};
 
 /// Most that a limit on things may be raised to: these lists are read as a whole.
 const MOST: u32 = 10_000;
 /// Most connections and requests per second that can be configured.
 const MOST_TRAFFIC: u32 = 1_000_000;
+
+/// Most memory of request bodies that can be configured: one gibibyte.
+const MOST_BODY_BYTES: u32 = 1024 * 1024 * 1024;
+/// Most requests at once that can be configured.
+const MOST_REQUESTS: u32 = 100_000;
 
 /// Limits of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +22,20 @@ pub struct Limits {
     pub requests_per_second: Option<u32>,
     /// Open connections of the HTTP door.
     pub connections: usize,
+    /// What requests may take of the daemon at once.
+    pub requests: RequestLimits,
     /// How many of each thing.
     pub resources: Resources,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { requests_per_second: None, connections: HTTP_CONNECTIONS, resources: Resources::default() }
+        Self {
+            requests_per_second: None,
+            connections: HTTP_CONNECTIONS,
+            requests: RequestLimits::default(),
+            resources: Resources::default(),
+        }
     }
 }
 
@@ -42,6 +54,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
     let default = Limits::default();
     let rate = section.number("requests_per_second", 0..=MOST_TRAFFIC).unwrap_or(0);
     let connections = section.number("connections", 1..=MOST_TRAFFIC).map_or(default.connections, size);
+    let requests = requests(section, &default.requests);
     let mut count = |key, default| section.number(key, 1..=MOST).map_or(default, size);
     let usual = default.resources;
     let resources = Resources {
@@ -64,7 +77,26 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
     };
-    Limits { requests_per_second: (rate > 0).then_some(rate), connections, resources }
+    Limits { requests_per_second: (rate > 0).then_some(rate), connections, requests, resources }
+}
+
+fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimits {
+    // One body of the largest size must fit.
+    let least = u32::try_from(BODY_BYTES).unwrap_or(u32::MAX);
+    let mut bytes = |key, usual| section.number(key, least..=MOST_BODY_BYTES).map_or(usual, size);
+    let (body_bytes, body_bytes_per_client) =
+        (bytes("body_bytes", usual.body_bytes), bytes("body_bytes_per_client", usual.body_bytes_per_client));
+    let mut count = |key, usual| section.number(key, 1..=MOST_REQUESTS).map_or(usual, size);
+    RequestLimits {
+        body_bytes,
+        body_bytes_per_client,
+        requests_in_flight: count("requests_in_flight", usual.requests_in_flight),
+        requests_in_flight_per_client: count(
+            "requests_in_flight_per_client",
+            usual.requests_in_flight_per_client,
+        ),
+        requests_waiting_per_client: count("requests_waiting_per_client", usual.requests_waiting_per_client),
+    }
 }
 
 fn size(number: u32) -> usize {

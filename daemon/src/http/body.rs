@@ -1,21 +1,26 @@
-//! Bodies: a request's, read within size and time; an answer's, as the HTTP library wants it.
+//! Bodies: a request's, read within size, time and memory; an answer's, as the HTTP library wants it.
 //!
 //! Request bodies are never inflated.
 
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::limits::{BODY_BYTES, SMALL_BODY_BYTES};
+use super::limits::{BODY_BYTES, RequestLimits, SMALL_BODY_BYTES};
 use super::live::Busy;
+use super::shares::{Share, Shares};
+use crate::source::Client;
 
 /// Why a body is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,55 +31,182 @@ pub(super) enum Unread {
     TooSlow,
     /// The framing is broken, or the client went away.
     Broken,
+    /// The bodies of this client hold all the memory that it may take.
+    ClientFull,
+    /// The bodies of all clients hold all the memory that they may take.
+    AllFull,
 }
 
-/// A whole request body. A large one keeps its place until this is dropped.
+/// A whole request body. One that was received in parts keeps its share of the memory until this is dropped.
 pub(super) struct Whole {
     pub(super) bytes: Bytes,
-    pub(super) place: Option<OwnedSemaphorePermit>,
+    pub(super) share: Option<Share>,
 }
 
-/// Reads a body to its end.
-pub(super) async fn read(
-    body: Incoming,
-    places: &Arc<Semaphore>,
-    deadline: Duration,
-) -> Result<Whole, Unread> {
-    if body.is_end_stream() {
-        return Ok(Whole { bytes: Bytes::new(), place: None });
-    }
-    let announced = body.size_hint().lower();
-    if announced > BODY_BYTES as u64 {
-        return Err(Unread::TooLarge);
-    }
-    // The first poll does not arm the timer, so a body that is already there costs none.
-    tokio::time::timeout(deadline, collect(body, announced, places)).await.unwrap_or(Err(Unread::TooSlow))
+/// The memory of request bodies that are received in parts.
+pub(super) struct Bodies {
+    shares: Arc<Shares>,
+    receiving: Mutex<Receiving>,
 }
 
-async fn collect(mut body: Incoming, announced: u64, places: &Arc<Semaphore>) -> Result<Whole, Unread> {
-    let mut place = None;
-    let mut whole = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
-            continue;
-        };
-        if whole.is_empty() && (data.len() as u64 == announced || body.is_end_stream()) {
-            return if data.len() > BODY_BYTES {
-                Err(Unread::TooLarge)
-            } else {
-                Ok(Whole { bytes: data, place })
-            };
-        }
-        let length = whole.len() + data.len();
-        if length > BODY_BYTES {
+/// Bodies that hold memory and are not complete, from the oldest to the newest.
+#[derive(Default)]
+struct Receiving {
+    next: u64,
+    bodies: BTreeMap<u64, Part>,
+}
+
+struct Part {
+    client: Client,
+    bytes: usize,
+    evicted: CancellationToken,
+}
+
+impl Bodies {
+    pub(super) fn new(limits: &RequestLimits) -> Self {
+        let RequestLimits { body_bytes, body_bytes_per_client, requests_waiting_per_client, .. } = *limits;
+        let shares = Shares::new(body_bytes_per_client, body_bytes, requests_waiting_per_client);
+        Self { shares, receiving: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Receiving> {
+        // Every single operation leaves it valid.
+        self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a body to its end.
+    ///
+    /// What arrived with the head is taken as it is. A body that the daemon has to wait for takes its share of the
+    /// memory first: the length that was announced, or the largest one. So it never waits for memory half-way, and
+    /// whoever sends slowly holds the memory of their own address.
+    pub(super) async fn read(
+        &self,
+        mut body: Incoming,
+        client: Client,
+        deadline: Duration,
+    ) -> Result<Whole, Unread> {
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > BODY_BYTES {
             return Err(Unread::TooLarge);
         }
-        if length > SMALL_BODY_BYTES && place.is_none() {
-            place = Some(Arc::clone(places).acquire_owned().await.map_err(|_| Unread::Broken)?);
+        let mut begun = Begun::default();
+        if announced <= SMALL_BODY_BYTES && begun.take_ready(&mut body).await? {
+            return Ok(Whole { bytes: begun.finish(), share: None });
         }
-        whole.extend_from_slice(&data);
+        let length = if body.size_hint().exact().is_some() { announced } else { BODY_BYTES };
+        let own = timeout(deadline, self.shares.own(client, length)).await;
+        let own = own.ok().flatten().ok_or(Unread::ClientFull)?;
+        let share = timeout(deadline, own.of_all(|| self.make_room(client, length))).await;
+        let share = share.ok().flatten().ok_or(Unread::AllFull)?;
+        let part = self.begin(client, length);
+        tokio::select! {
+            () = part.evicted.cancelled() => Err(Unread::AllFull),
+            read = timeout(deadline, begun.collect(body, length)) => {
+                let bytes = read.unwrap_or(Err(Unread::TooSlow))?;
+                Ok(Whole { bytes, share: Some(share) })
+            }
+        }
     }
-    Ok(Whole { bytes: whole.freeze(), place })
+
+    fn begin(&self, client: Client, bytes: usize) -> PartGuard<'_> {
+        let mut receiving = self.lock();
+        let id = receiving.next;
+        receiving.next += 1;
+        let evicted = CancellationToken::new();
+        receiving.bodies.insert(id, Part { client, bytes, evicted: evicted.clone() });
+        PartGuard { bodies: self, id, evicted }
+    }
+
+    /// Ends the oldest incomplete bodies of the client that holds most memory by them, until there is room for one of
+    /// `bytes`. A client that would hold more than that one by it ends nothing.
+    fn make_room(&self, client: Client, bytes: usize) {
+        let mut receiving = self.lock();
+        let mut held: HashMap<Client, usize> = HashMap::new();
+        for part in receiving.bodies.values() {
+            *held.entry(part.client).or_default() += part.bytes;
+        }
+        let wanted = held.get(&client).copied().unwrap_or_default().saturating_add(bytes);
+        let mut freed = 0;
+        while freed < bytes {
+            let others = held.iter_mut().filter(|(other, sum)| **other != client && **sum >= wanted);
+            let Some((victim, sum)) = others.max_by_key(|(_, sum)| **sum) else { break };
+            let oldest = receiving.bodies.iter().find(|(_, part)| part.client == *victim).map(|(id, _)| *id);
+            let Some(part) = oldest.and_then(|id| receiving.bodies.remove(&id)) else { break };
+            *sum = sum.saturating_sub(part.bytes);
+            freed += part.bytes;
+            part.evicted.cancel();
+        }
+    }
+}
+
+/// An incomplete body in the register; taken out when dropped.
+struct PartGuard<'a> {
+    bodies: &'a Bodies,
+    id: u64,
+    evicted: CancellationToken,
+}
+
+impl Drop for PartGuard<'_> {
+    fn drop(&mut self) {
+        self.bodies.lock().bodies.remove(&self.id);
+    }
+}
+
+/// What was received of a body.
+#[derive(Default)]
+struct Begun {
+    /// The first part as it came, which mostly is all.
+    first: Bytes,
+    /// All parts, once there are several.
+    whole: BytesMut,
+}
+
+impl Begun {
+    /// Takes what is there without waiting, up to [`SMALL_BODY_BYTES`]. True if that was all.
+    async fn take_ready(&mut self, body: &mut Incoming) -> Result<bool, Unread> {
+        loop {
+            let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut *body).poll_frame(cx))).await;
+            match polled {
+                Poll::Pending => return Ok(false),
+                Poll::Ready(None) => return Ok(true),
+                Poll::Ready(Some(frame)) => self.take(frame)?,
+            }
+            if body.is_end_stream() {
+                return Ok(true);
+            }
+            if self.first.len().max(self.whole.len()) > SMALL_BODY_BYTES {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads the rest. `length` is how long the whole may become.
+    async fn collect(mut self, mut body: Incoming, length: usize) -> Result<Bytes, Unread> {
+        self.whole.reserve(length.saturating_sub(self.whole.len()));
+        self.whole.extend_from_slice(&std::mem::take(&mut self.first));
+        while let Some(frame) = body.frame().await {
+            self.take(frame)?;
+        }
+        Ok(self.finish())
+    }
+
+    fn take(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), Unread> {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { return Ok(()) };
+        if self.first.len().max(self.whole.len()) + data.len() > BODY_BYTES {
+            return Err(Unread::TooLarge);
+        }
+        if self.first.is_empty() && self.whole.capacity() == 0 {
+            self.first = data;
+        } else {
+            self.whole.extend_from_slice(&std::mem::take(&mut self.first));
+            self.whole.extend_from_slice(&data);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Bytes {
+        if self.whole.is_empty() { self.first } else { self.whole.freeze() }
+    }
 }
 
 /// Body of an answer. It holds the request's place in the register until it is handed over.

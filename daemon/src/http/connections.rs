@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::Server;
 use super::exchange::{Context, exchange};
 use super::gate::Gate;
-use super::limits::{HEAD_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
+use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
 use super::live::{Entry, Register};
 use super::rate::Rate;
 use crate::door::{Door, Service};
@@ -100,6 +100,7 @@ impl<S: Service> Connections<S> {
             live: Arc::clone(&place.0.live),
             door,
             body_deadline: self.limits.body,
+            wait: self.limits.wait,
             stop: self.stop.clone(),
         });
         let builder = Arc::clone(&self.builder);
@@ -173,6 +174,8 @@ fn builder(versions: Versions) -> Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS)
+        .initial_connection_window_size(HTTP2_WINDOW_BYTES)
+        .initial_stream_window_size(HTTP2_WINDOW_BYTES)
         .max_header_list_size(u32::try_from(HEAD_BYTES).unwrap_or(u32::MAX));
     match versions {
         Versions::All => builder,

@@ -4,6 +4,7 @@
 //! All header values written here are constants. Paths are compared as sent.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,16 +18,18 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::{Body, Incoming as RequestBody};
 use quorate_common::fault::{Code, Fault};
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::body::{self, AnswerBody, Unread};
+use super::body::{AnswerBody, Bodies, Unread, Whole};
 use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
+use super::limits::SMALL_BODY_BYTES;
 use super::live::{Busy, Live};
 use super::rate::Rate;
+use super::shares::{Share, Shares};
 use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
+use crate::source::{Client, Proxies};
 use crate::telemetry::{Metrics, Readiness, RequestId, request_span};
 
 const STAMP: HeaderName = HeaderName::from_static("x-stamp");
@@ -55,7 +58,12 @@ pub(super) struct Shared<S> {
     pub(super) service: Arc<S>,
     pub(super) metrics: Metrics,
     pub(super) readiness: Readiness,
-    pub(super) places: Arc<Semaphore>,
+    /// Whose word counts about where a request came from.
+    pub(super) proxies: Proxies,
+    /// Memory of request bodies.
+    pub(super) bodies: Bodies,
+    /// Requests that are answered at once.
+    pub(super) requests: Arc<Shares>,
 }
 
 /// What the requests of one connection share.
@@ -67,6 +75,7 @@ pub(super) struct Context<S> {
     pub(super) live: Arc<Live>,
     pub(super) door: Door,
     pub(super) body_deadline: Duration,
+    pub(super) wait: Duration,
     pub(super) stop: CancellationToken,
 }
 
@@ -76,10 +85,10 @@ pub(super) async fn exchange<S: Service>(
     request: Request<RequestBody>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let started = Instant::now();
-    let busy = context.live.request();
+    let mut busy = context.live.request();
     let one_at_a_time = request.version() <= Version::HTTP_11;
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let (answer, is_last) = match serve(&context, request, started).await {
+    let (answer, is_last) = match serve(&context, request, &mut busy, started).await {
         // The gate does not follow chunks, so nothing may come after them.
         Ok(answer) => (answer, is_chunked),
         Err(answer) => (answer, true),
@@ -125,6 +134,7 @@ fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<Answ
 async fn serve<S: Service>(
     context: &Context<S>,
     request: Request<RequestBody>,
+    busy: &mut Busy,
     started: Instant,
 ) -> Result<Answer, Answer> {
     let (parts, body) = request.into_parts();
@@ -150,21 +160,57 @@ async fn serve<S: Service>(
     }
     let stamps = stamps(&parts.headers).ok_or_else(malformed)?;
     let forwarded = forwarded(&parts.headers).ok_or_else(malformed)?;
-    let whole = body::read(body, &context.shared.places, context.body_deadline).await.map_err(unread)?;
+    let shared = &context.shared;
+    let client = shared.proxies.client(context.door, &forwarded);
     let request_id = RequestId::next();
-    let incoming = Incoming {
+    let mut incoming = Incoming {
         method: parts.method,
         target,
         stamps,
         forwarded,
-        body: whole.bytes,
+        body: Bytes::new(),
         door: context.door,
         request_id,
     };
-    let answer = context.shared.service.call(incoming).instrument(request_span(request_id)).await;
-    // A large body counts until the service is done with it.
-    drop(whole.place);
+    // Whoever proves nothing does not get the memory for a large body.
+    let is_small = body.size_hint().upper().is_some_and(|length| length <= SMALL_BODY_BYTES as u64);
+    if !is_small && let Some(answer) = shared.service.refuse(&incoming) {
+        return Err(answer);
+    }
+    let whole = if body.is_end_stream() {
+        Whole { bytes: Bytes::new(), share: None }
+    } else {
+        shared
+            .bodies
+            .read(body, client, context.body_deadline)
+            .await
+            .map_err(|cause| unread(cause, shared))?
+    };
+    busy.received();
+    let place = timeout(context.wait, place(shared, client)).await.unwrap_or(Err(ALL_BUSY));
+    let place = match place {
+        Ok(place) => place,
+        Err(limit) => return Ok(full(limit, &shared.metrics)),
+    };
+    let is_large = whole.bytes.len() > SMALL_BODY_BYTES;
+    incoming.body = whole.bytes;
+    let call = shared.service.call(incoming).instrument(request_span(request_id));
+    let answer = if is_large { aside(call).await } else { call.await };
+    // Both count until the service is done.
+    drop((whole.share, place));
     Ok(answer)
+}
+
+/// A place among the requests that are answered at once.
+async fn place<S>(shared: &Shared<S>, client: Client) -> Result<Share, Reached> {
+    let own = shared.requests.own(client, 1).await.ok_or(CLIENT_WAITS)?;
+    own.of_all(|| ()).await.ok_or(ALL_BUSY)
+}
+
+/// Runs a future whose steps take long in such a way that the other tasks of this thread go on elsewhere.
+async fn aside<T>(future: impl Future<Output = T>) -> T {
+    tokio::pin!(future);
+    poll_fn(|cx| tokio::task::block_in_place(|| future.as_mut().poll(cx))).await
 }
 
 /// Path and query, if the target names nothing but a path of this host.
@@ -272,8 +318,36 @@ fn too_many() -> Answer {
     Answer::fault(&Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"))
 }
 
-fn unread(cause: Unread) -> Answer {
+/// A limit of `[limits]` that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reached {
+    key: &'static str,
+    /// Whether the client reached it alone.
+    by_client: bool,
+}
+
+const CLIENT_WAITS: Reached = Reached { key: "requests_waiting_per_client", by_client: true };
+const ALL_BUSY: Reached = Reached { key: "requests_in_flight", by_client: false };
+const CLIENT_BYTES: Reached = Reached { key: "body_bytes_per_client", by_client: true };
+const ALL_BYTES: Reached = Reached { key: "body_bytes", by_client: false };
+
+/// The answer that names a limit: 429 where the client can do something about it, 503 where others reached it, too.
+fn full(limit: Reached, metrics: &Metrics) -> Answer {
+    let Reached { key, by_client } = limit;
+    metrics.limit_reached(key);
+    let fault = if by_client {
+        let message = format!("too many requests of this client at once (limits.{key})");
+        Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
+    } else {
+        Fault::new(Code::Unavailable, format!("too many requests at once (limits.{key})"))
+    };
+    Answer::fault(&fault)
+}
+
+fn unread<S>(cause: Unread, shared: &Shared<S>) -> Answer {
     match cause {
+        Unread::ClientFull => full(CLIENT_BYTES, &shared.metrics),
+        Unread::AllFull => full(ALL_BYTES, &shared.metrics),
         Unread::TooLarge => Answer::fault_as(
             StatusCode::PAYLOAD_TOO_LARGE,
             &Fault::new(Code::ResourceExhausted, "Request body is too large"),

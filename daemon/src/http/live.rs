@@ -21,8 +21,10 @@ const NOT_RUNNING: u64 = 0;
 pub(super) struct Live {
     start: Instant,
     address: Option<IpAddr>,
-    /// Requests being answered, until the answer is handed over.
+    /// Requests being received or answered, until the answer is handed over.
     busy: AtomicU32,
+    /// Those of them whose bodies are not complete.
+    receiving: AtomicU32,
     /// Answers handed over and not yet taken.
     answers: AtomicU32,
     idle_since: AtomicU64,
@@ -73,7 +75,8 @@ impl Live {
     /// A request begins; the connection is not idle while the guard lives.
     pub(super) fn request(self: &Arc<Self>) -> Busy {
         self.busy.fetch_add(1, Ordering::Relaxed);
-        Busy { live: Arc::clone(self), answering: false }
+        self.receiving.fetch_add(1, Ordering::Relaxed);
+        Busy { live: Arc::clone(self), receiving: true, answering: false }
     }
 
     /// Completes when the connection must be dropped.
@@ -83,6 +86,11 @@ impl Live {
 
     fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nothing is done for the client until it sends more.
+    fn waits_for_client(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) == self.receiving.load(Ordering::Relaxed)
     }
 
     fn is_overdue(&self, limits: &Limits) -> bool {
@@ -101,12 +109,21 @@ impl Live {
 /// A request of a connection, from its head until its answer is handed over.
 pub(super) struct Busy {
     live: Arc<Live>,
+    receiving: bool,
     answering: bool,
 }
 
 impl Busy {
+    /// The request is complete: from now on the daemon works on it.
+    pub(super) fn received(&mut self) {
+        if std::mem::take(&mut self.receiving) {
+            self.live.receiving.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// The answer is ready: from now on the client's reading is timed.
     pub(super) fn answering(&mut self) {
+        self.received();
         if !std::mem::replace(&mut self.answering, true)
             && self.live.answers.fetch_add(1, Ordering::Relaxed) == 0
         {
@@ -117,6 +134,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
+        self.received();
         let live = &self.live;
         if self.answering {
             // One answer taken is progress: the others get the whole time again.
@@ -153,7 +171,7 @@ impl Register {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a new connection. None if the door is full and no connection is idle.
+    /// Enters a new connection. None if the door is full and no connection waits for its client.
     pub(super) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Entry> {
         let mut connections = self.lock();
         if connections.open.len() >= self.limit && !connections.evict() {
@@ -166,6 +184,7 @@ impl Register {
             start: self.start,
             address,
             busy: AtomicU32::new(0),
+            receiving: AtomicU32::new(0),
             answers: AtomicU32::new(0),
             idle_since: AtomicU64::new(NOT_RUNNING),
             head_since: AtomicU64::new(NOT_RUNNING),
@@ -204,8 +223,8 @@ impl Register {
 }
 
 impl Connections {
-    /// Ends the oldest idle connection of the address that holds most of them, so that one address
-    /// cannot push out all others.
+    /// Ends a connection that waits for its client: of the address that holds most of them, so that one address
+    /// cannot push out all others; an idle one before one that sends a body; the oldest of these.
     fn evict(&mut self) -> bool {
         let mut held: HashMap<Option<IpAddr>, u32> = HashMap::new();
         for live in self.open.values() {
@@ -214,10 +233,10 @@ impl Connections {
         let victim = self
             .open
             .iter()
-            .filter(|(_, live)| live.is_idle())
+            .filter(|(_, live)| live.waits_for_client())
             .min_by_key(|(_, live)| {
                 let share = held.get(&live.address).copied().unwrap_or_default();
-                (std::cmp::Reverse(share), live.idle_since.load(Ordering::Relaxed))
+                (std::cmp::Reverse(share), !live.is_idle(), live.idle_since.load(Ordering::Relaxed))
             })
             .map(|(id, _)| *id);
         let Some(live) = victim.and_then(|id| self.open.remove(&id)) else {
@@ -261,17 +280,41 @@ mod tests {
         let greedy = register.enter(Some(address(2))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
         let greedy_later = register.enter(Some(address(2))).unwrap();
-        let busy = greedy.live.request();
+        let busy = received(&greedy);
         let newcomer = register.enter(Some(address(3))).unwrap();
         let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
         assert!(is_ended(&greedy_later), "idle, of the address with two");
         assert!(!is_ended(&greedy) && !is_ended(&modest) && !is_ended(&newcomer));
         drop(busy);
-        let (_first, _second) = (modest.live.request(), newcomer.live.request());
-        let _third = greedy.live.request();
+        let (_first, _second) = (received(&modest), received(&newcomer));
+        let _third = received(&greedy);
         assert!(register.enter(Some(address(4))).is_none(), "all are busy");
         drop(greedy);
         assert!(register.enter(Some(address(4))).is_some());
+    }
+
+    fn received(entry: &Entry) -> Busy {
+        let mut busy = entry.live.request();
+        busy.received();
+        busy
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_end_keeps_nobody_out() {
+        let register = Register::new(3, Metrics::new());
+        let enter = |last| register.enter(Some(address(last))).unwrap();
+        let first = enter(1);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let entries = [first, enter(1), enter(2)];
+        let (_first, mut second) = (entries[0].live.request(), entries[1].live.request());
+        let newcomer = enter(3);
+        let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
+        assert!(is_ended(&entries[0]), "sends a body, of the address with two");
+        second.received();
+        let next = enter(4);
+        assert!(is_ended(&entries[2]), "idle");
+        let _answered = (received(&newcomer), received(&next));
+        assert!(register.enter(Some(address(5))).is_none(), "all are worked for");
     }
 
     #[tokio::test(start_paused = true)]

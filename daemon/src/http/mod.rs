@@ -11,6 +11,7 @@ mod head;
 pub mod limits;
 mod live;
 mod rate;
+mod shares;
 pub mod tls;
 
 #[cfg(test)]
@@ -23,16 +24,18 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use connections::{Connections, Versions};
 
+use self::body::Bodies;
 use self::exchange::Shared;
-use self::limits::{LARGE_BODIES, Limits};
+use self::limits::{Limits, RequestLimits};
+use self::shares::Shares;
 use crate::door::{Door, Service};
+use crate::source::Proxies;
 use crate::telemetry::{Metrics, Readiness};
 
 /// Descriptors kept free for the store, the socket and webhooks.
@@ -51,9 +54,20 @@ impl<S> Clone for Server<S> {
 
 impl<S: Service> Server<S> {
     /// Puts the parts together.
-    pub fn new(service: Arc<S>, metrics: Metrics, readiness: Readiness) -> Self {
-        let places = Arc::new(Semaphore::new(LARGE_BODIES));
-        Self(Arc::new(Shared { service, metrics, readiness, places }))
+    pub fn new(
+        service: Arc<S>,
+        metrics: Metrics,
+        readiness: Readiness,
+        proxies: Proxies,
+        limits: &RequestLimits,
+    ) -> Self {
+        let bodies = Bodies::new(limits);
+        let requests = Shares::new(
+            limits.requests_in_flight_per_client,
+            limits.requests_in_flight,
+            limits.requests_waiting_per_client,
+        );
+        Self(Arc::new(Shared { service, metrics, readiness, proxies, bodies, requests }))
     }
 }
 

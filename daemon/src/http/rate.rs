@@ -3,8 +3,10 @@
 //! Time comes in as an argument.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
+
+use crate::source::network;
 
 /// Addresses remembered at once. Beyond it all are forgotten, which errs on the client's side.
 const ADDRESSES: usize = 16 * 1024;
@@ -53,14 +55,6 @@ impl Bucket {
         self.tokens = self.tokens.saturating_add(earned).min(full);
         self.at_millis = self.at_millis.max(now_millis);
         self.tokens
-    }
-}
-
-/// One client of IPv6 usually owns a whole /64.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
     }
 }
 

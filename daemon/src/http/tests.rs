@@ -11,16 +11,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use quorate_common::fault::{Code, Fault};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{BODY_BYTES, HEAD_BYTES, Limits};
+use super::limits::{BODY_BYTES, HEAD_BYTES, Limits, RequestLimits};
 use super::{HttpDoor, Server, tls};
 use crate::door::{Answer, Incoming, Line, Service};
+use crate::source::Proxies;
 use crate::telemetry::{Metrics, Readiness};
 
 /// A test that waits longer than this has failed.
@@ -35,6 +37,11 @@ pub(crate) struct Echo {
 }
 
 impl Service for Echo {
+    fn refuse(&self, head: &Incoming) -> Option<Answer> {
+        let fault = Fault::new(Code::Unauthenticated, "refused by its head");
+        (head.path() == "/refused").then(|| Answer::fault(&fault))
+    }
+
     async fn call(&self, incoming: Incoming) -> Answer {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.entered.notify_one();
@@ -83,21 +90,49 @@ struct Stand {
 
 impl Stand {
     async fn start(limits: Limits) -> Self {
-        Self::start_with(limits, None).await
+        Self::start_with(limits, None, RequestLimits::default()).await
     }
 
-    async fn start_with(limits: Limits, tls: Option<tokio_rustls::TlsAcceptor>) -> Self {
+    async fn start_with(
+        limits: Limits,
+        tls: Option<tokio_rustls::TlsAcceptor>,
+        requests: RequestLimits,
+    ) -> Self {
         let door = HttpDoor::bind("127.0.0.1:0".parse().unwrap(), tls, limits).await.unwrap();
         let address = door.local_address().unwrap();
         let (echo, readiness, stop) =
             (Arc::new(Echo::default()), Readiness::default(), CancellationToken::new());
-        let server = Server::new(Arc::clone(&echo), Metrics::new(), readiness.clone());
+        let proxies = Proxies::default();
+        let server = Server::new(Arc::clone(&echo), Metrics::new(), readiness.clone(), proxies, &requests);
         let task = tokio::spawn(door.run(server, stop.clone()));
         Self { address, echo, readiness, stop, task }
     }
 
+    async fn start_limited(requests: RequestLimits) -> Self {
+        Self::start_with(Limits::default(), None, requests).await
+    }
+
     async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Connects from 127.0.0.`last`, which is a client of its own.
+    async fn connect_from(&self, last: u8) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).unwrap();
+        socket.connect(self.address).await.unwrap()
+    }
+
+    /// Connects, and sends a body up to the point where the daemon waits for more of it.
+    async fn half_sent(&self, last: u8, length: usize) -> TcpStream {
+        let mut stream = self.connect_from(last).await;
+        let head = format!(
+            "POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        read_until(&mut stream, "100 Continue\r\n\r\n").await;
+        stream.write_all(b"half").await.unwrap();
+        stream
     }
 
     /// Sends all and reads until the other side closes.
@@ -251,7 +286,7 @@ async fn chunks_end_the_connection_so_nothing_hides_behind_them() {
     assert_eq!(stand.calls(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn large_bodies_stop_at_the_limit() {
     let stand = Stand::start(Limits::default()).await;
     let full = vec![b'x'; BODY_BYTES];
@@ -273,7 +308,105 @@ async fn large_bodies_stop_at_the_limit() {
     assert_eq!(stand.calls(), 1);
 }
 
+/// A whole request with a large body.
+fn large(length: usize) -> Vec<u8> {
+    let head =
+        format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+    [head.into_bytes(), vec![b'x'; length]].concat()
+}
+
+async fn send(mut stream: TcpStream, bytes: &[u8]) -> String {
+    // The other side may refuse before it has read all.
+    let _ = stream.write_all(bytes).await;
+    read_all(&mut stream).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_half_sent_body_delays_its_own_client_only() {
+    let limits =
+        RequestLimits { body_bytes: 2 * BODY_BYTES, body_bytes_per_client: BODY_BYTES, ..Default::default() };
+    let stand = Stand::start_limited(limits).await;
+    let mut slow = stand.half_sent(2, BODY_BYTES).await;
+    // What this one sends is not read, since the first one holds all that the client may have.
+    let behind = stand.connect_from(2).await;
+    let behind = tokio::spawn(async move { send(behind, &large(200_000)).await });
+    for length in [BODY_BYTES, 100_000] {
+        let answer = send(stand.connect_from(3).await, &large(length)).await;
+        assert!(answer.contains(&format!(r#""body":{length}"#)), "{answer}");
+    }
+    assert!(!behind.is_finished());
+    slow.write_all(&vec![b'x'; BODY_BYTES - 4]).await.unwrap();
+    assert!(read_until(&mut slow, "}").await.contains(&format!(r#""body":{BODY_BYTES}"#)));
+    assert!(behind.await.unwrap().contains(r#""body":200000"#));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_bodies_make_room_for_others() {
+    let limits =
+        RequestLimits { body_bytes: BODY_BYTES, body_bytes_per_client: BODY_BYTES, ..Default::default() };
+    let stand = Stand::start_limited(limits).await;
+    let mut slow = stand.half_sent(2, BODY_BYTES).await;
+    let answer = send(stand.connect_from(3).await, &large(100_000)).await;
+    assert!(answer.contains(r#""body":100000"#), "{answer}");
+    let refused = read_all(&mut slow).await;
+    assert_eq!(statuses(&refused), ["503"]);
+    assert!(refused.contains("(limits.body_bytes)"), "{refused}");
+    // A client that would hold more than everybody else ends nobody's body.
+    let mut modest = stand.half_sent(4, 1_000_000).await;
+    let greedy = stand.connect_from(5).await;
+    let greedy = tokio::spawn(async move { send(greedy, &large(BODY_BYTES)).await });
+    modest.write_all(&vec![b'x'; 1_000_000 - 4]).await.unwrap();
+    assert!(read_until(&mut modest, "}").await.contains(r#""body":1000000"#));
+    assert!(greedy.await.unwrap().contains(&format!(r#""body":{BODY_BYTES}"#)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reached_limit_is_named() {
+    let limits = RequestLimits {
+        body_bytes_per_client: BODY_BYTES,
+        requests_in_flight_per_client: 1,
+        requests_waiting_per_client: 0,
+        ..Default::default()
+    };
+    let stand = Stand::start_limited(limits).await;
+    let slow = stand.half_sent(2, BODY_BYTES).await;
+    let refused = send(stand.connect_from(2).await, &large(100_000)).await;
+    assert_eq!(statuses(&refused), ["429"]);
+    assert!(refused.contains("(limits.body_bytes_per_client)"), "{refused}");
+    drop(slow);
+    let mut waiting = stand.connect_from(3).await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    stand.echo.entered.notified().await;
+    let get = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let refused = send(stand.connect_from(3).await, get).await;
+    assert_eq!(statuses(&refused), ["429"]);
+    assert!(refused.contains("(limits.requests_waiting_per_client)"), "{refused}");
+    assert!(refused.contains(r#""turnkeyErrorCode":"RATE_LIMIT_EXCEEDED""#), "{refused}");
+    assert_eq!(statuses(&send(stand.connect_from(4).await, get).await), ["200"], "another client");
+    let health = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    assert_eq!(statuses(&send(stand.connect_from(3).await, health).await), ["200"]);
+    let metrics = stand.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    for limit in ["body_bytes_per_client", "requests_waiting_per_client"] {
+        let line = format!(r#"quorate_limits_reached_total{{limit="{limit}"}} 1"#);
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+    stand.echo.leave.notify_one();
+    assert!(read_until(&mut waiting, "}").await.contains("/wait"));
+}
+
 #[tokio::test]
+async fn a_large_body_is_not_received_for_a_refused_head() {
+    let stand = Stand::start(Limits::default()).await;
+    let head = "POST /refused HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
+    for framing in [format!("Content-Length: {BODY_BYTES}"), "Transfer-Encoding: chunked".to_owned()] {
+        let answer = stand.script(format!("{head}{framing}\r\n\r\n")).await;
+        assert_eq!(statuses(&answer), ["401"], "no 100 Continue: {answer}");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+    }
+    assert_eq!(stand.calls(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn small_chunks_are_gathered() {
     let stand = Stand::start(Limits::default()).await;
     let mut script = b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
@@ -512,7 +645,7 @@ async fn stopping_does_not_wait_for_ever() {
     assert_eq!(read_all(&mut waiting).await, "");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn http2_is_served_without_prior_agreement() {
     let stand = Stand::start(Limits::default()).await;
     let io = TokioIo::new(stand.connect().await);
@@ -610,7 +743,7 @@ async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
     assert!(tls::acceptor(&certificate, &certificate).is_err());
     assert!(tls::acceptor(&folder.path().join("none"), &key).is_err());
     let acceptor = tls::acceptor(&certificate, &key).unwrap();
-    let stand = Stand::start_with(quick(), Some(acceptor)).await;
+    let stand = Stand::start_with(quick(), Some(acceptor), RequestLimits::default()).await;
 
     // 67: no handshake bytes; plain HTTP instead of a handshake; TLS 1.1
     assert_eq!(stand.script("").await, "");

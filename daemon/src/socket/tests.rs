@@ -11,7 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use super::*;
+use crate::http::limits::RequestLimits;
 use crate::http::tests::Echo;
+use crate::source::Proxies;
 use crate::telemetry::{Metrics, Readiness};
 
 fn folder() -> TempDir {
@@ -26,7 +28,9 @@ async fn bind(path: &Path) -> Result<SocketDoor, SocketError> {
 
 fn serve(door: SocketDoor) -> CancellationToken {
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::new(Echo::default()), Metrics::new(), Readiness::default());
+    let (proxies, limits) = (Proxies::default(), RequestLimits::default());
+    let server =
+        Server::new(Arc::new(Echo::default()), Metrics::new(), Readiness::default(), proxies, &limits);
     tokio::spawn(door.run(server, stop.clone()));
     stop
 }

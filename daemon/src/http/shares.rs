@@ -1,0 +1,194 @@
+//! Divides what is scarce among clients: bytes of request bodies, requests that are answered at once.
+//!
+//! A client waits behind its own requests. It waits behind others only if all clients together reach their limit, to
+//! which each contributes no more than its own one.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::source::Client;
+
+/// What is divided.
+pub(super) struct Shares {
+    per_client: usize,
+    waiting: usize,
+    all: Arc<Semaphore>,
+    clients: Mutex<HashMap<Client, Arc<Own>>>,
+}
+
+/// The part of one client.
+struct Own {
+    free: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl Shares {
+    /// `per_client` and `in_all` are the largest sums of what is held at once; `waiting` is how many requests of one
+    /// client may wait.
+    pub(super) fn new(per_client: usize, in_all: usize, waiting: usize) -> Arc<Self> {
+        let all = Arc::new(Semaphore::new(in_all));
+        Arc::new(Self { per_client, waiting, all, clients: Mutex::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Client, Arc<Own>>> {
+        // The map is valid after every single operation on it.
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes from the client's own part, and waits for it if it must. None if too many requests wait already.
+    pub(super) async fn own(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
+        let amount = u32::try_from(amount.min(self.per_client)).unwrap_or(u32::MAX);
+        let new = || Own { free: Arc::new(Semaphore::new(self.per_client)), waiting: AtomicUsize::new(0) };
+        let own = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
+        let entry = Entry { shares: Arc::clone(self), client, own };
+        let free = &entry.own.free;
+        let permit = if let Ok(permit) = Arc::clone(free).try_acquire_many_owned(amount) {
+            permit
+        } else {
+            let _waiting = Waiting::begin(&entry.own.waiting, self.waiting)?;
+            // Nobody closes it.
+            Arc::clone(free).acquire_many_owned(amount).await.ok()?
+        };
+        Some(OwnShare { amount, permit, entry })
+    }
+
+    /// How many clients hold something or wait for it.
+    #[cfg(test)]
+    fn clients(&self) -> usize {
+        self.lock().len()
+    }
+}
+
+/// What a client took of its own part.
+pub(super) struct OwnShare {
+    amount: u32,
+    permit: OwnedSemaphorePermit,
+    entry: Entry,
+}
+
+impl OwnShare {
+    /// Takes the same from the part of all clients. `crowded` is called before it waits.
+    pub(super) async fn of_all(self, crowded: impl FnOnce()) -> Option<Share> {
+        let all = &self.entry.shares.all;
+        let of_all = if let Ok(permit) = Arc::clone(all).try_acquire_many_owned(self.amount) {
+            permit
+        } else {
+            crowded();
+            // Nobody closes it.
+            Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
+        };
+        Some(Share { _of_all: of_all, _own: self.permit, _entry: self.entry })
+    }
+}
+
+/// What a client took; given back when dropped. The permits go before the entry, which looks whether any is left.
+pub(super) struct Share {
+    _of_all: OwnedSemaphorePermit,
+    _own: OwnedSemaphorePermit,
+    _entry: Entry,
+}
+
+/// Keeps a client in the map while it holds something or waits.
+struct Entry {
+    shares: Arc<Shares>,
+    client: Client,
+    own: Arc<Own>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut clients = self.shares.lock();
+        // The map and this entry.
+        if Arc::strong_count(&self.own) == 2 {
+            clients.remove(&self.client);
+        }
+    }
+}
+
+/// One more request that waits.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(count: &'a AtomicUsize, limit: usize) -> Option<Self> {
+        let waiting = Self(count);
+        (count.fetch_add(1, Ordering::Relaxed) < limit).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn client(last: u8) -> Client {
+        Client::Network(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)))
+    }
+
+    /// The output of a future that needs no waiting.
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
+    fn take(shares: &Arc<Shares>, client: Client, amount: usize) -> Option<Share> {
+        let own = now(shares.own(client, amount)).flatten()?;
+        now(own.of_all(|| ())).flatten()
+    }
+
+    #[test]
+    fn each_client_has_its_own_part() {
+        let shares = Shares::new(2, 5, 1);
+        let first = take(&shares, client(1), 2).unwrap();
+        assert!(take(&shares, client(1), 1).is_none(), "its part is taken");
+        let second = take(&shares, client(2), 2).unwrap();
+        assert!(take(&shares, client(3), 2).is_none(), "one is left of all");
+        let third = take(&shares, client(3), 1).unwrap();
+        drop(first);
+        let fourth = take(&shares, client(3), 1).unwrap();
+        assert_eq!(shares.clients(), 2);
+        drop((second, third, fourth));
+        assert_eq!(shares.clients(), 0, "who holds nothing is forgotten");
+    }
+
+    #[test]
+    fn few_may_wait() {
+        let shares = Shares::new(1, 10, 1);
+        let held = take(&shares, client(1), 1).unwrap();
+        let mut waiting = Box::pin(shares.own(client(1), 1));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        assert!(matches!(now(shares.own(client(1), 1)), Some(None)), "one waits already");
+        drop(held);
+        assert!(matches!(waiting.as_mut().poll(&mut context), Poll::Ready(Some(_))));
+        drop(waiting);
+        assert_eq!(shares.clients(), 0);
+    }
+
+    #[test]
+    fn who_goes_away_leaves_nothing_behind() {
+        let shares = Shares::new(1, 1, 10);
+        let held = take(&shares, client(1), 1).unwrap();
+        let mut waiting = Box::pin(async { shares.own(client(2), 1).await.unwrap().of_all(|| ()).await });
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(shares.clients(), 2);
+        drop(waiting);
+        assert_eq!(shares.clients(), 1);
+        drop(held);
+        assert!(take(&shares, client(2), 1).is_some());
+    }
+}

@@ -1,0 +1,184 @@
+//! A daemon that is offered more than it can do: what it gets done all the same, whether it still reports how it is,
+//! and how it refuses the rest.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hyper::Method;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::caller::{Caller, submit_path};
+use crate::http::Door;
+use crate::requests::{self, SIGN};
+
+/// How often more requests are offered.
+const TICK: Duration = Duration::from_millis(5);
+/// How often the daemon is asked how it is.
+const PROBE: Duration = Duration::from_millis(50);
+
+/// A request that is ready to be sent.
+pub struct Prepared {
+    path: String,
+    stamp: String,
+    body: Vec<u8>,
+}
+
+/// Signing requests, each of which signs something else.
+pub fn signatures(caller: &Caller, address: &str, count: usize) -> Vec<Prepared> {
+    let path = submit_path(SIGN);
+    let prepare = |number| {
+        let body = caller.proposal(SIGN, &requests::sign(address, &format!("payload {number}")));
+        Prepared { path: path.clone(), stamp: caller.key().stamp(&body), body }
+    };
+    (0..count).map(prepare).collect()
+}
+
+/// What came of a load.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// Requests that were done, for each second.
+    pub per_second: f64,
+    /// Requests that were done.
+    pub done: usize,
+    /// Requests that were refused, by status and message.
+    pub refused: BTreeMap<String, usize>,
+    /// Requests without an answer.
+    pub lost: usize,
+    /// Offered requests that were not sent, since all connections waited for an answer.
+    pub unsent: usize,
+    /// Longest time until an answer.
+    pub slowest: Duration,
+}
+
+impl Figures {
+    /// How many requests were refused.
+    pub fn refusals(&self) -> usize {
+        self.refused.values().sum()
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    figures: Mutex<Figures>,
+    next: AtomicUsize,
+}
+
+/// Lets this process and its children open as many files as the system allows.
+pub fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // A lower limit shows in what the daemon refuses.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Sends requests over as many connections as there are callers, each one after the other, until the time or the
+/// requests are used up. With `rate`, no more than this many are offered for each second.
+pub async fn load(
+    callers: &[Caller],
+    requests: &Arc<Vec<Prepared>>,
+    rate: Option<f64>,
+    length: Duration,
+) -> Figures {
+    let tally = Arc::new(Tally::default());
+    let offered = Arc::new(Semaphore::new(if rate.is_some() { 0 } else { Semaphore::MAX_PERMITS }));
+    let begun = Instant::now();
+    let end = begun + length;
+    let mut senders = JoinSet::new();
+    for caller in callers {
+        let sender = (caller.clone(), Arc::clone(requests), Arc::clone(&offered), Arc::clone(&tally));
+        senders.spawn(async move {
+            let (caller, requests, offered, tally) = sender;
+            while Instant::now() < end {
+                offered.acquire().await.expect("it stays open").forget();
+                let Some(request) = requests.get(tally.next.fetch_add(1, Ordering::Relaxed)) else { return };
+                send(&caller, request, &tally).await;
+            }
+        });
+    }
+    let mut offered_so_far = 0;
+    while let Some(rate) = rate.filter(|_| Instant::now() < end) {
+        let due = count(begun.elapsed().as_secs_f64() * rate).saturating_sub(offered_so_far);
+        let room = callers.len().saturating_sub(offered.available_permits());
+        offered.add_permits(due.min(room));
+        offered_so_far += due;
+        tally.figures.lock().expect("no holder panicked").unsent += due.saturating_sub(room);
+        tokio::time::sleep(TICK).await;
+    }
+    if rate.is_some() {
+        // Those that still wait for something to send.
+        offered.add_permits(callers.len());
+        tally.next.store(requests.len(), Ordering::Relaxed);
+    }
+    senders.join_all().await;
+    let mut figures = std::mem::take(&mut *tally.figures.lock().expect("no holder panicked"));
+    figures.per_second = ratio(figures.done) / begun.elapsed().as_secs_f64();
+    figures
+}
+
+async fn send(caller: &Caller, request: &Prepared, tally: &Tally) {
+    let begun = Instant::now();
+    let headers = [("x-stamp", request.stamp.as_str())];
+    let answer = caller.try_call(Method::POST, &request.path, &headers, &request.body).await;
+    let mut figures = tally.figures.lock().expect("no holder panicked");
+    figures.slowest = figures.slowest.max(begun.elapsed());
+    match answer {
+        Err(_) => figures.lost += 1,
+        Ok(reply) if reply.status == 200 => figures.done += 1,
+        Ok(reply) => {
+            let message = reply.json()["message"].as_str().unwrap_or_default().to_owned();
+            *figures.refused.entry(format!("{} {message}", reply.status)).or_default() += 1;
+        }
+    }
+}
+
+/// Asks a daemon how it is, again and again, from a thread of its own.
+pub struct Probe {
+    stop: Arc<AtomicBool>,
+    thread: thread::JoinHandle<Vec<Duration>>,
+}
+
+impl Probe {
+    /// Begins to ask for `path`.
+    pub fn begin(door: Door, path: &'static str) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(async move {
+                let mut times = Vec::new();
+                while !asked.load(Ordering::Relaxed) {
+                    let begun = Instant::now();
+                    let mut connection = door.connect().await.expect("the daemon takes connections");
+                    let reply = connection.call(Method::GET, path, &[], b"").await.expect("an answer");
+                    assert_eq!(reply.status, 200, "{reply}");
+                    times.push(begun.elapsed());
+                    tokio::time::sleep(PROBE).await;
+                }
+                times
+            })
+        });
+        Self { stop, thread }
+    }
+
+    /// How long the answers took, from the fastest to the slowest.
+    pub fn end(self) -> Vec<Duration> {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut times = self.thread.join().expect("every answer came");
+        times.sort_unstable();
+        times
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+fn count(number: f64) -> usize {
+    number as usize
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small")]
+fn ratio(number: usize) -> f64 {
+    number as f64
+}

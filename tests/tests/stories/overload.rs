@@ -1,0 +1,78 @@
+//! More requests at once than the daemon takes: some are done, the rest is refused in words, and whoever asks how the
+//! daemon is gets an answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::installation::Installation;
+use quorate_tests::keys::Key;
+use quorate_tests::overload::{self, Probe};
+use quorate_tests::requests;
+use serde_json::json;
+
+#[tokio::test]
+async fn too_many_requests_are_refused_in_words() {
+    let installation = Installation::new("file = \"root.key\"");
+    installation.configure(
+        "[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\nfile = \"root.key\"\n\
+         [limits]\nrequests_in_flight_per_client = 2\nrequests_waiting_per_client = 4\n",
+    );
+    let key = Key::named("overload");
+    let organization = installation.found("overload", &key).await;
+    let served = installation.serve().await;
+    let root = served.caller(&organization, key);
+    let address = requests::make_wallet(&root, "overload").await;
+    let prepared = Arc::new(overload::signatures(&root, &address, 400));
+    let callers: Vec<Caller> = (0..40).map(|_| root.clone()).collect();
+    let health = Probe::begin(root.door().clone(), "/healthz");
+    let console = Probe::begin(root.door().clone(), "/console/v1/status");
+    let figures = overload::load(&callers, &prepared, None, Duration::from_mins(1)).await;
+    assert!(!health.end().is_empty() && !console.end().is_empty());
+    assert_eq!((figures.lost, figures.done + figures.refusals()), (0, 400), "{figures:#?}");
+    assert!(figures.done > 0, "{figures:#?}");
+    let words = "429 too many requests of this client at once (limits.requests_waiting_per_client)";
+    assert_eq!(figures.refused.keys().collect::<Vec<_>>(), [words]);
+    root.ask("whoami", json!({})).await;
+}
+
+/// F17: four times the capacity for a minute. `OVERLOAD=full` runs it; it needs a machine of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_times_the_capacity() {
+    let seconds = if std::env::var("OVERLOAD").is_ok_and(|form| form == "full") { 60 } else { 1 };
+    overload::raise_file_limit();
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let address = requests::make_wallet(&root, "overload").await;
+    let callers: Vec<Caller> = (0..1500).map(|_| root.clone()).collect();
+    let length = Duration::from_secs(seconds.clamp(1, 10));
+    let closed = Arc::new(overload::signatures(&root, &address, 4000 * seconds.clamp(1, 10) as usize));
+    let peak = overload::load(&callers[..64], &closed, None, length).await;
+    drop(closed);
+    let rate = peak.per_second * 4.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+    let count = (rate * f64::from(u32::try_from(seconds).expect("small"))) as usize;
+    let prepared = Arc::new(overload::signatures(&root, &address, count));
+    let health = Probe::begin(daemon.http(), "/healthz");
+    let console = Probe::begin(daemon.socket(), "/console/v1/status");
+    let figures = overload::load(&callers, &prepared, Some(rate), Duration::from_secs(seconds)).await;
+    let (health, console) = (health.end(), console.end());
+    let slowest = |times: &[Duration]| times.last().copied().unwrap_or_default();
+    let goodput = figures.per_second / peak.per_second;
+    eprintln!(
+        "F17: peak {:.0}/s, goodput {:.0} %, health {:?}, console {:?}, {figures:?}",
+        peak.per_second,
+        goodput * 100.0,
+        slowest(&health),
+        slowest(&console),
+    );
+    assert_eq!(figures.lost, 0, "{figures:#?}");
+    assert!(figures.refused.keys().all(|words| words.contains("(limits.")), "{figures:#?}");
+    if seconds > 1 {
+        assert!(goodput >= 0.8, "{goodput}");
+        assert!(slowest(&health) <= Duration::from_millis(200), "{:?}", slowest(&health));
+        assert!(slowest(&console) <= Duration::from_millis(200), "{:?}", slowest(&console));
+    }
+    root.ask("whoami", json!({})).await;
+}
