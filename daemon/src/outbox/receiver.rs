@@ -68,6 +68,9 @@ impl WebhookUrl {
             "http" if policy.allow_http => false,
             _ => return Err("must use https"),
         };
+        if !has_authority(text) {
+            return Err("must have two slashes and a host behind its scheme");
+        }
         if has_user_info(text) {
             return Err("must not hold user information");
         }
@@ -98,6 +101,13 @@ fn check_host(host: &Host<String>, policy: &ReceiverPolicy) -> Result<(), &'stat
         }
     };
     if is_permitted { Ok(()) } else { Err("must name a public host") }
+}
+
+/// Whether a host follows the scheme as RFC 3986 §3 has it. The parser also takes fewer and more slashes, and some of
+/// these for a path, so that what was meant is not clear.
+fn has_authority(text: &str) -> bool {
+    let behind_scheme = text.split_once(':').map_or("", |(_, rest)| rest);
+    behind_scheme.strip_prefix("//").is_some_and(|rest| !rest.starts_with('/'))
 }
 
 /// Also notices an empty user, which the parser forgets.
@@ -171,6 +181,7 @@ mod tests {
         let strict = ReceiverPolicy::default();
         let garbled = Err("must consist of visible ASCII without backslashes");
         let with_user = Err("must not hold user information");
+        let unclear = Err("must have two slashes and a host behind its scheme");
         let long = format!("https://example.org/{}", "a".repeat(10_000));
         for (text, expected) in [
             ("https://example.org/hook?a=b", Ok(())),
@@ -187,6 +198,10 @@ mod tests {
             ("", Err("must be an absolute URL")),
             ("https://", Err("must be an absolute URL")),
             ("https:///", Err("must be an absolute URL")),
+            ("https:///path", unclear),
+            ("https:////example.org/", unclear),
+            ("https:example.org/", unclear),
+            ("https:/example.org/", unclear),
             ("https://exa mple.org/", garbled),
             (" https://example.org/", garbled),
             ("https://example.org/\n", garbled),
