@@ -1,6 +1,7 @@
 //! The only room that prints: data to standard output, words for people to standard error when data is
 //! asked for.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use crate::cli::Answer;
 use crate::failure::{Exit, Failure};
+use crate::text::is_hidden;
 
 static JSON: AtomicBool = AtomicBool::new(false);
 
@@ -43,11 +45,43 @@ pub(crate) fn now(data: &Value, text: &str) {
 }
 
 fn line(data: &Value) {
-    plain(&format!("{data}\n"));
+    plain(&format!("{}\n", escaped(&data.to_string())));
+}
+
+/// JSON that does the same to every terminal: what the sanitizer spells out is written as an escape. Such characters
+/// stand in strings only, so the value stays the same.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if is_hidden(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(letter);
+        }
+    }
+    out
 }
 
 fn plain(text: &str) {
     let mut out = std::io::stdout().lock();
     // A reader that went away is no failure of ours.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_moves_no_cursor_and_says_the_same() {
+        let data = json!({ "na\u{9b}me": "\u{9b}31m\u{1b}[0m \u{202e}\u{7f}\u{85}\u{e0041} \u{fc} \\ \n" });
+        let text = escaped(&data.to_string());
+        let expected = r#"{"na\u009bme":"\u009b31m\u001b[0m \u202e\u007f\u0085\udb40\udc41 \u00fc \\ \n"}"#;
+        assert_eq!(text, expected.replace("\\u00fc", "\u{fc}"));
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(data));
+    }
 }

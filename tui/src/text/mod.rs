@@ -7,4 +7,4 @@ mod sanitize;
 
 pub(crate) use layer::{cut, grouped, pad, width, wrap};
 pub(crate) use moment::{ago, clock, date, date_time, duration};
-pub(crate) use sanitize::{clean, has_hidden, is_mixed, quoted};
+pub(crate) use sanitize::{clean, has_hidden, is_hidden, is_mixed, quoted};

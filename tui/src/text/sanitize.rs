@@ -57,7 +57,8 @@ fn flush_marks(out: &mut String, marks: &mut usize) {
     *marks = 0;
 }
 
-fn is_hidden(letter: char) -> bool {
+/// Whether a character hides, moves or reorders what is drawn.
+pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(
             letter,
