@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use ipnet::IpNet;
+use quorate_core::model::ip_allowlist::parse_network;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -255,7 +256,7 @@ impl FromStr for Network {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let network: IpNet = text.parse().map_err(|_| r#"must be a network, such as "10.0.0.0/8""#)?;
+        let network = parse_network(text).ok_or(r#"must be a network, such as "10.0.0.0/8""#)?;
         // 10.1.2.3/8 is a slip more often than a wish.
         if network.trunc() == network { Ok(Self(network)) } else { Err("has bits beyond its prefix length") }
     }

@@ -4,6 +4,7 @@ use ipnet::IpNet;
 
 use crate::cx::Cx;
 use crate::limits::IP_RULES;
+use crate::model::ip_allowlist::parse_network;
 use crate::model::{Change, IpAllowlist, IpRule, User};
 use crate::refusal::{Intent, Limit, Missing, Refusal};
 use crate::view::View;
@@ -58,8 +59,8 @@ pub fn set(public_key: Option<&str>, list: Option<&IpAllowlist>, cx: &mut Cx<'_,
 /// Reads a block: an address alone is a block of one. Bits beyond the prefix are dropped.
 pub fn network(place: usize, text: &str) -> Result<IpNet, Refusal> {
     let wrong = |why: &str| Intent::Detail(format!("invalid CIDR at index {place}: {text:?}: {why}"));
-    let network: Option<IpNet> =
-        text.parse().ok().or_else(|| text.parse::<std::net::IpAddr>().ok().map(IpNet::from));
+    let alone = || text.parse::<std::net::IpAddr>().ok().map(IpNet::from);
+    let network = parse_network(text).or_else(alone);
     let network = network.ok_or_else(|| wrong("expected an address and a prefix length"))?.trunc();
     let widest = if network.addr().is_ipv4() { WIDEST_V4 } else { WIDEST_V6 };
     if network.prefix_len() < widest {

@@ -10,6 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 
+/// Parses an address and a prefix length, such as `192.0.2.0/24`. Each number has one spelling: some readers take
+/// `010` for eight, others for ten.
+pub fn parse_network(text: &str) -> Option<IpNet> {
+    let (address, length) = text.split_once('/')?;
+    let is_minimal = length == "0" || !length.starts_with(['0', '+']);
+    IpNet::new(address.parse().ok()?, length.parse().ok().filter(|_| is_minimal)?).ok()
+}
+
 /// A block of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpRule {
@@ -67,6 +75,29 @@ pub fn takes(organization: Option<&IpAllowlist>, key: Option<&IpAllowlist>, sour
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+
+    #[test]
+    fn a_network_has_one_spelling() {
+        for (text, expected) in [
+            ("192.0.2.0/24", Some("192.0.2.0/24")),
+            ("192.0.2.7/24", Some("192.0.2.7/24")),
+            ("0.0.0.0/0", Some("0.0.0.0/0")),
+            ("2001:db8::/48", Some("2001:db8::/48")),
+            ("2001:0db8::/48", Some("2001:db8::/48")),
+            ("127.0.0.010/32", None),
+            ("127.0.0.0x1/32", None),
+            ("127.1/32", None),
+            ("192.0.2.0/024", None),
+            ("192.0.2.0/+24", None),
+            ("192.0.2.0/33", None),
+            ("192.0.2.0/", None),
+            ("192.0.2.0", None),
+            (" 192.0.2.0/24", None),
+            ("2001:db8::/129", None),
+        ] {
+            assert_eq!(parse_network(text).map(|network| network.to_string()).as_deref(), expected, "{text}");
+        }
+    }
 
     fn list(enabled: bool, blocks: &[&str]) -> IpAllowlist {
         let rule = |block: &&str| IpRule { network: block.parse().unwrap(), label: None, created: 0 };
