@@ -32,6 +32,9 @@ pub enum Flaw {
     /// More inputs than [`MAX_INPUTS`].
     #[error("it has more than {MAX_INPUTS} inputs")]
     Inputs,
+    /// It pays nobody.
+    #[error("it has no outputs: all that it spends would be its fee")]
+    Outputs,
     /// Its size times its inputs without a witness is too much to hash.
     #[error("its inputs without a witness take more than {MAX_HASHED_BYTES} bytes to hash")]
     Hashing,

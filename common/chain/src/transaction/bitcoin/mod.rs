@@ -61,6 +61,9 @@ impl Transaction {
         if psbt.inputs.len() > MAX_INPUTS {
             return Err(Flaw::Inputs);
         }
+        if psbt.outputs.is_empty() {
+            return Err(Flaw::Outputs);
+        }
         let maps = maps::read(bytes).ok_or(Flaw::NotCanonical)?;
         check_canonical(&psbt, maps.clone())?;
         let spent = spent(&psbt)?;

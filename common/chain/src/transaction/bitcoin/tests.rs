@@ -225,6 +225,11 @@ fn amounts_must_add_up() {
         });
         assert_eq!(spends, Some(Flaw::Amounts), "{value}");
     }
+    let unpaid = refused("P2WPKH, one input", |psbt| {
+        psbt.unsigned_tx.output.clear();
+        psbt.outputs.clear();
+    });
+    assert_eq!(unpaid, Some(Flaw::Outputs));
     let twice = refused("P2WPKH beside an input of somebody else", |psbt| {
         psbt.unsigned_tx.input[2].previous_output = psbt.unsigned_tx.input[0].previous_output;
     });
