@@ -190,8 +190,8 @@ pub enum Limit {
     LongLivedApiKeys,
     /// As many authenticators as a user may have.
     Authenticators,
-    /// Too many activities wait for votes.
-    Waiting,
+    /// As many activities wait for votes as may. Holds the limit.
+    Waiting(usize),
     /// As many organizations without a parent as may be founded. Holds the limit.
     Organizations(usize),
 }
@@ -423,8 +423,12 @@ fn limit(reason: &Limit) -> String {
         Limit::Count(nouns, limit) => format!("organization has reached its limit of {limit} {nouns}"),
         Limit::LongLivedApiKeys => "user has exceeded maximum long-lived api keys".to_owned(),
         Limit::Authenticators => "user has exceeded maximum authenticators".to_owned(),
-        Limit::Waiting => "organization has too many activities that wait for votes".to_owned(),
-        Limit::Organizations(limit) => format!("this service has reached its limit of {limit} organizations"),
+        Limit::Waiting(limit) => format!(
+            "organization has reached its limit of {limit} activities that wait for votes (`waiting_activities`)"
+        ),
+        Limit::Organizations(limit) => {
+            format!("this service has reached its limit of {limit} organizations (`organizations`)")
+        }
     }
 }
 

@@ -103,6 +103,9 @@ pub trait World {
     /// A snapshot of an organization.
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt>;
 
+    /// The version of an organization, as commits compare it; zero for what was never given one.
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt>;
+
     /// Records that belong to no snapshot.
     fn records(&self) -> &dyn Records;
 

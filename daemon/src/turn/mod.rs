@@ -131,6 +131,10 @@ impl World for Shared {
         self.snapshots.organization(&self.barrier, id)
     }
 
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
+        version(&self.barrier, id)
+    }
+
     fn records(&self) -> &dyn Records {
         &self.barrier
     }
@@ -413,7 +417,7 @@ impl Turns {
         commit: Commit,
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
-        let Commit { expect, absent, vacant, writes, after, news } = commit;
+        let Commit { expect, absent, vacant, writes, after, set, news } = commit;
         let writes_some =
             |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
         let [rings, mails, leaves] = [b'x', b'y', b'z'].map(writes_some);
@@ -422,11 +426,12 @@ impl Turns {
             log(Some(&corrupt));
             Refusal::from(corrupt).fault()
         })?;
+        let versions = after.iter().map(|after| (after.id(), after.head.version)).chain(set);
         let batch = Batch {
             expect: expect.into_iter().map(|(id, version)| (layout::version(id), version)).collect(),
             absent,
             vacant,
-            set: after.iter().map(|after| (layout::version(after.id()), after.head.version)).collect(),
+            set: versions.map(|(id, version)| (layout::version(id), version)).collect(),
             writes,
         };
         Ok(self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding))
@@ -437,6 +442,11 @@ impl Turns {
         let place = usize::from(byte % 64);
         self.turnstiles.get(place).unwrap_or(&self.last_turnstile)
     }
+}
+
+/// The version of an organization as the store has it.
+fn version(barrier: &Barrier, id: OrganizationId) -> Result<u64, Corrupt> {
+    barrier.store().register(&layout::version(id)).map_err(|error| Corrupt::from(&error))
 }
 
 fn unavailable() -> Fault {

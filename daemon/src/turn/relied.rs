@@ -39,6 +39,12 @@ impl World for Relying<'_> {
         Ok(organization)
     }
 
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
+        let version = self.shared.version(id)?;
+        self.seen.borrow_mut().push((id, version));
+        Ok(version)
+    }
+
     fn records(&self) -> &dyn Records {
         self.shared.records()
     }

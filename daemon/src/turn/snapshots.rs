@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quorate_common::ids::OrganizationId;
-use quorate_core::model::{Organization, layout};
+use quorate_core::model::Organization;
 use quorate_core::records;
 use quorate_core::refusal::Corrupt;
 
+use super::version;
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 
@@ -37,8 +38,6 @@ impl Snapshots {
     ) -> Result<Option<Arc<Organization>>, Corrupt> {
         // One that was deleted is kept for its version, so that nothing older takes its place.
         let exists = |one: &Arc<Organization>| one.head.deleted.is_none();
-        let register = layout::version(id);
-        let version = || barrier.store().register(&register).map_err(|error| Corrupt::from(&error));
         loop {
             let epoch = {
                 let mut cache = self.lock();
@@ -47,10 +46,10 @@ impl Snapshots {
                 }
                 cache.epoch
             };
-            let before = version()?;
+            let before = version(barrier, id)?;
             let Some(organization) = records::organization(barrier, id)? else { return Ok(None) };
             // The reads are not one snapshot of the store: if a commit came between, read again.
-            if version()? != before {
+            if version(barrier, id)? != before {
                 continue;
             }
             if organization.head.version != before {

@@ -31,6 +31,8 @@ pub struct Commit {
     pub writes: Vec<Write>,
     /// Snapshots that replace the present ones.
     pub after: Vec<Organization>,
+    /// Versions of what is no organization and has no snapshot.
+    pub set: Vec<(OrganizationId, u64)>,
     /// What the change feed tells.
     pub news: Vec<console::Change>,
 }
@@ -129,6 +131,8 @@ impl Submission<'_> {
         commit.writes.push(Write::mark(body, &place));
         if settled.status() == Status::ConsensusNeeded {
             commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &place));
+            // Two proposals that come to wait never both count on the same number of those that wait.
+            self.moved(commit)?;
         }
         if settled.status() == Status::Rejected {
             self.displace_denials(activity, commit)?;
@@ -192,6 +196,14 @@ impl Submission<'_> {
             self.advance(left.changes, commit)?;
         }
         Ok(())
+    }
+
+    /// Gives the organization its next version, unless the commit does so already.
+    pub(super) fn moved(&self, commit: &mut Commit) -> Result<(), Refusal> {
+        if commit.after.iter().any(|after| after.id() == self.target.id()) {
+            return Ok(());
+        }
+        self.advance(Vec::new(), commit)
     }
 
     /// Gives the organization its next version, with these changes.

@@ -63,6 +63,8 @@ pub(super) fn found<'a>(
         return submission(target, caller).show(&known);
     }
     in_time(stamped, now)?;
+    // Each organization that is created moves this version on, so that two never count on the same number.
+    let version = world.version(layout::NO_PARENT)?;
     has_room(world)?;
     let Applied { after, writes, absent, .. } = organization(founder, world, moment)?;
     let (root, authenticator, _) = after.passkey(&passkey.credential_id).ok_or(Missing::Activity)?;
@@ -72,7 +74,8 @@ pub(super) fn found<'a>(
     // What is refused is recorded nowhere: there is no organization that it could belong to.
     turn.commit = turn.commit.filter(|_| turn.answer.is_ok());
     if let Some(commit) = &mut turn.commit {
-        commit.expect.clear();
+        commit.expect = vec![(layout::NO_PARENT, version)];
+        commit.set.push((layout::NO_PARENT, version.saturating_add(1)));
         commit.absent.extend(absent);
         commit.writes.extend(writes);
         commit.news.push(super::commit::news(&after));

@@ -102,7 +102,7 @@ impl<'a> Submission<'a> {
         let limit = self.world.limits().waiting_activities;
         let prefix = layout::activities_of_status(self.target.id(), Status::ConsensusNeeded);
         let waiting = self.world.records().keys(Page::first(&prefix, limit))?.len();
-        if waiting < limit { Ok(()) } else { Err(Limit::Waiting.into()) }
+        if waiting < limit { Ok(()) } else { Err(Limit::Waiting(limit).into()) }
     }
 }
 

@@ -146,13 +146,6 @@ impl Submission<'_> {
         self.moved(commit)
     }
 
-    fn moved(&self, commit: &mut Commit) -> Result<(), Refusal> {
-        if commit.after.iter().any(|after| after.id() == self.target.id()) {
-            return Ok(());
-        }
-        self.advance(Vec::new(), commit)
-    }
-
     fn voted(&self, target: &ActivityRecord, commit: Commit) -> Result<Turn, Refusal> {
         let after = self.shown(&commit);
         let can = can_flags(self.world, target, after, &self.caller, self.now)?;

@@ -133,7 +133,9 @@ fn nobody_founds_more_organizations_than_the_service_takes() {
     let (second, everything) = (body(&mut house), house.memory.everything());
     let fault = found(&mut house, &second).expect_err("there is no room");
     assert_eq!(fault.code, Code::ResourceExhausted);
-    assert_eq!(fault.message, format!("this service has reached its limit of {} organizations", before + 1));
+    let text =
+        format!("this service has reached its limit of {} organizations (`organizations`)", before + 1);
+    assert_eq!(fault.message, text);
     assert!(house.memory.everything() == everything);
     found(&mut house, &first).expect("a body that founded is shown");
 }

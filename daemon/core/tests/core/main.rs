@@ -24,6 +24,7 @@ mod founding;
 mod golden;
 mod house;
 mod invitations;
+mod limits;
 mod memory;
 mod outcomes;
 mod page;

@@ -27,6 +27,8 @@ use sha2::{Digest, Sha256};
 #[derive(Clone)]
 pub(crate) struct Memory {
     rows: BTreeMap<Key, Vec<u8>>,
+    /// Versions of what is no organization.
+    versions: BTreeMap<OrganizationId, u64>,
     index: IndexKey,
     /// Limits of the installation.
     pub(crate) limits: Limits,
@@ -43,6 +45,7 @@ impl Default for Memory {
     fn default() -> Self {
         Self {
             rows: BTreeMap::new(),
+            versions: BTreeMap::new(),
             index: IndexKey::new([7; 32]),
             limits: Limits::default(),
             sends_mail: true,
@@ -124,16 +127,18 @@ impl Memory {
     /// Applies a batch as the committer does: versions, absent keys, then all writes at once. What the batch
     /// says the organizations become must be what the records say afterwards.
     pub(crate) fn commit(&mut self, commit: Commit) {
-        for (id, version) in &commit.expect {
-            let head = Head::decode(&self.rows[&layout::organization(*id)]).expect("a head decodes");
-            assert_eq!(head.version, *version, "decided on another version than is stored");
+        assert!(self.offer(commit), "decided on another state than is stored");
+    }
+
+    /// The same for a commit that may come too late: whether its conditions hold. Nothing happens where they do not.
+    pub(crate) fn offer(&mut self, commit: Commit) -> bool {
+        let holds = commit.expect.iter().all(|(id, version)| self.version(*id) == Ok(*version))
+            && !commit.absent.iter().any(|key| self.rows.contains_key(key))
+            && !commit.vacant.iter().any(|prefix| self.rows.keys().any(|key| key.starts_with(prefix)));
+        if !holds {
+            return false;
         }
-        for key in &commit.absent {
-            assert!(!self.rows.contains_key(key), "a key that had to be free is taken");
-        }
-        for prefix in &commit.vacant {
-            assert!(!self.rows.keys().any(|key| key.starts_with(prefix)), "a key begins as none may");
-        }
+        self.versions.extend(commit.set);
         for write in commit.writes {
             match write.value {
                 Some(value) => drop(self.rows.insert(write.key, value.to_vec())),
@@ -152,6 +157,7 @@ impl Memory {
                 "snapshot and records differ"
             );
         }
+        true
     }
 
     /// Raw rows whose keys begin with this letter.
@@ -280,6 +286,13 @@ impl Library for Memory {
 impl World for Memory {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         Ok(records::organization(self, id)?.map(Arc::new))
+    }
+
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
+        match self.rows.get(&layout::organization(id)) {
+            Some(head) => Head::decode(head).map(|head| head.version),
+            None => Ok(self.versions.get(&id).copied().unwrap_or_default()),
+        }
     }
 
     fn records(&self) -> &dyn Records {
