@@ -37,8 +37,10 @@ pub struct Limits {
     pub smart_contract_interfaces: usize,
     /// Activities of an organization that may wait for votes at once.
     pub waiting_activities: usize,
-    /// Denied attempts kept per API key; older ones are dropped.
+    /// Denied attempts kept as activities per credential; older ones are dropped.
     pub denied_activities: usize,
+    /// Denied attempts per credential beyond those, within the life of a body; more are refused as too many.
+    pub denials_per_hour: usize,
 }
 
 impl Default for Limits {
@@ -62,6 +64,7 @@ impl Default for Limits {
             smart_contract_interfaces: 100,
             waiting_activities: 1000,
             denied_activities: 100,
+            denials_per_hour: 10_000,
         }
     }
 }

@@ -88,17 +88,30 @@ pub fn activity(
     bytes.map(|bytes| ActivityRecord::decode(&bytes)).transpose()
 }
 
-/// The activity of a body that bears this time, in whichever organization.
-pub fn activity_of_body(
+/// What became of a body that was taken.
+#[derive(Debug)]
+pub enum Taken {
+    /// This activity.
+    Activity(Box<ActivityRecord>),
+    /// It was denied, and newer denials took the place of the activity.
+    Denied,
+}
+
+/// What became of a body that bears this time, in whichever organization. Nothing for one that was never taken.
+pub fn taken_body(
     records: &dyn Records,
     stamped: Millis,
     fingerprint: &Fingerprint,
-) -> Result<Option<ActivityRecord>, Corrupt> {
-    match records.read(&layout::body(stamped, fingerprint))? {
-        Some(place) => activity_at(records, &place, fingerprint),
+) -> Result<Option<Taken>, Corrupt> {
+    let known = match records.read(&layout::body(stamped, fingerprint))? {
+        Some(place) => match activity_at(records, &place, fingerprint)? {
+            Some(known) => Some(known),
+            None => return Ok(Some(Taken::Denied)),
+        },
         // Stores of earlier versions have each body by its fingerprint alone.
-        None => activity_that_waited(records, fingerprint),
-    }
+        None => activity_that_waited(records, fingerprint)?,
+    };
+    Ok(known.map(|known| Taken::Activity(Box::new(known))))
 }
 
 /// The activity with this fingerprint, in whichever organization: one that waited for votes at any time, or one

@@ -192,6 +192,8 @@ pub enum Limit {
     Authenticators,
     /// As many activities wait for votes as may. Holds the limit.
     Waiting(usize),
+    /// As many attempts by a credential were denied within the life of a body as may be. Holds the limit.
+    Denials(usize),
     /// As many organizations without a parent as may be founded. Holds the limit.
     Organizations(usize),
 }
@@ -425,6 +427,9 @@ fn limit(reason: &Limit) -> String {
         Limit::Authenticators => "user has exceeded maximum authenticators".to_owned(),
         Limit::Waiting(limit) => format!(
             "organization has reached its limit of {limit} activities that wait for votes (`waiting_activities`)"
+        ),
+        Limit::Denials(limit) => format!(
+            "credential has reached its limit of {limit} denied activities within an hour (`denials_per_hour`)"
         ),
         Limit::Organizations(limit) => {
             format!("this service has reached its limit of {limit} organizations (`organizations`)")

@@ -76,6 +76,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         smart_contract_interfaces: count("smart_contract_interfaces", usual.smart_contract_interfaces),
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
+        denials_per_hour: count("denials_per_hour", usual.denials_per_hour),
     };
     Limits { requests_per_second: (rate > 0).then_some(rate), connections, requests, resources }
 }

@@ -281,6 +281,12 @@ pub fn activities_of_status(organization: OrganizationId, status: Status) -> Key
     key(b't', &[organization.as_bytes(), &[status.number()]])
 }
 
+/// When an activity was submitted, as its id says.
+pub fn activity_submitted(id: ActivityId) -> Millis {
+    let [a, b, c, d, e, f, ..] = *id.as_bytes();
+    Millis::from_be_bytes([0, 0, a, b, c, d, e, f])
+}
+
 /// The activity id at the end of a key.
 pub fn activity_id(key: &[u8]) -> Option<ActivityId> {
     let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
@@ -301,7 +307,7 @@ pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
     key(b'f', &[fingerprint.as_bytes()])
 }
 
-/// A denied attempt by a credential, named by the id of its record.
+/// A denied attempt by a credential whose activity is kept. Its value is the key of its body; earlier versions stored none.
 pub fn denied(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
     let mut key = denials(organization, credential);
     key.extend_from_slice(id.as_bytes());
@@ -311,6 +317,18 @@ pub fn denied(organization: OrganizationId, credential: &[u8; 16], id: ActivityI
 /// All denied attempts by a credential begin so, oldest first.
 pub fn denials(organization: OrganizationId, credential: &[u8; 16]) -> Key {
     key(b'd', &[organization.as_bytes(), credential])
+}
+
+/// A denied attempt by a credential whose activity is kept no longer. Its value is the key of its body.
+pub fn displaced_denial(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
+    let mut key = displaced_denials(organization, credential);
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
+/// All denied attempts by a credential whose activities are kept no longer begin so, oldest first.
+pub fn displaced_denials(organization: OrganizationId, credential: &[u8; 16]) -> Key {
+    key(b'u', &[organization.as_bytes(), credential])
 }
 
 /// A child of an organization, in order of creation.

@@ -7,16 +7,20 @@ use quorate_common::fault::Fault;
 use quorate_common::ids::{ActivityId, OrganizationId, VoteId};
 use serde_json::value::RawValue;
 
-use super::{Submission, is_denial, stamped_of};
+use super::{Submission, is_denial, is_too_old};
 use crate::cx::Left;
 use crate::kind::{Entry, nothing};
+use crate::limits::BODY_AHEAD_MILLIS;
 use crate::model::change::{self, Write};
 use crate::model::layout::{self, Key};
 use crate::model::{ActivityRecord, Organization, VoteRecord};
 use crate::notice;
 use crate::records;
-use crate::refusal::{Corrupt, Refusal};
+use crate::refusal::{Corrupt, Limit, Refusal};
 use crate::world::{Moment, Page};
+
+/// How many denied attempts beyond a limit make room with a new one.
+const DENIALS_AT_ONCE: usize = 8;
 
 /// What must become durable at once, and on what condition.
 #[derive(Default)]
@@ -128,14 +132,14 @@ impl Submission<'_> {
         let body = layout::body(self.stamped, &activity.fingerprint);
         let place = records::activity_place(activity.organization, activity.id);
         commit.absent.push(body.clone());
-        commit.writes.push(Write::mark(body, &place));
+        commit.writes.push(Write::mark(body.clone(), &place));
         if settled.status() == Status::ConsensusNeeded {
             commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &place));
             // Two proposals that come to wait never both count on the same number of those that wait.
             self.moved(commit)?;
         }
         if settled.status() == Status::Rejected {
-            self.displace_denials(activity, commit)?;
+            self.keep_denial(activity, &body, commit)?;
         }
         self.settle(activity, settled, commit)?;
         commit.writes.push(Write::put_new(layout::activity(activity.organization, activity.id), activity)?);
@@ -217,30 +221,52 @@ impl Submission<'_> {
         Ok(())
     }
 
-    /// Denied attempts are kept, but only so many for each credential: the oldest makes room.
-    fn displace_denials(&self, activity: &ActivityRecord, commit: &mut Commit) -> Result<(), Refusal> {
+    /// Keeps a denied attempt. Of the newest ones of a credential the activities are kept. Of the others only that they
+    /// were denied, as long as their bodies could be sent again, so that none of them ever runs.
+    fn keep_denial(&self, activity: &ActivityRecord, body: &Key, commit: &mut Commit) -> Result<(), Refusal> {
         let (organization, credential) = (activity.organization, &self.caller.credential);
-        let limit = self.world.limits().denied_activities;
-        let prefix = layout::denials(organization, credential);
-        let kept = self.world.records().keys(Page::last(&prefix, limit.saturating_add(8)))?;
-        for displaced in kept.iter().skip(limit.saturating_sub(1)) {
-            commit.writes.push(Write::remove(displaced.clone()));
-            let Some(id) = layout::activity_id(displaced) else { continue };
-            let Some(old) = records::activity(self.world.records(), organization, id)? else { continue };
-            commit.writes.push(Write::remove(layout::activity(organization, id)));
-            commit.writes.push(Write::remove(layout::activity_listed(
-                organization,
-                old.status,
-                old.number,
-                id,
-            )));
-            // A store of an earlier version has it by its fingerprint alone.
-            commit.writes.push(Write::remove(layout::fingerprint(&old.fingerprint)));
-            if let Some(stamped) = old.proposal().and_then(stamped_of) {
-                commit.writes.push(Write::remove(layout::body(stamped, &old.fingerprint)));
-            }
+        let (records, limits) = (self.world.records(), self.world.limits());
+        let displaced = layout::displaced_denials(organization, credential);
+        let counted = records.keys(Page::last(&displaced, limits.denials_per_hour))?;
+        if counted.get(limits.denials_per_hour.saturating_sub(1)).is_some_and(|denied| !self.is_over(denied))
+        {
+            return Err(Limit::Denials(limits.denials_per_hour).into());
         }
-        commit.writes.push(Write::mark(layout::denied(organization, credential, activity.id), &[]));
+        let denials = layout::denials(organization, credential);
+        let kept = limits.denied_activities;
+        let newest = records.page(Page::last(&denials, kept.saturating_add(DENIALS_AT_ONCE)))?;
+        for (denied, body) in newest.into_iter().skip(kept.saturating_sub(1)) {
+            self.displace(&denied, &body, commit)?;
+        }
+        let oldest = records.page(Page::first(&displaced, DENIALS_AT_ONCE))?;
+        for (denied, body) in oldest.into_iter().filter(|(denied, _)| self.is_over(denied)) {
+            commit.writes.extend([Write::remove(denied), Write::remove(body)]);
+        }
+        commit.writes.push(Write::mark(layout::denied(organization, credential, activity.id), body));
+        Ok(())
+    }
+
+    /// Whether the body of a denied attempt is too old to be sent again.
+    fn is_over(&self, denied: &[u8]) -> bool {
+        let submitted = layout::activity_id(denied).map(layout::activity_submitted).unwrap_or_default();
+        is_too_old(submitted.saturating_add(BODY_AHEAD_MILLIS), self.now)
+    }
+
+    /// Drops the activity of a denied attempt, and keeps that its body was denied.
+    fn displace(&self, denied: &[u8], body: &[u8], commit: &mut Commit) -> Result<(), Refusal> {
+        let (organization, credential) = (self.target.id(), &self.caller.credential);
+        let id = layout::activity_id(denied).ok_or(Corrupt::Record("denied attempt"))?;
+        commit.writes.push(Write::remove(denied.to_vec()));
+        if let Some(old) = records::activity(self.world.records(), organization, id)? {
+            let listed = layout::activity_listed(organization, old.status, old.number, id);
+            commit.writes.push(Write::remove(listed));
+            commit.writes.push(Write::remove(layout::activity(organization, id)));
+        }
+        // Earlier versions did not store where the body is: there its entry stays.
+        if !body.is_empty() {
+            let displaced = layout::displaced_denial(organization, credential, id);
+            commit.writes.push(Write::mark(displaced, body));
+        }
         Ok(())
     }
 }

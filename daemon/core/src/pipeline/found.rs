@@ -17,7 +17,7 @@ use crate::model::change::{self, Applied, Change, Founding};
 use crate::model::layout;
 use crate::model::organization::Head;
 use crate::model::{ActivityRecord, Organization, RootQuorum, User};
-use crate::records;
+use crate::records::{self, Taken};
 use crate::refusal::{Corrupt, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::Caller;
 use crate::world::{Moment, Page, World};
@@ -58,7 +58,8 @@ pub(super) fn found<'a>(
         target: Arc::new(target),
         now,
     };
-    if let Some(known) = records::activity_of_body(world.records(), stamped, &fingerprint)? {
+    if let Some(taken) = records::taken_body(world.records(), stamped, &fingerprint)? {
+        let Taken::Activity(known) = taken else { return Err(Missing::Activity.into()) };
         let (target, caller) = founded(world, &known, &passkey.credential_id, stamp)?;
         return submission(target, caller).show(&known);
     }

@@ -28,8 +28,8 @@ use crate::kinds;
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::{ActivityRecord, Millis, Organization, layout};
 use crate::policy::{self, Case};
-use crate::records;
-use crate::refusal::{Authn, Corrupt, Intent, Missing, Refusal, Unoffered};
+use crate::records::{self, Taken};
+use crate::refusal::{Authn, Corrupt, Denied, Intent, Missing, Refusal, Unoffered};
 use crate::view::{Caller, View};
 use crate::world::{Moment, World};
 
@@ -118,10 +118,14 @@ fn run<'a>(
     let mut submission =
         Submission { world, body, kept: None, fingerprint, stamped, caller, target, now: moment.now };
     submission.caller_is_inside()?;
-    if let Some(known) = records::activity_of_body(world.records(), stamped, &fingerprint)? {
-        // What is not kept as it was sent is kept as it was the first time.
-        submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
-        return submission.replay(known, moment);
+    match records::taken_body(world.records(), stamped, &fingerprint)? {
+        None => {}
+        Some(Taken::Denied) => return Err(Denied::Policies(Vec::new()).into()),
+        Some(Taken::Activity(known)) => {
+            // What is not kept as it was sent is kept as it was the first time.
+            submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
+            return submission.replay(*known, moment);
+        }
     }
     in_time(stamped, moment.now)?;
     let ready = entry.parse(envelope.parameters)?;
@@ -188,14 +192,13 @@ fn stamped(timestamp: &RawValue) -> Result<Millis, Refusal> {
     stamped.map(|Decimal(stamped)| stamped).map_err(|_| Intent::Time(flaw).into())
 }
 
-/// The time that a body bears which was taken once.
-fn stamped_of(body: &str) -> Option<Millis> {
-    let document = Document::read(body.as_bytes()).ok()?;
-    stamped(document.typed::<Envelope<'_>>().ok()?.timestamp_ms).ok()
+/// Whether a body that bears this time is refused from now on.
+const fn is_too_old(stamped: Millis, now: Millis) -> bool {
+    stamped.saturating_add(BODY_AGE_MILLIS) < now
 }
 
 fn in_time(stamped: Millis, now: Millis) -> Result<(), Refusal> {
-    if stamped.saturating_add(BODY_AGE_MILLIS) < now {
+    if is_too_old(stamped, now) {
         return Err(Intent::Time("request is too old: `timestampMs` is more than one hour ago").into());
     }
     if stamped > now.saturating_add(BODY_AHEAD_MILLIS) {

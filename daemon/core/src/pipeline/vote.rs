@@ -4,7 +4,7 @@ use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Settled};
 use super::propose::execute;
-use super::{Submission, Turn, Voters, can_flags, proposal_of, voters};
+use super::{Submission, Turn, Voters, can_flags, in_time, proposal_of, voters};
 use crate::answer::{CanFlags, activity_answer};
 use crate::consensus::live_approvals;
 use crate::cx::Left;
@@ -66,15 +66,30 @@ impl Submission<'_> {
     }
 
     /// A second user sent the very body of an activity that waits.
+    ///
+    /// The stored vote shows the body with the stamp, so anyone who can read the activity can send both again. A body
+    /// is therefore one vote of a user and of a key at most, also after that vote has expired, and it must be in time.
     pub(super) fn second(&self, known: ActivityRecord, moment: &mut Moment<'_>) -> Result<Turn, Refusal> {
+        if self.has_voted_with_this_body(&known) {
+            return self.show(&known);
+        }
         let Voters { open_to: eligible, approvals, .. } = voters(self.world, &known, &self.target, self.now)?;
         let voted = approvals.iter().any(|approval| approval.user == self.caller.user);
         if voted || !eligible.contains(&self.caller.user) {
             return self.show(&known);
         }
+        in_time(self.stamped, self.now)?;
         let mut commit = self.commit();
         let target = self.approve(known, &mut commit, moment)?;
         self.voted(&target, commit)
+    }
+
+    /// Whether the caller, or another user with the caller's key, voted on the activity by sending its own body.
+    fn has_voted_with_this_body(&self, known: &ActivityRecord) -> bool {
+        known.votes.iter().any(|vote| {
+            let is_theirs = vote.user == self.caller.user || vote.public_key == self.caller.stamp.public_key;
+            is_theirs && known.proposal() == Some(vote.message.as_str())
+        })
     }
 
     fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, Refusal> {

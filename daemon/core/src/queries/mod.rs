@@ -2,8 +2,8 @@
 
 use quorate_common::ids::OrganizationId;
 use quorate_common::json::Document;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
 use crate::model::{Millis, Organization, Tag, TagKind};
@@ -141,8 +141,30 @@ fn run(
         .find(|entry| entry.name == name)
         .ok_or_else(|| crate::refusal::Unoffered::Type(name.to_owned()))?;
     let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.reach, now)?;
+    is_no_activity(&document)?;
     let Authenticated { caller, target, .. } = authenticated;
     (entry.run)(&Asked { world, organization: &target, caller: &caller, now }, &document)
+}
+
+/// Fails if the body has a member that only bodies of activities have. Votes show such bodies with their stamps, which
+/// would let anyone who reads a vote, such as the receiver of a webhook, query in the name of the voter.
+fn is_no_activity(document: &Document) -> Result<(), Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct OfActivities {
+        r#type: Option<IgnoredAny>,
+        timestamp_ms: Option<IgnoredAny>,
+        parameters: Option<IgnoredAny>,
+    }
+    let OfActivities { r#type, timestamp_ms, parameters } = document.typed()?;
+    let members = [("type", r#type), ("timestampMs", timestamp_ms), ("parameters", parameters)];
+    match members.into_iter().find(|(_, value)| value.is_some()) {
+        None => Ok(()),
+        Some((member, _)) => {
+            let text = format!("invalid request body: `{member}`: a query has none");
+            Err(crate::refusal::Intent::Detail(text).into())
+        }
+    }
 }
 
 /// Reads the members of a query.

@@ -3,7 +3,7 @@
 
 use quorate_common::fault::Code;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_core::limits::{BODY_AGE_MILLIS, Limits};
+use quorate_core::limits::BODY_AGE_MILLIS;
 use quorate_core::operator;
 use quorate_core::refusal::{Missing, Refusal};
 use serde_json::{Value, json};
@@ -74,19 +74,4 @@ fn what_waited_is_found_by_its_fingerprint_for_ever() {
         house.send(&roots[0], "create_user_tag", &body, NOW).expect("it waits")["activity"]["id"].clone();
     let voted = vote(&mut house, &body, NOW + 30 * BODY_AGE_MILLIS).expect("it is found");
     assert_eq!(voted["activity"]["id"], id);
-}
-
-#[test]
-fn denied_attempts_leave_no_more_than_their_limit() {
-    let mut house = House::found(1);
-    let user = house.user.clone();
-    let limit = Limits::default().denied_activities;
-    let taken = |house: &House| (house.memory.rows(b'h').count(), house.memory.rows(b'a').count());
-    let before = taken(&house);
-    for number in 0..limit + 20 {
-        let body = tag(&mut house, &format!("{number}"));
-        let fault = house.send(&user, "create_user_tag", &body, NOW).expect_err("they may not");
-        assert_eq!(fault.code, Code::PermissionDenied);
-    }
-    assert_eq!(taken(&house), (before.0 + limit, before.1 + limit));
 }

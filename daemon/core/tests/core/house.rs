@@ -36,7 +36,7 @@ pub(crate) fn public_key(number: u32) -> String {
 }
 
 /// The header of a stamp: base64url of its JSON.
-fn header(stamp: &Stamp) -> String {
+pub(crate) fn header(stamp: &Stamp) -> String {
     use base64ct::Encoding;
     let members =
         json!({"publicKey": stamp.public_key, "scheme": stamp.scheme.name(), "signature": stamp.signature});

@@ -19,6 +19,7 @@ mod bodies;
 mod bundles;
 mod catalog;
 mod changes;
+mod consent;
 mod contracts;
 mod founding;
 mod golden;

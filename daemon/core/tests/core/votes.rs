@@ -6,6 +6,7 @@
 //! - a status moves along the permitted arrows only, and an ended activity never changes;
 //! - what ran by consent has enough approvals by distinct, living members within the window, counted from the
 //!   stored stamps alone, each of which verifies;
+//! - a body that was a vote once is never a vote of the same person again, and none is once it is too old;
 //! - the root quorum can always be met.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,6 +102,8 @@ struct Case {
     proposer: usize,
     deed: Deed,
     approvals: Vec<(usize, Millis)>,
+    /// Who voted by sending the very body.
+    senders: BTreeSet<usize>,
     status: Status,
     proposed: Millis,
     waited: bool,
@@ -228,6 +231,7 @@ impl History {
             proposer: by,
             deed,
             approvals: vec![(by, self.now)],
+            senders: BTreeSet::from([by]),
             status: Status::ConsensusNeeded,
             proposed: self.now,
             waited: false,
@@ -299,9 +303,19 @@ impl History {
         let answer = self.send(by, case.activity_type, &case.body).map(drop);
         if !self.living.contains(&by) {
             assert_eq!(answer, Err(Code::Unauthenticated));
-        } else if case.status == Status::ConsensusNeeded && case.proposer != by && self.members.contains(&by)
-        {
-            self.approve(by, which);
+        } else if case.status == Status::ConsensusNeeded {
+            let is_vote = self.members.contains(&by)
+                && !case.senders.contains(&by)
+                && !self.live(&case).contains(&by);
+            if is_vote && !self.is_young(case.proposed) {
+                assert_eq!(answer, Err(Code::InvalidArgument), "a vote by a body that is out of time");
+                return;
+            }
+            assert_eq!(answer, Ok(()));
+            if is_vote {
+                self.cases[which].senders.insert(by);
+                self.approve(by, which);
+            }
         }
     }
 
@@ -380,8 +394,11 @@ impl History {
     }
 
     fn record(&self, case: &Case) -> ActivityRecord {
-        let found = records::activity_of_body(&self.memory, case.proposed, &Fingerprint::of(&case.body));
-        found.expect("it is readable").expect("it is stored")
+        let taken = records::taken_body(&self.memory, case.proposed, &Fingerprint::of(&case.body));
+        match taken.expect("it is readable").expect("it is stored") {
+            records::Taken::Activity(record) => *record,
+            records::Taken::Denied => panic!("an activity is gone: {case:?}"),
+        }
     }
 
     /// The stored state is the model's. What ran, ran once: nobody exists twice or too late.
@@ -443,7 +460,9 @@ impl History {
     ) {
         let members: BTreeSet<UserId> = members.iter().map(|person| self.people[*person].user).collect();
         let mut consenting = BTreeSet::new();
+        let mut bodies = BTreeSet::new();
         for vote in &record.votes {
+            assert!(bodies.insert((vote.user, &vote.message)), "one body is two votes of one person");
             let key = StampKey::parse(vote.scheme.curve().expect("an API key's"), &vote.public_key)
                 .expect("a vote has a key");
             assert!(

@@ -36,8 +36,13 @@ async fn organizations() {
     ] {
         let submit = changed(&good(&root), "/organizationId", organization).to_string();
         check(&root, name, &submit_path(CREATE_WALLET), submit.as_bytes(), expected).await;
-        check(&root, name, QUERY, submit.as_bytes(), expected).await;
+        let query = changed(&json!({"organizationId": ""}), "/organizationId", organization).to_string();
+        check(&root, name, QUERY, query.as_bytes(), expected).await;
     }
+    // What is recorded of a vote is no query.
+    let activity = good(&root).to_string();
+    let message = "invalid request body: `type`: a query has none";
+    check(&root, "an activity", QUERY, activity.as_bytes(), &invalid("", message)).await;
     assert_eq!(state(&root).await, before, "nothing has changed");
 }
 
