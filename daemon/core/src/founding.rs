@@ -5,6 +5,7 @@ use quorate_common::bounded::Label;
 use quorate_common::ids::OrganizationId;
 
 use crate::limits::Limits;
+use crate::make::quorum;
 use crate::make::user::{self, SignIn};
 use crate::model::change::{Applied, Change, Founding, apply, found};
 use crate::model::layout::IndexKey;
@@ -57,6 +58,7 @@ pub fn organization(
             Intent::Threshold("quorum threshold must be between one and the number of root users").into()
         );
     }
+    quorum::of_new_users(&root_users, threshold, SignIn::default())?;
     let mut users = Vec::with_capacity(root_users.len());
     for new in root_users {
         users.push(user::first_user(new, moment)?);

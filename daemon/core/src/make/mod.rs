@@ -7,6 +7,7 @@ pub mod ip_allowlist;
 pub mod organization;
 pub mod policy;
 pub mod private_key;
+pub mod quorum;
 pub mod tag;
 pub mod user;
 pub mod wallet;

@@ -7,6 +7,7 @@ use quorate_common::json;
 use quorate_common::stamp::StampKey;
 use quorate_common::webauthn::{AttestationFlaw, NewCredential};
 
+use super::quorum;
 use crate::cx::Cx;
 use crate::limits::Limits;
 use crate::model::{
@@ -27,6 +28,13 @@ pub struct SignIn {
     pub sms: bool,
 }
 
+impl SignIn {
+    /// Whether a new user can sign in so.
+    pub const fn admits(self, user: &NewUser) -> bool {
+        (user.email.is_some() && self.email) || (user.phone.is_some() && self.sms)
+    }
+}
+
 /// New users are well-formed, can get in, and bring no key that is taken. Gives what their authenticators are.
 pub fn check(
     users: &[NewUser],
@@ -38,8 +46,7 @@ pub fn check(
     for user in users {
         let credential =
             !(user.api_keys.is_empty() && user.authenticators.is_empty() && user.oauth_providers.is_empty());
-        let contact = (user.email.is_some() && sign_in.email) || (user.phone.is_some() && sign_in.sms);
-        if !credential && !contact {
+        if !credential && !sign_in.admits(user) {
             return Err(Intent::NoCredential(user.name.to_string()).into());
         }
         for key in &user.api_keys {
@@ -162,7 +169,7 @@ pub fn take_out<T, Id: Ord>(
     Ok(())
 }
 
-/// Somebody can still act as the user, and a root user can still vote.
+/// Somebody can still act as the user, a root user can still vote, and the root quorum can always be met.
 pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Refusal> {
     if !user.has_credential() {
         return Err(Intent::NoCredential(user.id.to_string()).into());
@@ -171,7 +178,7 @@ pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Ref
     if had_key && !user.has_key() && organization.is_root(user.id) {
         return Err(Intent::QuorumUsers.into());
     }
-    Ok(())
+    quorum::survives(user, organization)
 }
 
 /// New users of an organization: well-formed, with tags that exist, and with room for them.

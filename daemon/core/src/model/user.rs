@@ -202,6 +202,11 @@ impl User {
         !self.api_keys.is_empty() || self.passkeys().next().is_some()
     }
 
+    /// Whether they have a key that stamps and does not expire.
+    pub fn has_lasting_key(&self) -> bool {
+        self.api_keys.iter().any(|key| key.expiration_seconds.is_none()) || self.passkeys().next().is_some()
+    }
+
     /// Whether requests of theirs can be stamped at this time.
     pub fn can_stamp(&self, now: Millis) -> bool {
         self.api_keys.iter().any(|key| !key.is_expired(now)) || self.passkeys().next().is_some()

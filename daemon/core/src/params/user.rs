@@ -59,6 +59,14 @@ pub struct NewUser {
     pub tags: Vec<TagId>,
 }
 
+impl NewUser {
+    /// Whether they have a credential that does not expire.
+    pub fn has_lasting_credential(&self) -> bool {
+        let lasting_key = self.api_keys.iter().any(|key| key.expiration_seconds.is_none());
+        lasting_key || !self.authenticators.is_empty() || !self.oauth_providers.is_empty()
+    }
+}
+
 fn into<A: Into<B>, B>(list: List<A>) -> Vec<B> {
     list.into_iter().map(Into::into).collect()
 }

@@ -33,6 +33,7 @@ mod page;
 mod passkey;
 mod passkeys;
 mod policies;
+mod quorum;
 mod refusals;
 mod samples;
 mod secrets;

@@ -7,7 +7,7 @@
 //! - what ran by consent has enough approvals by distinct, living members within the window, counted from the
 //!   stored stamps alone, each of which verifies;
 //! - a body that was a vote once is never a vote of the same person again, and none is once it is too old;
-//! - the root quorum can always be met.
+//! - the root quorum can always be met, also when every key that expires has expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use quorate_common::ids::UserId;
 use quorate_common::stamp::StampKey;
 use quorate_core::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS, Limits};
 use quorate_core::model::record::Record;
-use quorate_core::model::{ActivityRecord, Millis, Organization};
+use quorate_core::model::{ActivityRecord, Millis, Organization, User};
 use quorate_core::{founding, records};
 use serde_json::{Value, json};
 
@@ -59,14 +59,20 @@ enum Step {
 #[derive(Debug, Clone)]
 enum Wish {
     AddUser,
+    /// A user whose only key expires after so many minutes.
+    AddGuest(u16),
     DeleteUser(usize),
-    Quorum { threshold: i32, members: Vec<usize> },
+    Quorum {
+        threshold: i32,
+        members: Vec<usize>,
+    },
 }
 
 fn wish() -> impl Strategy<Value = Wish> {
     let threshold = prop_oneof![1 => -1..1i32, 9 => 1..4i32];
     prop_oneof![
         3 => Just(Wish::AddUser),
+        2 => (1..2000u16).prop_map(Wish::AddGuest),
         2 => (0..6usize).prop_map(Wish::DeleteUser),
         3 => (threshold, prop::collection::vec(0..6usize, 0..6))
             .prop_map(|(threshold, members)| Wish::Quorum { threshold, members }),
@@ -89,7 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// What a proposal does, once it is about people.
 #[derive(Debug, Clone)]
 enum Deed {
-    AddUser { number: u32 },
+    AddUser { number: u32, minutes: Option<u16> },
     DeleteUser(usize),
     Quorum { threshold: i32, members: Vec<usize> },
 }
@@ -117,6 +123,8 @@ struct History {
     serial: u64,
     people: Vec<Person>,
     living: BTreeSet<usize>,
+    /// When the only key of a person expires.
+    ends: BTreeMap<usize, Millis>,
     members: BTreeSet<usize>,
     threshold: usize,
     cases: Vec<Case>,
@@ -151,6 +159,7 @@ impl History {
             serial: 0,
             people: people.collect(),
             living: (0..3).collect(),
+            ends: BTreeMap::new(),
             members: (0..3).collect(),
             threshold: 2,
             cases: Vec::new(),
@@ -196,12 +205,16 @@ impl History {
     fn propose(&mut self, by: usize, what: &Wish) {
         let count = self.people.len();
         let (deed, activity_type, parameters) = match what {
-            Wish::AddUser => {
+            Wish::AddUser | Wish::AddGuest(_) => {
+                let minutes = if let Wish::AddGuest(minutes) = what { Some(*minutes) } else { None };
                 let number = u32::try_from(100 + self.serial).expect("a small number");
-                let key = json!({"apiKeyName": "key", "publicKey": public_key(number)});
+                let mut key = json!({"apiKeyName": "key", "publicKey": public_key(number)});
+                if let Some(minutes) = minutes {
+                    key["expirationSeconds"] = json!((u32::from(minutes) * 60).to_string());
+                }
                 let user = json!({"userName": format!("person {number}"), "apiKeys": [key]});
                 (
-                    Deed::AddUser { number },
+                    Deed::AddUser { number, minutes },
                     "ACTIVITY_TYPE_CREATE_API_ONLY_USERS",
                     json!({"apiOnlyUsers": [user]}),
                 )
@@ -237,7 +250,7 @@ impl History {
             waited: false,
         };
         let flaw = self.flaw(&case.deed);
-        let expected = if !self.living.contains(&by) {
+        let expected = if !self.can_stamp(by) {
             Err(Code::Unauthenticated)
         } else if let Some(code @ Code::InvalidArgument) = flaw {
             Err(code)
@@ -275,7 +288,7 @@ impl History {
         let answer = self.send(by, activity_type, &body).map(drop);
         let case = self.cases[which].clone();
         let has_a_say = self.members.contains(&by) || case.proposer == by;
-        let expected = if !self.living.contains(&by) {
+        let expected = if !self.can_stamp(by) {
             Err(Code::Unauthenticated)
         } else if !(case.waited || self.is_young(case.proposed)) {
             // Only what waited is found by its fingerprint for ever.
@@ -301,12 +314,11 @@ impl History {
         let which = which % self.cases.len();
         let case = self.cases[which].clone();
         let answer = self.send(by, case.activity_type, &case.body).map(drop);
-        if !self.living.contains(&by) {
+        if !self.can_stamp(by) {
             assert_eq!(answer, Err(Code::Unauthenticated));
         } else if case.status == Status::ConsensusNeeded {
-            let is_vote = self.members.contains(&by)
-                && !case.senders.contains(&by)
-                && !self.live(&case).contains(&by);
+            let is_vote =
+                self.members.contains(&by) && !case.senders.contains(&by) && !self.live(&case).contains(&by);
             if is_vote && !self.is_young(case.proposed) {
                 assert_eq!(answer, Err(Code::InvalidArgument), "a vote by a body that is out of time");
                 return;
@@ -317,6 +329,11 @@ impl History {
                 self.approve(by, which);
             }
         }
+    }
+
+    /// Whether requests of a person are taken.
+    fn can_stamp(&self, person: usize) -> bool {
+        self.living.contains(&person) && self.ends.get(&person).is_none_or(|end| self.now < *end)
     }
 
     /// One more approval, unless theirs still counts; then what has enough is performed.
@@ -361,19 +378,24 @@ impl History {
                 let known = !members.is_empty() && members.iter().all(|member| self.living.contains(member));
                 let fits = usize::try_from(*threshold)
                     .is_ok_and(|threshold| (1..=members.len()).contains(&threshold));
-                (!known || !fits).then_some(Code::InvalidArgument)
+                let lasting = members.iter().filter(|member| !self.ends.contains_key(member)).count();
+                let is_enough = usize::try_from(*threshold).is_ok_and(|threshold| lasting >= threshold);
+                (!known || !fits || !is_enough).then_some(Code::InvalidArgument)
             }
         }
     }
 
     fn perform(&mut self, deed: &Deed) -> Status {
         match deed {
-            Deed::AddUser { number } => {
+            Deed::AddUser { number, minutes } => {
                 let organization = self.organization();
                 let name = format!("person {number}");
                 let made = organization.users().find(|user| user.name.as_str() == name);
                 let user = made.unwrap_or_else(|| panic!("{name} was to be made")).id;
                 self.living.insert(self.people.len());
+                if let Some(minutes) = minutes {
+                    self.ends.insert(self.people.len(), self.now + u64::from(*minutes) * 60_000);
+                }
                 self.people.push(Person {
                     home: self.home,
                     user,
@@ -417,7 +439,8 @@ impl History {
         assert_eq!(quorum.members.iter().copied().collect::<BTreeSet<_>>(), members);
         assert_eq!(usize::try_from(quorum.threshold).expect("small"), self.threshold);
         let able = quorum.members.iter().filter_map(|member| organization.user(*member));
-        let able = able.filter(|user| !user.api_keys.is_empty()).count();
+        let lasts = |user: &&User| user.api_keys.iter().any(|key| key.expiration_seconds.is_none());
+        let able = able.filter(lasts).count();
         assert!(
             (1..=able).contains(&self.threshold),
             "{able} members can meet a threshold of {}",

@@ -297,6 +297,11 @@ impl Organization {
         ids
     }
 
+    /// How many of these users can stamp for ever.
+    pub(super) fn lasting<'a>(&self, users: impl IntoIterator<Item = &'a String>) -> usize {
+        users.into_iter().filter(|id| self.user(id).is_some_and(User::can_always_stamp)).count()
+    }
+
     /// Members of the root quorum who can stamp, each with the public keys to stamp with.
     pub(super) fn voters(&self) -> Vec<(String, Vec<String>)> {
         let members = self.users.iter().filter(|user| self.members.contains(&user.id));
@@ -323,6 +328,11 @@ impl User {
     pub(super) fn public_keys(&self) -> Vec<String> {
         let keys = self.api_keys.iter().map(|key| key.public_key.clone());
         keys.chain(self.authenticators.iter().map(|passkey| passkey.public_key.clone())).collect()
+    }
+
+    /// Whether there is a key to stamp with that does not expire.
+    pub(super) fn can_always_stamp(&self) -> bool {
+        self.api_keys.iter().any(|key| key.life_seconds.is_none()) || !self.authenticators.is_empty()
     }
 
     /// Whether there is a key to stamp with.

@@ -3,6 +3,7 @@
 use quorate_common::ids::UserId;
 
 use crate::kinds::prelude::*;
+use crate::make::quorum;
 use crate::model::{RootQuorum, User};
 
 pub(in crate::kinds) struct UpdateRootQuorum;
@@ -47,7 +48,9 @@ impl Kind for UpdateRootQuorum {
             );
         }
         let members = intent.user_ids.iter().copied().collect();
-        Ok((Facts::default(), RootQuorum { threshold, members }))
+        let root_quorum = RootQuorum { threshold, members };
+        quorum::can_be_met(&root_quorum, view.organization)?;
+        Ok((Facts::default(), root_quorum))
     }
 
     fn execute(_: Intent, quorum: RootQuorum, cx: &mut Cx<'_, '_>) -> Result<Empty, Refusal> {

@@ -238,6 +238,20 @@ impl Sort {
     }
 }
 
+impl Delete {
+    /// The user without these credentials.
+    fn without(&self, user: &User) -> User {
+        let kept = |id: &Option<String>| id.as_ref().is_none_or(|id| !self.ids.contains(id));
+        let mut user = user.clone();
+        match self.sort {
+            Sort::ApiKeys => user.api_keys.retain(|key| kept(&key.id)),
+            Sort::Authenticators => user.authenticators.retain(|one| kept(&one.id)),
+            Sort::Providers => user.providers.retain(|one| kept(&one.id)),
+        }
+        user
+    }
+}
+
 impl Move for Delete {
     fn name(&self) -> &'static str {
         match self.sort {
@@ -272,20 +286,20 @@ impl Move for Delete {
             // Members of the root quorum must be able to vote as long as they are.
             let keys = user.public_keys().len();
             let is_last = self.sort != Sort::Providers && lost > 0 && lost == keys;
-            objections.invalid(is_last && organization.members.contains(&user.id), "quorum users missing");
+            let is_member = organization.members.contains(&user.id);
+            objections.invalid(is_last && is_member, "quorum users missing");
+            let ends = user.can_always_stamp() && !self.without(user).can_always_stamp();
+            let lasting = organization.lasting(&organization.members);
+            let is_needed = lasting <= organization.threshold;
+            objections.invalid(ends && is_member && is_needed, people::CANNOT_BE_MET);
         }
         objections
     }
 
     fn happen(&self, organization: &mut Organization, result: &Value) {
         assert_eq!(texts(&result[self.sort.member()]), self.ids);
-        let kept = |id: &Option<String>| id.as_ref().is_none_or(|id| !self.ids.contains(id));
         let user = organization.user_mut(&self.user);
-        match self.sort {
-            Sort::ApiKeys => user.api_keys.retain(|key| kept(&key.id)),
-            Sort::Authenticators => user.authenticators.retain(|one| kept(&one.id)),
-            Sort::Providers => user.providers.retain(|one| kept(&one.id)),
-        }
+        *user = self.without(user);
         organization.gone.extend(self.ids.iter().cloned());
     }
 

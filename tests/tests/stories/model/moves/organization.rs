@@ -3,7 +3,7 @@
 use quorate_tests::passkey::ORIGIN;
 use serde_json::{Value, json};
 
-use super::{Move, put};
+use super::{Move, people, put};
 use crate::model::chooser::Chooser;
 use crate::model::objections::Objections;
 use crate::model::views;
@@ -206,6 +206,9 @@ impl Move for ChangeRootQuorum {
         let all_can_vote = users.into_iter().all(|user| user.is_some_and(User::can_stamp));
         let has_typo = self.members.iter().any(|id| id.len() != 36);
         objections.invalid(!all_can_vote, if has_typo { "" } else { "quorum users missing" });
+        let lasting = organization.lasting(&self.members);
+        let is_too_high = usize::try_from(self.threshold).is_ok_and(|count| count > lasting);
+        objections.invalid(is_too_high, people::CANNOT_BE_MET);
         objections
     }
 

@@ -10,6 +10,8 @@ use crate::model::chooser::Chooser;
 use crate::model::objections::{Code, Objections};
 use crate::model::world::{ApiKey, Authenticator, Organization, Provider, Tagged, User};
 
+/// How the refusal begins of a root quorum that nobody could meet some day.
+pub(super) const CANNOT_BE_MET: &str = "quorum threshold cannot always be met";
 /// How many credentials of one sort a user may have.
 pub(super) const CREDENTIALS: usize = 10;
 /// Curves of keys in older requests, which do not name them.
@@ -319,6 +321,14 @@ impl NewUser {
 
     fn has_credential(&self) -> bool {
         !self.keys.is_empty() || !self.authenticators.is_empty() || !self.providers.is_empty()
+    }
+
+    /// Whether they get in at any time to come, if only by signing in.
+    pub(super) fn always_gets_in(&self, organization: &Organization) -> bool {
+        self.keys.iter().any(|key| key.life.is_none())
+            || !self.authenticators.is_empty()
+            || !self.providers.is_empty()
+            || self.has_contact(organization)
     }
 
     /// Whether there is a contact, and the organization lets people sign in by it.

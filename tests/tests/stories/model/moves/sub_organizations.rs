@@ -137,6 +137,9 @@ impl Move for Create {
         people::object_to_users(&mut objections, &child, &self.users, true);
         objections.invalid(self.threshold < 1, "quorum threshold must be non-zero integer");
         objections.invalid(usize::try_from(self.threshold).is_ok_and(|count| count > self.users.len()), "");
+        let lasting = self.users.iter().filter(|user| user.always_gets_in(&child)).count();
+        let is_too_high = usize::try_from(self.threshold).is_ok_and(|count| count > lasting);
+        objections.invalid(is_too_high, people::CANNOT_BE_MET);
         private_keys::object_to_keys(&mut objections, &child, &self.private_keys);
         if let Some(wallet) = &self.wallet {
             wallet.object(&mut objections, &child);

@@ -4,7 +4,7 @@ use quorate_common::ids::{OrganizationId, UserId};
 
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
-use crate::make::{private_key, wallet};
+use crate::make::{private_key, quorum, wallet};
 use crate::model::change::Founding;
 use crate::model::organization::Head;
 use crate::model::{FeatureName, RootQuorum};
@@ -93,6 +93,7 @@ impl Kind for CreateSubOrganization {
             sms: without.offers(FeatureName::SmsAuth),
         };
         let credentials = user::check(&request.root_users, None, sign_in, limits)?;
+        quorum::of_new_users(&request.root_users, threshold, sign_in)?;
         user::come_from_here(&credentials, view)?;
         room(0, request.root_users.len(), limits.users, "users")?;
         private_key::check(&request.private_keys)?;
