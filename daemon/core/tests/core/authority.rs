@@ -115,7 +115,11 @@ fn the_golden_is_fresh() {
 
 fn submitted(activity_type: &str, persona: &Persona) -> String {
     let mut house = persona.house.clone();
-    let parameters = samples::parameters(activity_type, &house, &persona.subject);
+    let mut parameters = samples::parameters(activity_type, &house, &persona.subject);
+    // Nobody invites in another's name.
+    if let Some(sender) = parameters.pointer_mut("/invitations/0/senderUserId") {
+        *sender = json!(persona.caller.user);
+    }
     let answer = house.submit(&persona.caller, persona.organization, activity_type, &parameters, persona.now);
     match answer {
         Ok(answer) => match answer["activity"]["status"].as_str() {

@@ -292,7 +292,7 @@ impl House {
     fn furnish_settings(&mut self) {
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         let invitation = json!({"invitations": [{"receiverUserName": "guest", "receiverUserEmail": "guest@house.example",
-            "receiverUserTags": [self.user_tag], "accessType": "ACCESS_TYPE_WEB", "senderUserId": self.spare.user}]});
+            "receiverUserTags": [self.user_tag], "accessType": "ACCESS_TYPE_WEB", "senderUserId": self.roots[0].user}]});
         let made = self.agreed("ACTIVITY_TYPE_CREATE_INVITATIONS", &invitation);
         self.invitation = text(&made["result"]["createInvitationsResult"]["invitationIds"][0]);
         let user = UserId::random([9; 16]);

@@ -47,7 +47,7 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             "rootAuthenticator": authenticator("founder"), "rootUserId": house.founder.user}),
         "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
             "receiverUserEmail": "fresh@house.example", "receiverUserTags": [house.user_tag],
-            "accessType": "ACCESS_TYPE_ALL", "senderUserId": house.spare.user}]}),
+            "accessType": "ACCESS_TYPE_ALL", "senderUserId": house.roots[0].user}]}),
         "CREATE_OAUTH_PROVIDERS_V2" => {
             json!({"userId": subject.user, "oauthProviders": [provider("fresh")]})
         }

@@ -62,6 +62,11 @@ pub(super) trait Move {
         false
     }
 
+    /// Users in whose name it is asked for: nobody else may.
+    fn senders(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// The user whose credentials it is about, if it is about nothing else.
     fn owner(&self) -> Option<&str> {
         None

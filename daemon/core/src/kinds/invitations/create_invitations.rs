@@ -26,6 +26,7 @@ struct InvitationParams {
     #[serde(default)]
     receiver_user_tags: AtMost<TagId, BATCH>,
     access_type: AccessType,
+    /// The user who submits the request; nobody invites in the name of another user.
     sender_user_id: UserId,
 }
 
@@ -58,6 +59,10 @@ impl Kind for CreateInvitations {
         }
         for one in &intent.invitations {
             view.user(one.sender_user_id)?;
+            if one.sender_user_id != view.proposer {
+                let text = "invalid request body: `senderUserId` must be the user who submits the request";
+                return Err(Wrong::Text(text).into());
+            }
             distinct(one.receiver_user_tags.iter(), "receiverUserTags")?;
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }

@@ -42,6 +42,11 @@ pub(super) fn refusals(house: &House) -> Vec<Row> {
     let subscribe = |event: &str| json!({"subscriptions": [{"eventType": event}]});
     vec![
         root("CREATE_INVITATIONS", invitation("senderUserId", json!(nobody)), NotFound, &unknown_user),
+        wrong(
+            "CREATE_INVITATIONS",
+            invitation("senderUserId", json!(house.spare.user)),
+            "invalid request body: `senderUserId` must be the user who submits the request",
+        ),
         missing(
             "CREATE_INVITATIONS",
             invitation("receiverUserTags", json!([house.private_key_tag])),

@@ -24,7 +24,7 @@ struct NewInvitation {
 }
 
 impl NewInvitation {
-    fn choose(chooser: &mut Chooser<'_>) -> Self {
+    fn choose(chooser: &mut Chooser<'_>, sender: &str) -> Self {
         let tags = chooser.here().tag_ids(Tagged::Users);
         let access = if chooser.seldom() { ACCESS[GOOD_ACCESS] } else { chooser.one(&ACCESS[..GOOD_ACCESS]) };
         Self {
@@ -32,7 +32,7 @@ impl NewInvitation {
             email: chooser.email(),
             tags: chooser.optional_ids(&tags),
             access,
-            sender: chooser.id(&chooser.here().user_ids()),
+            sender: if chooser.seldom() { chooser.id(&chooser.here().user_ids()) } else { sender.to_owned() },
         }
     }
 
@@ -76,7 +76,9 @@ struct Create {
 
 pub(super) fn create(chooser: &mut Chooser<'_>) -> Box<dyn Move> {
     let count = chooser.one(&[0, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3]);
-    let invitations = (0..count).map(|_| NewInvitation::choose(chooser)).collect();
+    let voters: Vec<String> = chooser.here().voters().into_iter().map(|(user, _)| user).collect();
+    let sender = chooser.choices.pick(&voters).cloned().unwrap_or_default();
+    let invitations = (0..count).map(|_| NewInvitation::choose(chooser, &sender)).collect();
     Box::new(Create { invitations, can_be_sent: chooser.world.sends_mail })
 }
 
@@ -110,6 +112,10 @@ impl Move for Create {
         let ids = new_ids(&result["invitationIds"], self.invitations.len());
         let made = self.invitations.iter().zip(ids).map(|(invitation, id)| invitation.made(id));
         organization.invitations.extend(made);
+    }
+
+    fn senders(&self) -> Vec<&str> {
+        self.invitations.iter().map(|one| one.sender.as_str()).collect()
     }
 }
 

@@ -18,7 +18,7 @@ impl Play {
     /// Somebody asks for something, and if it has to wait, others mostly agree at once.
     pub(super) async fn ask(&mut self, place: usize, choose: Choose, interruption: Option<Interruption>) {
         let deed = self.choose(place, choose);
-        let asker = self.asker(place, deed.owner());
+        let asker = self.asker(place, deed.owner().or(deed.senders().first().copied()));
         self.ask_as(place, deed, asker, interruption).await;
     }
 
@@ -70,6 +70,7 @@ impl Play {
             return;
         }
         let mut objections = deed.objections(organization);
+        objections.invalid(deed.senders().iter().any(|sender| *sender != asker.user), "");
         if decision == Decision::Denied {
             objections.denied(DENIED);
         }
