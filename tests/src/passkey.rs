@@ -21,8 +21,10 @@ const PRESENT: u8 = 0x01;
 /// A passkey.
 #[derive(Debug, Clone, Copy)]
 pub struct Passkey<'a> {
-    /// Its name, from which all else follows.
+    /// Its name, from which its key follows.
     pub name: &'a str,
+    /// The name that its credential id is made of.
+    pub known_as: &'a str,
     /// The web origin where it is asked for.
     pub origin: &'a str,
     /// The relying party that it is asked for by.
@@ -32,7 +34,7 @@ pub struct Passkey<'a> {
 impl<'a> Passkey<'a> {
     /// The passkey of this name.
     pub fn of(name: &'a str) -> Self {
-        Self { name, origin: ORIGIN, relying_party: "house.example" }
+        Self { name, known_as: name, origin: ORIGIN, relying_party: "house.example" }
     }
 
     fn secret(&self) -> [u8; 32] {
@@ -41,7 +43,7 @@ impl<'a> Passkey<'a> {
 
     /// Its credential id.
     pub fn id(&self) -> String {
-        Base64UrlUnpadded::encode_string(self.name.as_bytes())
+        Base64UrlUnpadded::encode_string(self.known_as.as_bytes())
     }
 
     fn client_data(&self, ceremony: &str, challenge: &str) -> Vec<u8> {
@@ -67,7 +69,7 @@ impl<'a> Passkey<'a> {
 
     /// What its registration tells a client: challenge, credential id, client data, attestation object.
     fn registered(&self) -> [String; 4] {
-        let id = self.name.as_bytes();
+        let id = self.known_as.as_bytes();
         let length = u16::try_from(id.len()).expect("a short name").to_be_bytes();
         let data = [&self.data(REGISTERED)[..], &[0; 16], &length, id, &self.cose()].concat();
         let size = u16::try_from(data.len()).expect("a short name").to_be_bytes();

@@ -18,6 +18,10 @@ use crate::refusal::{Authn, Denied, Intent, Missing, Refusal};
 use crate::view::Caller;
 use crate::world::{Page, World};
 
+/// How many registrations of one credential in sub-organizations are looked at. One child may hold two: keys of equal text on
+/// different curves.
+const CANDIDATES: usize = 4;
+
 /// The headers of a request that can prove who sent it, and where it came from.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
@@ -109,7 +113,7 @@ fn authenticate(
     if reach == Reach::Invitations {
         return invited(named, proof, body, source);
     }
-    let (home, target) = locate(world, named, &proof, reach)?;
+    let (home, target) = locate(world, named, &proof, reach, body, now)?;
     let caller = match proof {
         Proof::Key(stamp) => by_key(&home, &target, stamp, body, source, now)?,
         Proof::Passkey(assertion) => passkey::caller(world, &home, &assertion, body, source)?,
@@ -213,6 +217,19 @@ impl Proof {
         }
     }
 
+    /// Whether a user of the organization could have stamped these bytes so, at this time.
+    fn holds(&self, organization: &Organization, body: &[u8], now: Millis) -> bool {
+        match self {
+            // The same public key verifies the same signature wherever it is registered.
+            Self::Key(stamp) => stamp.scheme.curve().is_some_and(|curve| {
+                let member = organization.holder(curve, &stamp.public_key);
+                let key = member.and_then(|member| member.stamp_key(curve, &stamp.public_key));
+                key.is_some_and(|(key, _)| !key.is_expired(now))
+            }),
+            Self::Passkey(assertion) => passkey::holds(organization, assertion, body),
+        }
+    }
+
     /// By what children are found whose user has this credential.
     fn lookup(&self) -> (Lookup, &str) {
         match self {
@@ -239,6 +256,8 @@ fn locate(
     named: Arc<Organization>,
     proof: &Proof,
     reach: Reach,
+    body: &[u8],
+    now: Millis,
 ) -> Result<(Arc<Organization>, Arc<Organization>), Refusal> {
     if proof.is_of(&named) {
         return Ok((Arc::clone(&named), named));
@@ -250,30 +269,39 @@ fn locate(
         };
     }
     if reach == Reach::Children
-        && let Some(child) = the_child(world, &named, proof)?
+        && let Some(child) = the_child(world, &named, proof, body, now)?
     {
         return Ok((Arc::clone(&child), child));
     }
     Err(proof.unknown(&named))
 }
 
-/// The one child that knows the credential.
+/// The one child that knows the credential. Anyone can register a public key or a credential id that is not theirs, so
+/// where several children know it, those count for which the stamp holds.
 fn the_child(
     world: &dyn World,
     parent: &Organization,
     proof: &Proof,
+    body: &[u8],
+    now: Millis,
 ) -> Result<Option<Arc<Organization>>, Refusal> {
     let (lookup, value) = proof.lookup();
     let prefix = layout::finds(world.index(), parent.id(), lookup, value);
-    // One user has a credential once, so two entries of one child are two keys of equal text on different curves.
-    let keys = world.records().keys(Page::first(&prefix, 3))?;
-    let mut children: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::found_child(key)).collect();
-    children.dedup();
-    match children.as_slice() {
-        [] => Ok(None),
-        [child] => Ok(world.organization(*child)?.filter(|child| proof.is_of(child))),
-        _ => Err(Authn::SeveralChildren(lookup).into()),
+    let keys = world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
+    let is_cut = keys.len() > CANDIDATES;
+    let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::found_child(key)).collect();
+    ids.dedup();
+    let mut children = Vec::with_capacity(ids.len());
+    for id in ids {
+        children.extend(world.organization(id)?.filter(|child| proof.is_of(child)));
     }
+    if children.len() > 1 {
+        children.retain(|child| proof.holds(child, body, now));
+        if is_cut || children.len() != 1 {
+            return Err(Authn::SeveralChildren(lookup).into());
+        }
+    }
+    Ok(children.pop())
 }
 
 fn unknown_key(organization: &Organization, stamp: &Stamp) -> Refusal {

@@ -43,6 +43,14 @@ pub(super) fn caller(
     Ok(Caller { organization: home.id(), user: user.id, credential, invitation: None, stamp })
 }
 
+/// Whether a user of the organization could have stamped these bytes with their passkey.
+pub(super) fn holds(organization: &Organization, assertion: &Assertion, body: &[u8]) -> bool {
+    let found = organization.passkey(assertion.credential_id());
+    found.is_some_and(|(_, _, passkey)| {
+        verified(assertion, &passkey.public_key, &passkey.relying_party, body).is_ok()
+    })
+}
+
 /// Whoever founds an organization: the holder of the passkey that the body registers, who stamped it, too.
 pub fn founder(credentials: &Credentials, passkey: &NewCredential, body: &[u8]) -> Result<Stamp, Refusal> {
     let Proof::Passkey(assertion) = Proof::read(credentials)? else { return Err(Authn::Founder.into()) };

@@ -7,7 +7,7 @@ use quorate_core::authn::Credentials;
 use serde_json::{Value, json};
 
 use crate::changes::{asked, each};
-use crate::house::{House, NOW, Person, Shown};
+use crate::house::{House, NOW, Person, Shown, public_key};
 use crate::passkey::{ORIGIN, Passkey};
 use crate::samples;
 
@@ -115,6 +115,58 @@ fn children_take_the_origins_of_their_parent_unless_they_name_some() {
     let origins = json!({"allowedOrigins": [ORIGIN, elsewhere]});
     house.submit(&root, child, "ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS", &origins, NOW).expect("its root user");
     assert!(whoami(&house, &at(elsewhere), child).is_ok());
+}
+
+/// A sub-organization whose root user has this authenticator.
+fn child_of(house: &mut House, name: &str, authenticator: &Value) -> OrganizationId {
+    let parameters = json!({"name": name, "rootAuthenticator": authenticator});
+    let made = house.agreed("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION", &parameters);
+    let id = &made["result"]["createSubOrganizationResult"]["subOrganizationId"];
+    id.as_str().expect("an id").parse().expect("an id")
+}
+
+#[test]
+fn a_credential_id_that_somebody_else_registered_hides_nobody() {
+    let mut house = House::found(1);
+    let owner = Passkey::of("owner");
+    let theirs = child_of(&mut house, "theirs", &owner.registration());
+    // Another sub-organization registers the owner's credential id with a key of its own.
+    let forged = Passkey { known_as: "owner", ..Passkey::of("thief") };
+    let stolen = child_of(&mut house, "stolen", &forged.registration());
+    for (passkey, child) in [(owner, theirs), (forged, stolen)] {
+        let who = whoami(&house, &passkey, house.id).expect("one of them is theirs");
+        assert_eq!(who["organizationId"], json!(child));
+    }
+    let stranger = Passkey { known_as: "owner", ..Passkey::of("stranger") };
+    let conflict = (Code::Unauthenticated, "CREDENTIAL_CONFLICT".to_owned());
+    assert_eq!(reason(whoami(&house, &stranger, house.id)), conflict);
+    // A third one registers the very passkey: then it must be said which one is meant.
+    child_of(&mut house, "twin", &owner.registration());
+    assert_eq!(reason(whoami(&house, &owner, house.id)), conflict);
+    let who = whoami(&house, &owner, theirs).expect("their own organization");
+    assert_eq!(who["organizationId"], json!(theirs));
+}
+
+#[test]
+fn a_public_key_that_somebody_else_registered_hides_nobody_who_names_their_organization() {
+    let mut house = House::found(1);
+    let (owner, thief) = (house.child.clone(), house.sibling.clone());
+    let ask = |house: &House, organization: OrganizationId, now: u64| {
+        let body = json!({"organizationId": organization}).to_string().into_bytes();
+        house.memory.query("whoami", &owner.stamps(&body), &body, now)
+    };
+    assert_eq!(ask(&house, house.id, NOW).expect("found")["organizationId"], json!(owner.home));
+    let key =
+        json!({"apiKeyName": "stolen", "publicKey": public_key(owner.number), "expirationSeconds": "60"});
+    let keys = json!({"userId": thief.user, "apiKeys": [key]});
+    house
+        .submit(&thief, thief.home, "ACTIVITY_TYPE_CREATE_API_KEYS", &keys, NOW)
+        .expect("no proof is asked for");
+    let conflict = (Code::Unauthenticated, "CREDENTIAL_CONFLICT".to_owned());
+    assert_eq!(reason(ask(&house, house.id, NOW)), conflict);
+    assert_eq!(ask(&house, owner.home, NOW).expect("theirs")["userId"], json!(owner.user));
+    // A key that has expired is nobody's.
+    assert_eq!(ask(&house, house.id, NOW + 60_000).expect("found")["userId"], json!(owner.user));
 }
 
 #[test]
