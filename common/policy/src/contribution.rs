@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::electorate::{APPROVERS, CREDENTIALS, Electorate};
 use crate::evaluate::{Evaluation, Roots};
 use crate::operand::{Elements, Operand};
-use crate::plan::{Node, Step};
+use crate::plan::{Each, Node, Step};
 use crate::program::Program;
 use crate::syntax::Quantifier;
 use crate::{DECISION_STEP_LIMIT, STEP_LIMIT};
@@ -70,7 +70,8 @@ fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a, '_>, own: &Own<
     }
     match &node.step {
         Step::Count(of) if matches!(of.step, Step::Root(APPROVERS)) => true,
-        Step::Each { of, quantifier, predicate, .. } => {
+        Step::Each(each) => {
+            let Each { of, quantifier, predicate, .. } = &**each;
             counts_in(of, evaluation, own) || counts_in_each(of, *quantifier, predicate, evaluation, own)
         }
         _ => node.parts().into_iter().any(|part| counts_in(part, evaluation, own)),

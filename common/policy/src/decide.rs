@@ -119,6 +119,12 @@ impl PolicyProgram {
             time: read(ExpressionKind::Time, time.filter(|source| !source.is_empty()))?,
         })
     }
+
+    /// Roughly how many bytes the expressions take in memory.
+    pub fn bytes(&self) -> usize {
+        let programs = [&self.condition, &self.consensus, &self.time];
+        programs.into_iter().flatten().map(Program::bytes).sum()
+    }
 }
 
 /// How a policy came to its outcome.

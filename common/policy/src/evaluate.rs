@@ -10,9 +10,8 @@ use crate::budget::Budget;
 use crate::cron::CronSpan;
 use crate::electorate::Voters;
 use crate::error::{EvaluationError, EvaluationReason};
-use crate::known::Known;
 use crate::operand::{Elements, Members, Operand, Text};
-use crate::plan::{Member, Node, Step};
+use crate::plan::{Contains, Each, Node, Offset, Path, Slice, Step};
 use crate::syntax::{Comparison, Quantifier};
 use crate::value::{Facts, Value};
 
@@ -77,19 +76,19 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         match &node.step {
             Step::Constant(value) => Operand::of(value).map_err(at(node)),
             Step::Root(name) => self.root(name).map_err(at(node)),
-            Step::Path { root, offset, members } => self.path(node, root, *offset, members),
+            Step::Path(path) => self.path(node, path),
             Step::Variable(place) => self.scope.get(*place).cloned().ok_or_else(|| internal(node)),
             Step::Not(inner) => Ok(Operand::Bool(!self.truth(inner)?)),
             Step::And(parts) => self.joined(parts, true),
             Step::Or(parts) => self.joined(parts, false),
             Step::Compare { comparison, left, right } => self.compare(node, *comparison, left, right),
-            Step::Contains { list, item, known } => self.contains(node, list, item, known.as_ref()),
-            Step::Field { of, name } => self.field(node, of, name),
+            Step::Contains(contains) => self.contains(node, contains),
+            Step::Field(field) => self.field(node, &field.of, &field.name),
             Step::CountOrField(of) => self.count_or_field(node, of),
             Step::Count(of) => Ok(count(&self.list(of)?)),
-            Step::Each { of, quantifier, predicate, .. } => self.each(node, of, *quantifier, predicate),
+            Step::Each(each) => self.each(node, each),
             Step::Index { of, key } => self.index(node, of, key),
-            Step::Slice { of, from, to } => self.slice(node, of, from, to),
+            Step::Slice(slice) => self.slice(node, slice),
             Step::Lower(inner) => {
                 let text = self.text(inner)?;
                 self.spend_text(node, text.as_str().len())?;
@@ -121,10 +120,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     }
 
     /// Follows a path without making anything on the way.
-    fn path(&mut self, node: &'a Node, root: &str, offset: usize, members: &'a [Member]) -> Evaluated<'a> {
+    fn path(&mut self, node: &'a Node, path: &'a Path) -> Evaluated<'a> {
+        let Path { root, offset, members } = path;
         let Roots::Facts(facts) = &self.roots else { return Err(internal(node)) };
-        let missing = |offset: usize, name: &str| EvaluationError {
-            offset,
+        let missing = |offset: &Offset, name: &str| EvaluationError {
+            offset: offset.get(),
             reason: EvaluationReason::MissingField(name.to_owned()),
         };
         let mut value = facts.root(root).ok_or_else(|| missing(offset, root))?;
@@ -133,7 +133,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             if let Value::Struct(there) = value {
                 steps = steps.saturating_add(there.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default());
             }
-            value = value.member(&member.name).ok_or_else(|| missing(member.offset, &member.name))?;
+            value = value.member(&member.name).ok_or_else(|| missing(&member.offset, &member.name))?;
         }
         self.spend(node, steps)?;
         Operand::of(value).map_err(at(node))
@@ -224,16 +224,14 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Ok(equal)
     }
 
-    fn contains(
-        &mut self,
-        node: &'a Node,
-        list: &'a Node,
-        item: &'a Node,
-        known: Option<&Known>,
-    ) -> Evaluated<'a> {
-        let list = self.list(list)?;
-        let item = self.operand(item)?;
-        if let Some(found) = known.and_then(|known| known.has(&item)) {
+    fn contains(&mut self, node: &'a Node, contains: &'a Contains) -> Evaluated<'a> {
+        let list = self.list(&contains.list)?;
+        let item = self.operand(&contains.item)?;
+        let known = match (&contains.known, &list) {
+            (Some(known), Elements::Borrowed(literals)) => known.has(literals, &item),
+            _ => None,
+        };
+        if let Some(found) = known {
             self.spend(node, steps_to_find(list.len()))?;
             return Ok(Operand::Bool(found));
         }
@@ -246,13 +244,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Ok(Operand::Bool(found))
     }
 
-    fn each(
-        &mut self,
-        node: &'a Node,
-        of: &'a Node,
-        quantifier: Quantifier,
-        predicate: &'a Node,
-    ) -> Evaluated<'a> {
+    fn each(&mut self, node: &'a Node, each: &'a Each) -> Evaluated<'a> {
+        let Each { of, quantifier, predicate, .. } = each;
         let list = self.list(of)?;
         let mut chosen = Vec::new();
         let mut all = true;
@@ -263,7 +256,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             let truth = self.with_variable(element.clone(), |inner| inner.truth(predicate))?;
             all &= truth;
             any |= truth;
-            if truth && quantifier == Quantifier::Filter {
+            if truth && *quantifier == Quantifier::Filter {
                 self.spend(node, 1)?;
                 chosen.push(element);
             }
@@ -320,7 +313,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         }
     }
 
-    fn slice(&mut self, node: &'a Node, of: &'a Node, from: &'a Node, to: &'a Node) -> Evaluated<'a> {
+    fn slice(&mut self, node: &'a Node, slice: &'a Slice) -> Evaluated<'a> {
+        let Slice { of, from, to } = slice;
         let of = self.operand(of)?;
         let from = self.bound(from)?;
         let to = self.bound(to)?;
@@ -423,7 +417,7 @@ fn as_key(reason: EvaluationReason) -> EvaluationReason {
 }
 
 fn at(node: &Node) -> impl Fn(EvaluationReason) -> EvaluationError {
-    let offset = node.offset;
+    let offset = node.offset.get();
     move |reason| EvaluationError { offset, reason }
 }
 

@@ -9,7 +9,7 @@ use crate::electorate::Electorate;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
 use crate::operand::{Elements, Operand};
-use crate::plan::{Node, Step};
+use crate::plan::{Each, Node, Step};
 use crate::program::{ExpressionKind, Program};
 use crate::spell::spell;
 use crate::syntax::Quantifier;
@@ -117,22 +117,22 @@ impl<'a> Search<'_, 'a, '_> {
                 }
                 None => self.plain(node, truth),
             },
-            Step::Contains { list, item, .. } if !truth => match (self.shown(item), self.shown(list)) {
-                (Some(item), _) if list.constant().is_some() => {
-                    format!(
-                        "{} is {item}, must be one of {}",
-                        self.right_of_contains(node),
-                        self.spelled(list)
-                    )
+            Step::Contains(contains) if !truth => {
+                match (self.shown(&contains.item), self.shown(&contains.list)) {
+                    (Some(item), _) if contains.list.constant().is_some() => {
+                        format!(
+                            "{} is {item}, must be one of {}",
+                            self.right_of_contains(node),
+                            self.spelled(&contains.list)
+                        )
+                    }
+                    (Some(item), Some(list_shown)) => {
+                        format!("{} is {list_shown}, must include {item}", self.spelled(&contains.list))
+                    }
+                    _ => self.plain(node, truth),
                 }
-                (Some(item), Some(list_shown)) => {
-                    format!("{} is {list_shown}, must include {item}", self.spelled(list))
-                }
-                _ => self.plain(node, truth),
-            },
-            Step::Each { of, quantifier, variable, predicate } => {
-                self.element(node, of, *quantifier, variable, predicate, truth)
             }
+            Step::Each(each) => self.element(node, each, truth),
             _ => self.plain(node, truth),
         }
     }
@@ -152,15 +152,8 @@ impl<'a> Search<'_, 'a, '_> {
     }
 
     /// Of a list, the element that decided, if a single one did.
-    fn element(
-        &mut self,
-        node: &'a Node,
-        of: &'a Node,
-        quantifier: Quantifier,
-        variable: &'a str,
-        predicate: &'a Node,
-        truth: bool,
-    ) -> String {
+    fn element(&mut self, node: &'a Node, each: &'a Each, truth: bool) -> String {
+        let Each { of, quantifier, variable, predicate } = each;
         let decisive = match (quantifier, truth) {
             (Quantifier::All, false) => false,
             (Quantifier::Any, true) => true,
@@ -199,8 +192,8 @@ impl<'a> Search<'_, 'a, '_> {
     }
 
     fn right_of_contains(&self, node: &Node) -> String {
-        let Step::Contains { item, .. } = &node.step else { return String::new() };
-        self.spelled(item)
+        let Step::Contains(contains) = &node.step else { return String::new() };
+        self.spelled(&contains.item)
     }
 
     fn spelled(&self, node: &Node) -> String {

@@ -14,9 +14,9 @@ pub(crate) fn namespaces_are_present(program: &Program, facts: &dyn Facts) -> bo
 fn is_present(node: &Node, facts: &dyn Facts) -> bool {
     match &node.step {
         Step::Root(root) => facts.root(root).is_some(),
-        Step::Path { root, members, .. } => {
-            let of_chain = members.first().filter(|_| namespaces::is_divided(root));
-            let root = facts.root(root);
+        Step::Path(path) => {
+            let of_chain = path.members.first().filter(|_| namespaces::is_divided(path.root));
+            let root = facts.root(path.root);
             match of_chain {
                 Some(kind) => root.and_then(|chain| chain.member(&kind.name)).is_some(),
                 None => root.is_some(),

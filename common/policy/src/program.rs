@@ -83,6 +83,12 @@ impl Program {
         Evaluation::new(Roots::Facts(facts), budget).truth(self.plan())
     }
 
+    /// Roughly how many bytes the program takes in memory.
+    pub fn bytes(&self) -> usize {
+        let Inner { source, plan, .. } = &*self.inner;
+        size_of::<Inner>().saturating_add(source.len()).saturating_add(plan.heap_bytes())
+    }
+
     /// What the expression is for.
     pub fn kind(&self) -> ExpressionKind {
         self.inner.kind

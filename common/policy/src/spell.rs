@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::plan::{Node, Step};
+use crate::plan::{Each, Node, Step};
 use crate::syntax::Quantifier;
 use crate::value::Value;
 
@@ -72,9 +72,9 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
     match &node.step {
         Step::Constant(value) => text.push_str(&literal(value)),
         Step::Root(root) => text.push_str(root),
-        Step::Path { root, members, .. } => {
-            text.push_str(root);
-            for member in members {
+        Step::Path(path) => {
+            text.push_str(path.root);
+            for member in &path.members {
                 text.push('.');
                 text.push_str(&member.name);
             }
@@ -91,20 +91,21 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
             let _ = write!(text, " {} ", comparison.symbol());
             part(text, right, variables, Binding::Not);
         }
-        Step::Contains { list, item, .. } => {
-            part(text, list, variables, Binding::Postfix);
-            call(text, "contains", item, variables);
+        Step::Contains(contains) => {
+            part(text, &contains.list, variables, Binding::Postfix);
+            call(text, "contains", &contains.item, variables);
         }
-        Step::Field { of, name } => {
-            part(text, of, variables, Binding::Postfix);
+        Step::Field(field) => {
+            part(text, &field.of, variables, Binding::Postfix);
             text.push('.');
-            text.push_str(name);
+            text.push_str(&field.name);
         }
         Step::CountOrField(of) | Step::Count(of) => {
             part(text, of, variables, Binding::Postfix);
             text.push_str(".count()");
         }
-        Step::Each { of, quantifier, variable, predicate } => {
+        Step::Each(each) => {
+            let Each { of, quantifier, variable, predicate } = &**each;
             part(text, of, variables, Binding::Postfix);
             let _ = write!(text, ".{}({variable}, ", quantifier_name(*quantifier));
             variables.push(variable);
@@ -116,9 +117,9 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
             part(text, of, variables, Binding::Postfix);
             bracketed(text, &[key], variables);
         }
-        Step::Slice { of, from, to } => {
-            part(text, of, variables, Binding::Postfix);
-            bracketed(text, &[from, to], variables);
+        Step::Slice(slice) => {
+            part(text, &slice.of, variables, Binding::Postfix);
+            bracketed(text, &[&slice.from, &slice.to], variables);
         }
         Step::Lower(inner) => {
             text.push_str("CaseInsensitiveString(");

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::number::Integer;
+use crate::plan::boxed;
 use crate::timestamp::Timestamp;
 
 /// One fact: a scalar, or a list, struct or map of facts.
@@ -83,6 +84,24 @@ impl Value {
     /// A map from keys of the data to facts.
     pub fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         Self::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// Roughly how many bytes the value takes in memory beside itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Text { text: Cow::Owned(text), .. } => boxed(text.len()),
+            Self::List(elements) => {
+                let inner = elements.iter().map(Self::heap_bytes);
+                inner.fold(boxed(size_of_val(elements.as_slice())), usize::saturating_add)
+            }
+            Self::Struct(members) => {
+                let inner =
+                    members.iter().map(|(name, value)| boxed(name.len()).saturating_add(value.heap_bytes()));
+                inner.fold(boxed(size_of_val(members.as_slice())), usize::saturating_add)
+            }
+            // No literal is a map.
+            _ => 0,
+        }
     }
 
     /// The member or entry of that name, if this is a struct or a map and has it.

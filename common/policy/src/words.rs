@@ -1,6 +1,6 @@
 //! Expressions in words, for people who decide on policies. What has no words of its own is shown as it is written.
 
-use crate::plan::{Node, Step};
+use crate::plan::{Each, Node, Step};
 use crate::program::Program;
 use crate::spell::{literal, spell};
 use crate::syntax::{Comparison, Quantifier};
@@ -38,14 +38,15 @@ struct Teller<'n> {
 impl Teller<'_> {
     fn clause(&mut self, node: &Node) -> String {
         match &node.step {
-            Step::Constant(Value::Bool(true)) => "always".to_owned(),
-            Step::Constant(Value::Bool(false)) => "never".to_owned(),
+            Step::Constant(value) if **value == Value::Bool(true) => "always".to_owned(),
+            Step::Constant(value) if **value == Value::Bool(false) => "never".to_owned(),
             Step::And(parts) => self.joined(parts, " and "),
             Step::Or(parts) => self.joined(parts, " or "),
             Step::Not(inner) => format!("not ({})", self.clause(inner)),
             Step::Compare { comparison, left, right } => self.comparison(*comparison, left, right),
-            Step::Contains { list, item, .. } => self.contained(list, item),
-            Step::Each { of, quantifier, variable, predicate } => {
+            Step::Contains(contains) => self.contained(&contains.list, &contains.item),
+            Step::Each(each) => {
+                let Each { of, quantifier, variable, predicate } = &**each;
                 if let Some(told) = self.approval(of, *quantifier, predicate) {
                     return told;
                 }
@@ -57,8 +58,8 @@ impl Teller<'_> {
                 }
             }
             Step::CronSpan(span) => format!("the time lies within {}", span.source),
-            Step::Path { root, members, .. } => match members.as_slice() {
-                [one] => format!("the {} is {}", root.replace('_', " "), one.name),
+            Step::Path(path) => match &*path.members {
+                [one] => format!("the {} is {}", path.root.replace('_', " "), one.name),
                 _ => format!("{} is true", self.spelled(node)),
             },
             _ => format!("{} is true", self.subject(node)),
@@ -90,8 +91,8 @@ impl Teller<'_> {
             Comparison::GreaterOrEqual => "is at least",
             Comparison::In => "is one of",
         };
-        let is_wei = matches!(&left.step, Step::Path { root: "eth", members, .. }
-            if members.last().is_some_and(|member| member.name == "value"));
+        let is_wei = matches!(&left.step, Step::Path(path)
+            if path.root == "eth" && path.members.last().is_some_and(|member| member.name == "value"));
         let right = match right.constant() {
             Some(Value::Int(wei)) if is_wei => ether(&wei.to_string()),
             _ => self.object(right),
@@ -112,7 +113,8 @@ impl Teller<'_> {
         };
         Some(match &of.step {
             Step::Root("approvers") => format!("{number} users approve"),
-            Step::Each { of: whole, quantifier: Quantifier::Filter, variable, predicate } => {
+            Step::Each(each) if each.quantifier == Quantifier::Filter => {
+                let Each { of: whole, variable, predicate, .. } = &**each;
                 if let Some(tag) = tag_of(whole, predicate) {
                     return Some(format!("{number} users tagged {} approve", self.named(tag)));
                 }
@@ -135,8 +137,8 @@ impl Teller<'_> {
             Step::Compare { comparison: Comparison::Equal, left, right } if is_id(left) => {
                 Some(format!("{} approves", self.object(right)))
             }
-            Step::Contains { list, item, .. } if is_id(item) => {
-                Some(format!("one of {} approves", self.object(list)))
+            Step::Contains(contains) if is_id(&contains.item) => {
+                Some(format!("one of {} approves", self.object(&contains.list)))
             }
             _ => None,
         }
@@ -162,17 +164,17 @@ impl Teller<'_> {
         match &node.step {
             Step::Root("approvers") => "the approvers".to_owned(),
             Step::Root("credentials") => "the credentials of the approvals".to_owned(),
-            Step::Path { root: "activity", members, .. } => match members.as_slice() {
+            Step::Path(path) if path.root == "activity" => match &*path.members {
                 [one] if one.name == "type" || one.name == "kind" => "the activity".to_owned(),
                 [one] => format!("the {}", one.name),
                 _ => self.spelled(node),
             },
-            Step::Path { root, members, .. } => match members.as_slice() {
-                [one] if one.name == "id" => format!("the {}", root.replace('_', " ")),
-                [one] => format!("the {} of the {}", one.name.replace('_', " "), root.replace('_', " ")),
+            Step::Path(path) => match &*path.members {
+                [one] if one.name == "id" => format!("the {}", path.root.replace('_', " ")),
+                [one] => format!("the {} of the {}", one.name.replace('_', " "), path.root.replace('_', " ")),
                 _ => self.spelled(node),
             },
-            Step::Field { of, name } if matches!(of.step, Step::Variable(_)) => match name.as_str() {
+            Step::Field(field) if matches!(field.of.step, Step::Variable(_)) => match field.name.as_str() {
                 "id" => "it".to_owned(),
                 name => format!("its {}", name.replace('_', " ")),
             },
@@ -216,9 +218,9 @@ impl Teller<'_> {
 /// The tag that a predicate about approvers asks for, if it asks for nothing else.
 fn tag_of<'n>(of: &Node, predicate: &'n Node) -> Option<&'n Value> {
     match (&of.step, &predicate.step) {
-        (Step::Root("approvers"), Step::Contains { list, item, .. }) => match &list.step {
-            Step::Field { of, name } if name == "tags" && matches!(of.step, Step::Variable(_)) => {
-                item.constant()
+        (Step::Root("approvers"), Step::Contains(contains)) => match &contains.list.step {
+            Step::Field(field) if field.name == "tags" && matches!(field.of.step, Step::Variable(_)) => {
+                contains.item.constant()
             }
             _ => None,
         },
@@ -227,7 +229,8 @@ fn tag_of<'n>(of: &Node, predicate: &'n Node) -> Option<&'n Value> {
 }
 
 fn is_id(node: &Node) -> bool {
-    matches!(&node.step, Step::Field { of, name } if name == "id" && matches!(of.step, Step::Variable(_)))
+    matches!(&node.step, Step::Field(field)
+        if field.name == "id" && matches!(field.of.step, Step::Variable(_)))
 }
 
 /// A number of wei in ether.

@@ -1,5 +1,7 @@
 //! Functions whose arguments are literals, and decimal text that stands for an integer.
 
+use std::sync::Arc;
+
 use super::{Checked, Checker};
 use crate::cron::{self, CronSpan};
 use crate::flaw::{Flaw, FlawReason};
@@ -36,19 +38,22 @@ impl Checker<'_> {
         self.flaw(offset, FlawReason::ArgumentCount { function, expected })
     }
 
-    fn timestamp(&self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
+    fn timestamp(&mut self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
         let literal = self.literal(Function::Timestamp, text)?;
         let instant = Timestamp::parse(literal).map_err(|flaw| self.flaw(text.offset, flaw.into()))?;
-        Ok(Checked::constant(offset, Value::Timestamp(instant), Type::Timestamp))
+        Ok(self.constant(offset, Value::Timestamp(instant), Type::Timestamp))
     }
 
     fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
         let text = self.expression(text)?;
         if !text.type_.is_text() {
-            return Err(self.type_flaw(text.node.offset, "string", &text.type_));
+            return Err(self.type_flaw(text.node.offset.get(), "string", &text.type_));
         }
         let step = match text.node.constant() {
-            Some(Value::Text { text, .. }) => Step::Constant(Value::text(text.to_ascii_lowercase())),
+            Some(Value::Text { text, .. }) => {
+                let lower = Value::text(text.to_ascii_lowercase());
+                return Ok(self.constant(offset, lower, Type::Text));
+            }
             _ => Step::Lower(Box::new(text.node)),
         };
         Ok(Checked::new(offset, step, Type::Text))
@@ -74,7 +79,7 @@ impl Checker<'_> {
             zone: cron::zone(name).map_err(|why| flaw(zone, why))?,
             source: format!("CronSpan('{cron}', '{span}', '{name}')"),
         };
-        Ok(Checked::new(offset, Step::CronSpan(span), Type::Bool))
+        Ok(Checked::new(offset, Step::CronSpan(Box::new(span)), Type::Bool))
     }
 
     fn literal<'e>(&self, function: Function, expression: &'e Expression) -> Result<&'e str, Flaw> {
@@ -109,7 +114,7 @@ fn read_side(side: &mut Checked) {
         _ => return,
     };
     if let Some(value) = read {
-        side.node = Node { offset: side.node.offset, step: Step::Constant(value) };
+        side.node = Node { offset: side.node.offset, step: Step::Constant(Arc::new(value)) };
         side.type_ = type_;
     }
 }

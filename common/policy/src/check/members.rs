@@ -3,7 +3,7 @@
 use super::{Checked, Checker};
 use crate::flaw::{Flaw, FlawReason, echo};
 use crate::known::Known;
-use crate::plan::{Member, Node, Step};
+use crate::plan::{Contains, Field, Member, Node, Offset, Path, Slice, Step};
 use crate::syntax::{Expression, Name};
 use crate::types::Type;
 
@@ -12,21 +12,27 @@ const COUNT: &str = "count";
 
 /// A member of a part; of a root or on the way from one, the way becomes longer.
 fn on_the_way(of: Node, name: String, offset: usize) -> Step {
-    let member = Member { name, offset };
+    let member = Member { name, offset: Offset::new(offset) };
     match of.step {
-        Step::Root(root) => Step::Path { root, offset: of.offset, members: vec![member] },
-        Step::Path { root, offset, mut members } => {
-            members.push(member);
-            Step::Path { root, offset, members }
+        Step::Root(root) => {
+            let members = Box::new([member]);
+            Step::Path(Box::new(Path { root, offset: of.offset, members }))
         }
-        _ => Step::Field { of: Box::new(of), name: member.name },
+        Step::Path(mut path) => {
+            let mut members = std::mem::take(&mut path.members).into_vec();
+            members.reserve_exact(1);
+            members.push(member);
+            path.members = members.into_boxed_slice();
+            Step::Path(path)
+        }
+        _ => Step::Field(Box::new(Field { of, name: member.name })),
     }
 }
 
 /// Whether a list has an item.
 pub(super) fn contained(list: Node, item: Node) -> Step {
     let known = list.constant().and_then(Known::of);
-    Step::Contains { list: Box::new(list), item: Box::new(item), known }
+    Step::Contains(Box::new(Contains { list, item, known }))
 }
 
 impl Checker<'_> {
@@ -100,7 +106,7 @@ impl Checker<'_> {
             other => return Err(self.type_flaw(offset, "list, string or map", other)),
         };
         if !legal {
-            return Err(self.type_flaw(key.node.offset, expected, &key.type_));
+            return Err(self.type_flaw(key.node.offset.get(), expected, &key.type_));
         }
         let step = Step::Index { of: Box::new(of.node), key: Box::new(key.node) };
         Ok(Checked::new(offset, step, type_))
@@ -119,7 +125,7 @@ impl Checker<'_> {
         }
         let from = self.bound(from)?;
         let to = self.bound(to)?;
-        let step = Step::Slice { of: Box::new(of.node), from: Box::new(from.node), to: Box::new(to.node) };
+        let step = Step::Slice(Box::new(Slice { of: of.node, from: from.node, to: to.node }));
         Ok(Checked::new(offset, step, of.type_))
     }
 
@@ -128,7 +134,7 @@ impl Checker<'_> {
         if bound.type_.is_integer() {
             Ok(bound)
         } else {
-            Err(self.type_flaw(bound.node.offset, "int", &bound.type_))
+            Err(self.type_flaw(bound.node.offset.get(), "int", &bound.type_))
         }
     }
 

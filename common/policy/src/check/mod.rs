@@ -6,9 +6,11 @@ pub(crate) mod namespaces;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::flaw::{Flaw, FlawReason, echo};
-use crate::plan::{Node, Step};
+use crate::number::Integer;
+use crate::plan::{Each, Node, Offset, Step};
 use crate::program::ExpressionKind;
 use crate::syntax::{Comparison, Expression, Form, Name, Quantifier};
 use crate::types::{Shape, Type};
@@ -35,11 +37,18 @@ struct Checked {
 
 impl Checked {
     fn new(offset: usize, step: Step, type_: Type) -> Self {
-        Self { node: Node { offset, step }, type_ }
+        Self { node: Node { offset: Offset::new(offset), step }, type_ }
     }
+}
 
-    fn constant(offset: usize, value: Value, type_: Type) -> Self {
-        Self::new(offset, Step::Constant(value), type_)
+/// The negation of a part. Two negations of what is a truth value in any case cancel out.
+fn negated(offset: usize, node: Node) -> Node {
+    match node.step {
+        Step::Not(inner) if inner.is_truth() => *inner,
+        step => {
+            let inner = Node { offset: node.offset, step };
+            Node { offset: Offset::new(offset), step: Step::Not(Box::new(inner)) }
+        }
     }
 }
 
@@ -53,26 +62,56 @@ struct Checker<'s> {
     scope: Vec<(String, Type)>,
     /// How many parts of types may still be compared.
     steps_left: u32,
+    /// Literals that were met, so that equal ones are one.
+    literals: Literals,
+}
+
+/// Scalar literals of one expression.
+#[derive(Default)]
+struct Literals {
+    booleans: BTreeMap<bool, Arc<Value>>,
+    integers: BTreeMap<Integer, Arc<Value>>,
+    texts: BTreeMap<String, Arc<Value>>,
+}
+
+impl Literals {
+    /// The value, shared with equal ones.
+    fn shared(&mut self, value: Value) -> Arc<Value> {
+        let known = match &value {
+            Value::Bool(truth) => self.booleans.entry(*truth).or_insert_with(|| Arc::new(value)),
+            Value::Int(number) => self.integers.entry(*number).or_insert_with(|| Arc::new(value)),
+            Value::Text { text, folds_case: false } => {
+                self.texts.entry(text.clone().into_owned()).or_insert_with(|| Arc::new(value))
+            }
+            _ => return Arc::new(value),
+        };
+        Arc::clone(known)
+    }
 }
 
 impl<'s> Checker<'s> {
     fn new(kind: ExpressionKind, source: &'s str) -> Self {
-        Self { kind, source, scope: Vec::new(), steps_left: TYPE_LIMIT }
+        Self { kind, source, scope: Vec::new(), steps_left: TYPE_LIMIT, literals: Literals::default() }
+    }
+
+    fn constant(&mut self, offset: usize, value: Value, type_: Type) -> Checked {
+        let value = self.literals.shared(value);
+        Checked::new(offset, Step::Constant(value), type_)
     }
 
     fn expression(&mut self, expression: &Expression) -> Result<Checked, Flaw> {
         let offset = expression.offset;
         match &expression.form {
-            Form::Bool(value) => Ok(Checked::constant(offset, Value::Bool(*value), Type::Bool)),
-            Form::Integer(number) => Ok(Checked::constant(offset, Value::Int(*number), Type::Integer)),
-            Form::Text(text) => Ok(Checked::constant(offset, Value::text(text.clone()), Type::Text)),
+            Form::Bool(value) => Ok(self.constant(offset, Value::Bool(*value), Type::Bool)),
+            Form::Integer(number) => Ok(self.constant(offset, Value::Int(*number), Type::Integer)),
+            Form::Text(text) => Ok(self.constant(offset, Value::text(text.clone()), Type::Text)),
             Form::Name(name) => self.name(offset, name),
             Form::List(elements) => self.list(offset, elements),
             Form::Struct(members) => self.record(offset, members),
             Form::Call { function, arguments } => self.call(offset, *function, arguments),
             Form::Not(inner) => {
                 let inner = self.truth_of(inner)?;
-                Ok(Checked::new(offset, Step::Not(Box::new(inner)), Type::Bool))
+                Ok(Checked { node: negated(offset, inner), type_: Type::Bool })
             }
             Form::And(parts) => Ok(Checked::new(offset, Step::And(self.truths_of(parts)?), Type::Bool)),
             Form::Or(parts) => Ok(Checked::new(offset, Step::Or(self.truths_of(parts)?), Type::Bool)),
@@ -119,9 +158,11 @@ impl<'s> Checker<'s> {
         // An empty list goes with a list of anything.
         let type_ = Type::List(Rc::new(common.unwrap_or(Type::Dynamic)));
         let step = if nodes.iter().all(|node| node.constant().is_some()) {
-            Step::Constant(nodes.into_iter().filter_map(Node::into_constant).collect())
+            let mut values: Vec<Value> = nodes.into_iter().filter_map(Node::into_constant).collect();
+            values.shrink_to_fit();
+            Step::Constant(Arc::new(Value::List(values)))
         } else {
-            Step::List(nodes)
+            Step::List(nodes.into_boxed_slice())
         };
         Ok(Checked::new(offset, step, type_))
     }
@@ -139,9 +180,9 @@ impl<'s> Checker<'s> {
         let type_ = Type::Struct(Shape::Literal(Rc::new(shape)));
         let step = if nodes.iter().all(|(_, node)| node.constant().is_some()) {
             let members = nodes.into_iter().map(|(name, node)| (name, node.into_constant()));
-            Step::Constant(Value::record(members))
+            Step::Constant(Arc::new(Value::record(members)))
         } else {
-            Step::Struct(nodes)
+            Step::Struct(nodes.into_boxed_slice())
         };
         Ok(Checked::new(offset, step, type_))
     }
@@ -207,13 +248,9 @@ impl<'s> Checker<'s> {
             Quantifier::All | Quantifier::Any => Type::Bool,
             Quantifier::Filter => list.type_,
         };
-        let step = Step::Each {
-            of: Box::new(list.node),
-            quantifier,
-            variable: variable.text.clone(),
-            predicate: Box::new(predicate?),
-        };
-        Ok(Checked::new(offset, step, type_))
+        let (variable, predicate) = (variable.text.clone(), predicate?);
+        let each = Each { of: list.node, quantifier, variable, predicate };
+        Ok(Checked::new(offset, Step::Each(Box::new(each)), type_))
     }
 
     /// The type that values of both types have, if there is one.
@@ -222,7 +259,7 @@ impl<'s> Checker<'s> {
         if self.steps_left == 0 { Err(self.flaw(offset, FlawReason::Types(TYPE_LIMIT))) } else { Ok(met) }
     }
 
-    fn truths_of(&mut self, parts: &[Expression]) -> Result<Vec<Node>, Flaw> {
+    fn truths_of(&mut self, parts: &[Expression]) -> Result<Box<[Node]>, Flaw> {
         parts.iter().map(|part| self.truth_of(part)).collect()
     }
 
@@ -235,7 +272,7 @@ impl<'s> Checker<'s> {
         if checked.type_.is_bool() {
             Ok(checked.node)
         } else {
-            Err(self.type_flaw(checked.node.offset, "bool", &checked.type_))
+            Err(self.type_flaw(checked.node.offset.get(), "bool", &checked.type_))
         }
     }
 

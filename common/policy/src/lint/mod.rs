@@ -197,8 +197,8 @@ pub(crate) fn conjuncts(node: &Node) -> Vec<&Node> {
 /// Whether a part only says which activities are meant.
 fn is_guard(node: &Node) -> bool {
     match &node.step {
-        Step::Path { root, members, .. } => {
-            *root == "activity" && members.first().is_some_and(|first| first.name != "params")
+        Step::Path(path) => {
+            path.root == "activity" && path.members.first().is_some_and(|first| first.name != "params")
         }
         Step::Constant(_) => true,
         Step::Root(_) | Step::Variable(_) => false,
@@ -230,8 +230,8 @@ fn is_id(text: &str) -> bool {
 
 fn lower_addresses(node: &Node, found: &mut BTreeSet<String>) {
     let sides = match &node.step {
-        Step::Compare { left, right, .. } => Some((left, right)),
-        Step::Contains { list, item, .. } => Some((item, list)),
+        Step::Compare { left, right, .. } => Some((&**left, &**right)),
+        Step::Contains(contains) => Some((&contains.item, &contains.list)),
         _ => None,
     };
     if let Some((_, right)) = sides.filter(|(left, _)| is_account_address(left)) {
@@ -250,8 +250,8 @@ fn lower_addresses(node: &Node, found: &mut BTreeSet<String>) {
 }
 
 fn is_account_address(node: &Node) -> bool {
-    matches!(&node.step, Step::Path { root: "wallet_account", members, .. }
-        if members.first().is_some_and(|member| member.name == "address"))
+    matches!(&node.step, Step::Path(path)
+        if path.root == "wallet_account" && path.members.first().is_some_and(|member| member.name == "address"))
 }
 
 fn listed(kinds: &BTreeSet<String>) -> String {

@@ -6,7 +6,7 @@ use super::scenario::{Fact, Scenario};
 use crate::known::Known;
 use crate::number::Integer;
 use crate::operand::Operand;
-use crate::plan::{Node, Step};
+use crate::plan::{Contains, Node, Step};
 use crate::spell::spell;
 use crate::syntax::Comparison;
 use crate::value::Value;
@@ -77,11 +77,14 @@ pub(super) fn possible(node: &Node, scenario: &Scenario) -> Possible {
         Step::Compare { comparison, left, right } => {
             compared(*comparison, fact(left, scenario), fact(right, scenario))
         }
-        Step::Contains { list, item, known } => match (fact(list, scenario), fact(item, scenario), known) {
-            (Fact::Absent, ..) | (_, Fact::Absent, _) => Possible::FAILS,
-            (_, Fact::Is(item), Some(known)) => found(known, &item),
-            (list, item, _) => either(&[list, item]),
-        },
+        Step::Contains(contains) => {
+            let Contains { list, item, known } = &**contains;
+            match (fact(list, scenario), fact(item, scenario), known) {
+                (Fact::Absent, ..) | (_, Fact::Absent, _) => Possible::FAILS,
+                (Fact::Is(Value::List(list)), Fact::Is(item), Some(known)) => found(known, &list, &item),
+                (list, item, _) => either(&[list, item]),
+            }
+        }
         _ => match fact(node, scenario) {
             Fact::Is(Value::Bool(truth)) => Possible::only(truth),
             Fact::Absent => Possible::FAILS,
@@ -90,8 +93,8 @@ pub(super) fn possible(node: &Node, scenario: &Scenario) -> Possible {
     }
 }
 
-fn found(known: &Known, item: &Value) -> Possible {
-    let found = Operand::of(item).ok().and_then(|item| known.has(&item));
+fn found(known: &Known, list: &[Value], item: &Value) -> Possible {
+    let found = Operand::of(item).ok().and_then(|item| known.has(list, &item));
     found.map_or(Possible::EITHER, Possible::only)
 }
 
@@ -127,9 +130,9 @@ fn compared(comparison: Comparison, left: Fact, right: Fact) -> Possible {
 /// What is known of a value.
 fn fact(node: &Node, scenario: &Scenario) -> Fact {
     match &node.step {
-        Step::Constant(value) => Fact::Is(value.clone()),
+        Step::Constant(value) => Fact::Is(Value::clone(value)),
         Step::Root(root) => scenario.root(root),
-        Step::Path { root, members, .. } => scenario.path(root, members),
+        Step::Path(path) => scenario.path(path.root, &path.members),
         Step::Variable(_) => Fact::Perhaps,
         _ => {
             let parts: Vec<Fact> = node.parts().into_iter().map(|part| fact(part, scenario)).collect();
@@ -141,7 +144,7 @@ fn fact(node: &Node, scenario: &Scenario) -> Fact {
 /// The paths that all requests of the sort lack.
 pub(super) fn absent(node: &Node, scenario: &Scenario, paths: &mut Vec<String>) {
     match &node.step {
-        Step::Path { .. } | Step::Root(_) if matches!(fact(node, scenario), Fact::Absent) => {
+        Step::Path(_) | Step::Root(_) if matches!(fact(node, scenario), Fact::Absent) => {
             paths.push(spell(node, &[]));
         }
         _ => node.parts().into_iter().for_each(|part| absent(part, scenario, paths)),

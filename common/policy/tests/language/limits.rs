@@ -249,3 +249,52 @@ fn a_decision_ends_at_its_step_limit() {
     let denied = [vec![policy("deny", Effect::Deny, "true")], many].concat();
     assert_eq!(asks(denied, Gate::Policy).verdict, PolicyOutcome::DenyExplicit);
 }
+
+/// A text as long as an expression may be: a part over and over again.
+fn repeated(part: &str, between: &str) -> String {
+    let count = EXPRESSION_LIMIT_BYTES / (part.len() + between.len());
+    vec![part; count].join(between)
+}
+
+#[test]
+fn a_program_takes_little_memory_for_its_text() {
+    let list = |element: &str| format!("1 in [{}]", vec![element; LIST_LIMIT].join(","));
+    let numbered = |part: &dyn Fn(usize) -> String| (1_000..5_000).map(part).collect::<Vec<_>>().join("&&");
+    let texts = vec!["'0x0123456789abcdef0123456789abcdef01234567'"; LIST_LIMIT].join(",");
+    for (source, most) in [
+        (format!("eth.tx.to in [{texts}]"), 4),
+        (repeated("activity.action == 'ACTION_SIGN'", " && "), 14),
+        (repeated("wallet.id == '00000000-0000-0000-0000-000000000000'", "||"), 8),
+        (repeated("true", "&&"), 8),
+        (repeated("1<2", "&&"), 40),
+        (repeated(&list("1"), "&&"), 24),
+        (repeated(&format!("{}true", "!".repeat(60)), "&&"), 4),
+        (repeated("eth.eip_712.message['a'][0][0][0][0][0][0][0][0]==1", "&&"), 24),
+        (numbered(&|number| format!("{number}<{}", number + 4_000)), 36),
+        (numbered(&|number| format!("'{number}'=='{}'", number + 4_000)), 32),
+    ] {
+        let program = parse(&source).unwrap();
+        let (bytes, factor) = (program.bytes(), program.bytes() / source.len());
+        println!("{bytes} bytes, {factor} times: {}", &source[..40.min(source.len())]);
+        assert!(factor <= most, "{bytes} bytes, {factor} times {}", &source[..40.min(source.len())]);
+    }
+}
+
+#[test]
+fn negations_cancel_out_without_another_result() {
+    let message = Value::map([("yes", Value::from(true)), ("one", Value::int(1_u64))]);
+    let facts = Value::record([("eth", Value::record([("eip_712", Value::record([("message", message)]))]))]);
+    let (yes, one) = ("eth.eip_712.message['yes']", "eth.eip_712.message['one']");
+    for (source, expected) in [
+        ("!!true".to_owned(), Some(true)),
+        ("!!!(1 == 1)".to_owned(), Some(false)),
+        ("!!!!(1 == 2)".to_owned(), Some(false)),
+        (format!("!!{yes}"), Some(true)),
+        (format!("!!!{yes}"), Some(false)),
+        (format!("!!{one}"), None),
+        (format!("!!!!{one}"), None),
+        (format!("(!!{one}) == {one}"), None),
+    ] {
+        assert_eq!(evaluate(&source, &facts).ok(), expected, "{source}");
+    }
+}
