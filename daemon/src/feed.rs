@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quorate_common::console::{Change, Event};
 use tokio::sync::watch;
 
+use crate::fail_points;
+
 /// How many events are kept for watchers that were away.
 const KEPT: usize = 4096;
 
@@ -61,6 +63,7 @@ impl Feed {
         if changes.is_empty() {
             return;
         }
+        fail_points::reach("feed.publish");
         let newest = {
             let mut state = self.lock();
             state.events.extend(changes);

@@ -21,8 +21,8 @@ use quorate_core::seal::NONCE;
 use quorate_core::world::Records;
 
 use crate::barrier::Barrier;
-use crate::private_file;
 use crate::store::{Batch, Change, Group, StoreError};
+use crate::{fail_points, private_file};
 
 /// Key of the mark: run, number and time of the newest group.
 const MARK: &[u8] = b"mg";
@@ -341,9 +341,11 @@ impl Guard {
     }
 
     fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {
+        fail_points::reach("guard.write");
         let slot = slot(barrier, state.mark)?;
         let offset = state.slot.saturating_mul(SECTOR);
         state.file.write_all_at(&slot, offset).map_err(|source| self.system(source))?;
+        fail_points::reach("guard.written");
         state.slot = state.slot.saturating_add(1) % SLOTS;
         self.syncer.sync(&state.file);
         Ok(())

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::barrier::Barrier;
+use crate::fail_points;
 use crate::locked::Locked;
 use crate::store::{Batch, Group, StoreError};
 
@@ -124,6 +125,8 @@ fn key(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<SecretKey, Ident
     let key = SecretKey::generate(curve, &mut fill).map_err(|_| damaged())?;
     let writes = barrier.seal(vec![Write::mark(place.to_vec(), key.to_bytes().as_slice())])?;
     let batch = Batch { absent: vec![place.to_vec()], writes, ..Batch::default() };
+    fail_points::reach("identity.store");
     barrier.store().commit(&Group::of(batch))?;
+    fail_points::reach("identity.stored");
     Ok(key)
 }

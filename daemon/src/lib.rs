@@ -7,6 +7,7 @@ pub mod commands;
 pub mod config;
 pub mod console;
 pub mod door;
+pub mod fail_points;
 pub mod feed;
 pub mod guard;
 pub mod http;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use crate::fail_points;
+
 /// Why a file with a secret is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
@@ -55,6 +57,7 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
+    fail_points::reach("file.draft");
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
     let named =
         file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| give_name(&draft, path, how));
@@ -62,11 +65,13 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
         fs::remove_file(&draft)?;
         return Err(error);
     }
+    fail_points::reach("file.named");
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
 }
 
 fn give_name(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {
+    fail_points::reach("file.name");
     match renameat_with(CWD, draft, CWD, path, how) {
         // Some network file systems cannot rename without replacing.
         Err(Errno::INVAL) if how == RenameFlags::NOREPLACE => {

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::console::Console;
 use crate::door::{Answer, Incoming, Line, Service, Stamps};
+use crate::fail_points;
 use crate::source::Proxies;
 use crate::turn::Turns;
 
@@ -126,6 +127,7 @@ fn unoffered(name: &str) -> Answer {
 }
 
 fn answer(result: Result<Vec<u8>, Fault>) -> Answer {
+    fail_points::reach("answer.render");
     match result {
         Ok(body) => Answer::ok(body),
         Err(fault) => Answer::fault(&fault),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::console::{Console, Facts};
+use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::http::limits::{Limits as DoorLimits, RequestLimits};
 use crate::http::{HttpDoor, Server};
@@ -164,8 +165,10 @@ pub struct Outside {
 /// When the store does not open, is not what its guard has seen, or cannot be written.
 pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, StartError> {
     let barrier = open_store(data)?;
+    fail_points::reach("start.guard");
     let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
     clock::start_from(newest);
+    fail_points::reach("start.identity");
     let identity = Identity::open(&barrier)?;
     let policy = outside.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
@@ -192,7 +195,9 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     make_private(folder)?;
     upgrade::finish(&folder.join(STORE))?;
     // The store is locked first, so that a second daemon is told so, whatever its key.
+    fail_points::reach("start.store");
     let store = Arc::new(Embedded::open(&folder.join(STORE), data.reserve)?);
+    fail_points::reach("start.vault");
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
     let barrier = Barrier::new(store, vault);
     if fresh || guard::has_mark(&barrier)? || !upgrade::is_needed(&folder.join(STORE), &barrier)? {
@@ -283,6 +288,7 @@ where
     let watch = tokio::spawn(watch(Arc::clone(&engine.turns), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|door| tokio::spawn(door.run(server, stop.clone())));
+    fail_points::reach("start.serve");
     readiness.set(true);
     let started = ready(base_url).await;
     if started.is_err() {

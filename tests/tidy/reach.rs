@@ -19,6 +19,8 @@ const NEVER: &[(&str, &[&str])] = &[
     ("quorate-core", &["quorated", "quorate"]),
     ("quorate", &["quorate-core", "sled", "quorated"]),
     ("quorated", &["ratatui", "crossterm", "quorate"]),
+    // Fail points are for tests: what is released has none.
+    ("quorated", &["fail"]),
 ];
 
 #[test]

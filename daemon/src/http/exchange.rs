@@ -29,6 +29,7 @@ use super::live::{Busy, Live};
 use super::rate::Rate;
 use super::shares::{Share, Shares};
 use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
+use crate::fail_points;
 use crate::source::{Client, Proxies};
 use crate::telemetry::{Metrics, Readiness, RequestId, request_span};
 
@@ -102,6 +103,7 @@ pub(super) async fn exchange<S: Service>(
 }
 
 fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<AnswerBody> {
+    fail_points::reach("answer.send");
     let (kind, body) = match answer.content {
         Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, busy)),
         Content::Metrics(bytes) => (Some(METRICS), AnswerBody::whole(bytes, busy)),
@@ -162,6 +164,7 @@ async fn serve<S: Service>(
     let forwarded = forwarded(&parts.headers).ok_or_else(malformed)?;
     let shared = &context.shared;
     let client = shared.proxies.client(context.door, &forwarded);
+    fail_points::reach("request.received");
     let request_id = RequestId::next();
     let mut incoming = Incoming {
         method: parts.method,

@@ -25,6 +25,7 @@ use zeroize::Zeroizing;
 
 use super::schedule;
 use crate::clock::now;
+use crate::fail_points;
 use crate::telemetry::Metrics;
 use crate::turn::Turns;
 
@@ -181,6 +182,7 @@ impl Postman {
     }
 
     fn look(&self) -> Result<Found, Corrupt> {
+        fail_points::reach("mail.read");
         let mut found = Found::default();
         let mut after: Option<Key> = None;
         loop {
@@ -215,7 +217,10 @@ impl Postman {
             tracing::warn!("a mail cannot be written to its address");
             return Sent::Refused;
         };
-        match self.transport.send(message).await {
+        fail_points::reach("mail.send");
+        let answer = self.transport.send(message).await;
+        fail_points::reach("mail.sent");
+        match answer {
             Ok(_) => Sent::Taken,
             Err(error) => {
                 let status = error.status().map(u16::from);
@@ -242,7 +247,9 @@ impl Postman {
             }
         };
         let commit = Commit { writes: vec![write], ..Commit::default() };
-        if let Err(error) = self.turns.commit(commit).await {
+        let recorded = self.turns.commit(commit).await;
+        fail_points::reach("mail.settled");
+        if let Err(error) = recorded {
             tracing::error!(cause = %error, "it cannot be recorded that a mail was sent; it is sent again");
         }
     }

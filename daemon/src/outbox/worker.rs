@@ -21,6 +21,7 @@ use super::dial::{Dialler, Outcome};
 use super::receiver::{ReceiverPolicy, WebhookUrl};
 use super::schedule;
 use crate::clock::now;
+use crate::fail_points;
 use crate::identity::Identity;
 use crate::telemetry::Metrics;
 use crate::turn::Turns;
@@ -109,6 +110,7 @@ impl Outbox {
 
     /// Looks at a stretch of what waits. A lane is looked at whole, so that its first notice is its first.
     fn look(&self, after: Option<&[u8]>, under_way: &HashSet<Lane>) -> Result<Found, Corrupt> {
+        fail_points::reach("outbox.read");
         let page = Page { after, ..Page::first(NOTICES, PASS) };
         let rows = self.turns.world().records().page(page)?;
         let full = rows.len() == PASS;
@@ -142,6 +144,7 @@ impl Outbox {
         let headers = self.headers(&notice, &key);
         let url = WebhookUrl::check(&notice.url, &self.policy);
         async move {
+            fail_points::reach("outbox.send");
             let outcome = match (url, headers) {
                 (Ok(url), Ok(headers)) => {
                     let body = Bytes::from(notice.body.get().to_owned());
@@ -151,6 +154,7 @@ impl Outbox {
                 (Err(why), _) => Outcome::Refused(why),
                 (_, Err(_)) => Outcome::Retry("it could not be signed"),
             };
+            fail_points::reach("outbox.sent");
             Ended { lane, key, notice, outcome }
         }
     }
@@ -200,7 +204,10 @@ impl Outbox {
             }
         };
         let commit = Commit { writes: vec![write], ..Commit::default() };
-        if let Err(error) = self.turns.commit(commit).await {
+        fail_points::reach("outbox.settle");
+        let recorded = self.turns.commit(commit).await;
+        fail_points::reach("outbox.settled");
+        if let Err(error) = recorded {
             tracing::error!(cause = %error, "a delivery cannot be recorded; it is made again after the next start");
         }
     }

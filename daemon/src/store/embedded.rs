@@ -24,6 +24,7 @@ use self::judge::Judge;
 use self::space::Space;
 use super::{Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
+use crate::fail_points;
 
 /// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
 const CACHE: u64 = 16 * 1024 * 1024;
@@ -374,6 +375,7 @@ impl Store for Embedded {
             return Err(StoreError::Unavailable);
         }
         let db = self.read().db()?.clone();
+        fail_points::reach("store.judge");
         let (verdicts, write, registers) = guarded("reading a record", || {
             let mut judge = Judge::new(&db, &mut commits.registers);
             let mut write = Write::default();
@@ -404,10 +406,13 @@ impl Store for Embedded {
         }
         self.space.check(bytes)?;
         self.write().before = before;
+        fail_points::reach("store.apply");
         let written = guarded("writing a group", || {
             db.apply_batch(after)?;
+            fail_points::reach("store.applied");
             db.flush().map(drop)
         });
+        fail_points::reach("store.synced");
         let written = written.and_then(|()| commits.demand_no_blobs(&self.folder));
         if let Err(error) = written {
             // What the group changed stays hidden from readers: nobody knows how much of it is on disk.

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::gather::{self, Receiver, Sender, queue};
 use super::{Gone, Shared};
 use crate::clock::now;
+use crate::fail_points;
 use crate::guard::GuardError;
 use crate::store::{Batch, Group, StoreError, Verdict};
 
@@ -220,6 +221,7 @@ fn refuse(group: Vec<Waiting>, error: CommitError) {
 
 /// Makes a group durable, publishes what it changed, answers.
 fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
+    fail_points::reach("commit.group");
     let time = now();
     let trailer = match shared.guard.trailer(&shared.barrier, time) {
         Ok(trailer) => trailer,
@@ -255,6 +257,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
         gauge.enter_failed(shared, &error);
     }
     gauge.groups.fetch_add(1, Ordering::Relaxed);
+    fail_points::reach("commit.publish");
     let mut replies = Vec::with_capacity(rest.len());
     for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
         if verdict == Verdict::Clash {
@@ -265,6 +268,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
         publish(shared, effects);
         replies.push((reply, Ok(())));
     }
+    fail_points::reach("commit.answer");
     // Clashes are answered last: their next attempt must see what won.
     for (reply, result) in replies {
         let _ = reply.send(result);

@@ -30,6 +30,7 @@ use quorate_core::world::{Keyring, Library, Moment, QuorumKey, Records, World};
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::clock::now;
+use crate::fail_points;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
@@ -369,6 +370,7 @@ impl Turns {
                 continue;
             }
             log(turn.corrupt.as_ref());
+            fail_points::reach("turn.decided");
             let Some(commit) = turn.commit else {
                 if self.confirm(&world.relied())? {
                     return turn.answer;
@@ -378,8 +380,12 @@ impl Turns {
             let first = commit.expect.first().map(|(organization, _)| *organization);
             let pending = self.hand_over(commit, Some(deciding))?;
             match pending.await {
-                Ok(()) => return turn.answer,
+                Ok(()) => {
+                    fail_points::reach("turn.committed");
+                    return turn.answer;
+                }
                 Err(CommitError::Clash) => {
+                    fail_points::reach("turn.clash");
                     if let (None, Some(organization)) = (&turnstile, first) {
                         turnstile = Some(self.turnstile(organization).lock().await);
                     }
@@ -397,6 +403,7 @@ impl Turns {
     }
 
     fn decide(world: &Relying<'_>, operation: &'static str, credentials: &Credentials, body: &Bytes) -> Turn {
+        fail_points::reach("turn.decide");
         let broken = Cell::new(false);
         let mut entropy = |buffer: &mut [u8]| {
             if getrandom::fill(buffer).is_err() {
@@ -417,6 +424,7 @@ impl Turns {
         commit: Commit,
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, Fault> {
+        fail_points::reach("turn.seal");
         let Commit { expect, absent, vacant, writes, after, set, news } = commit;
         let writes_some =
             |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
@@ -426,6 +434,7 @@ impl Turns {
             log(Some(&corrupt));
             Refusal::from(corrupt).fault()
         })?;
+        fail_points::reach("turn.sealed");
         let versions = after.iter().map(|after| (after.id(), after.head.version)).chain(set);
         let batch = Batch {
             expect: expect.into_iter().map(|(id, version)| (layout::version(id), version)).collect(),
@@ -434,7 +443,10 @@ impl Turns {
             set: versions.map(|(id, version)| (layout::version(id), version)).collect(),
             writes,
         };
-        Ok(self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding))
+        let pending =
+            self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding);
+        fail_points::reach("turn.queued");
+        Ok(pending)
     }
 
     fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {

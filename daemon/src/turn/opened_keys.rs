@@ -7,6 +7,7 @@ use quorate_core::model::layout::Key;
 use quorate_core::refusal::{Corrupt, Refusal};
 
 use crate::cache::TwoGenerations;
+use crate::fail_points;
 use crate::locked::Locked;
 
 /// How many keys are kept; a seat takes less than 400 bytes.
@@ -74,6 +75,7 @@ impl OpenedKeys {
         if let Some(seat) = seat {
             return seat.sign(message);
         }
+        fail_points::reach("key.load");
         let key = load()?;
         let signature = signature(&key, message);
         if let Some(seat) = Seat::take(&self.seats, key) {
@@ -88,6 +90,7 @@ impl OpenedKeys {
 
     /// Wipes the key of a place.
     pub(crate) fn forget(&self, place: &[u8]) {
+        fail_points::reach("key.forget");
         let mut kept = self.kept();
         kept.forgotten = kept.forgotten.wrapping_add(1);
         kept.keys.forget(place);
@@ -141,7 +144,9 @@ impl Drop for Seat {
 }
 
 fn signature(key: &SecretKey, message: &Message) -> Result<Signature, Refusal> {
-    key.sign(message).map_err(|_| Corrupt::Signature.into())
+    let signature = key.sign(message).map_err(|_| Corrupt::Signature.into());
+    fail_points::reach("key.signed");
+    signature
 }
 
 #[cfg(test)]

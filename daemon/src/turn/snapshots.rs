@@ -10,6 +10,7 @@ use quorate_core::refusal::Corrupt;
 use super::version;
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
+use crate::fail_points;
 
 /// How many organizations are kept in memory.
 const ORGANIZATIONS: usize = 1024;
@@ -46,6 +47,7 @@ impl Snapshots {
                 }
                 cache.epoch
             };
+            fail_points::reach("snapshot.read");
             let before = version(barrier, id)?;
             let Some(organization) = records::organization(barrier, id)? else { return Ok(None) };
             // The reads are not one snapshot of the store: if a commit came between, read again.

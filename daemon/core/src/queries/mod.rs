@@ -2,8 +2,8 @@
 
 use quorate_common::ids::OrganizationId;
 use quorate_common::json::Document;
-use serde::{Deserialize, Serialize};
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 
 use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
 use crate::model::{Millis, Organization, Tag, TagKind};

@@ -1,0 +1,94 @@
+//! Named points in the path of a commit, and around it, at which a test stops the process, delays it or lets it die.
+//!
+//! They exist only with the feature `fail_points`, which the tests' package switches on and release builds refuse.
+//! `FAIL_POINTS` configures them, in the syntax of the crate `fail`: `turn.queued=3*off->return;feed.publish=sleep(20)`.
+//! The action `return` aborts the process.
+
+#[cfg(all(feature = "fail_points", not(debug_assertions)))]
+compile_error!("the feature `fail_points` is for tests: build `-p quorated` without it");
+
+/// The names of all points. A test kills the daemon at each of them.
+#[cfg(feature = "fail_points")]
+pub const NAMES: [&str; 47] = [
+    "answer.render",
+    "answer.send",
+    "commit.group",
+    "commit.publish",
+    "commit.answer",
+    "feed.publish",
+    "file.draft",
+    "file.name",
+    "file.named",
+    "guard.write",
+    "guard.written",
+    "identity.store",
+    "identity.stored",
+    "key.load",
+    "key.signed",
+    "key.forget",
+    "mail.read",
+    "mail.send",
+    "mail.sent",
+    "mail.settled",
+    "outbox.read",
+    "outbox.send",
+    "outbox.sent",
+    "outbox.settle",
+    "outbox.settled",
+    "request.received",
+    "start.folder",
+    "start.store",
+    "start.vault",
+    "start.guard",
+    "start.identity",
+    "start.serve",
+    "store.judge",
+    "store.apply",
+    "store.applied",
+    "store.synced",
+    "snapshot.read",
+    "sweep.read",
+    "sweep.remove",
+    "sweep.removed",
+    "turn.decide",
+    "turn.decided",
+    "turn.clash",
+    "turn.seal",
+    "turn.sealed",
+    "turn.queued",
+    "turn.committed",
+];
+
+/// Does what is configured for this point.
+#[cfg(not(feature = "fail_points"))]
+#[inline]
+pub fn reach(_name: &'static str) {}
+
+/// Does what is configured for this point.
+#[cfg(feature = "fail_points")]
+pub fn reach(name: &'static str) {
+    use std::sync::Once;
+    static CONFIGURED: Once = Once::new();
+    CONFIGURED.call_once(configure);
+    debug_assert!(NAMES.contains(&name), "{name} is not in the list of fail points");
+    fail::fail_point!(name, |_| abort(name));
+}
+
+#[cfg(feature = "fail_points")]
+fn abort(name: &str) {
+    tracing::error!(name, "killed at a fail point");
+    std::process::abort();
+}
+
+/// Reads the environment. A test that names what does not exist must not pass.
+#[cfg(feature = "fail_points")]
+fn configure() {
+    let text = std::env::var("FAIL_POINTS").unwrap_or_default();
+    for point in text.split(';').filter(|point| !point.is_empty()) {
+        let (name, actions) = point.split_once('=').unwrap_or((point, ""));
+        if !NAMES.contains(&name) || fail::cfg(name, actions).is_err() {
+            tracing::error!(point, "FAIL_POINTS: no such fail point, or no such action");
+            std::process::abort();
+        }
+    }
+}
