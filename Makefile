@@ -10,7 +10,7 @@ SHELL := bash
 # A Rust installed by rustup is found even where the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run test check bless bench soak fuzz tools help
+.PHONY: run test check bless bench soak faults fuzz tools help
 
 ## run    build what users install, then open the console on a throw-away organization
 run:
@@ -64,6 +64,13 @@ soak: tools
 		echo "round $$round of $(ROUNDS)"; \
 		cargo test --locked --workspace --test stories -- --nocapture crashes power_cuts races; \
 	done
+
+## faults kills, power cuts, failing and full disks, damage, clocks; each until its figure: make faults ONLY=f6 ROUNDS=50
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13
+faults: tools
+	cargo build --locked --workspace --all-targets
+	FAULTS=full cargo test --locked --workspace --test faults --test stories --no-fail-fast -- \
+		--nocapture --test-threads=1 $(ONLY:%=::%_)
 
 ## fuzz   every reader of foreign bytes under libFuzzer, guided by coverage: make fuzz MINUTES=5 TARGETS=policy_parse
 MINUTES ?= 5

@@ -126,10 +126,14 @@ impl Caller {
 
     /// All activities, newest first, read page by page.
     pub async fn activities(&self) -> Vec<Value> {
-        const PAGE: usize = 100;
+        self.activities_by(100).await
+    }
+
+    /// The same with pages of this length.
+    pub async fn activities_by(&self, length: usize) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         loop {
-            let mut options = json!({ "limit": PAGE.to_string() });
+            let mut options = json!({ "limit": length.to_string() });
             if let Some(last) = all.last() {
                 options["after"] = last["id"].clone();
             }
@@ -137,7 +141,7 @@ impl Caller {
                 self.query("list_activities", json!({ "paginationOptions": options })).await.success();
             let page = reply["activities"].as_array().expect("a list of activities");
             all.extend(page.iter().cloned());
-            if page.len() < PAGE {
+            if page.len() < length {
                 return all;
             }
         }

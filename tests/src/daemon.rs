@@ -31,6 +31,8 @@ pub struct Options {
     pub demo: bool,
     /// Mail server, if there is one.
     pub mail: Option<String>,
+    /// Variables of the environment that the daemon gets beside those of the tests.
+    pub variables: Vec<(String, String)>,
 }
 
 impl Options {
@@ -45,9 +47,15 @@ impl Options {
         Self { mail: Some(url), ..self }
     }
 
+    /// The same with variables of the environment.
+    #[must_use]
+    pub fn with_variables(self, variables: Vec<(String, String)>) -> Self {
+        Self { variables, ..self }
+    }
+
     /// Root users and threshold, without demo data.
     pub fn quorum(threshold: u32, users: u32) -> Self {
-        Self { users, threshold, demo: false, mail: None }
+        Self { users, threshold, demo: false, mail: None, variables: Vec::new() }
     }
 }
 
@@ -89,6 +97,15 @@ pub struct RootUser {
     pub private_key: String,
 }
 
+/// How a daemon ended that did not become ready.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// What this start wrote to its log and to standard error.
+    pub complaint: String,
+}
+
 /// A running daemon. It is killed when dropped.
 pub struct Daemon {
     options: Options,
@@ -113,8 +130,25 @@ impl Daemon {
     }
 
     async fn start_with(options: Options, folder: TempDir, data: PathBuf) -> Self {
-        let (child, credentials) = launch(&options, folder.path(), &data).await;
-        Self { options, folder, data, child: Some(child), credentials }
+        Self::try_start_with(options, folder, data).await.unwrap_or_else(|ended| {
+            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.complaint)
+        })
+    }
+
+    /// Starts on a data folder elsewhere, unless the daemon ends before it is ready.
+    pub async fn try_start_on(options: Options, data: &Path) -> Result<Self, Ended> {
+        let folder = tempfile::Builder::new().prefix("quorate-").tempdir().expect("a temporary folder");
+        Self::try_start_with(options, folder, data.to_owned()).await
+    }
+
+    async fn try_start_with(options: Options, folder: TempDir, data: PathBuf) -> Result<Self, Ended> {
+        let (child, credentials) = launch(&options, folder.path(), &data).await?;
+        Ok(Self { options, folder, data, child: Some(child), credentials })
+    }
+
+    /// Gives the next start other variables of the environment.
+    pub fn set_variables(&mut self, variables: Vec<(String, String)>) {
+        self.options.variables = variables;
     }
 
     /// What the credentials file says.
@@ -205,12 +239,31 @@ impl Daemon {
         ended(&mut self.child.take().expect("the daemon runs")).await
     }
 
+    /// Waits until the daemon has ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        ended(&mut self.child.take().expect("the daemon runs")).await
+    }
+
+    /// Whether the daemon has not ended.
+    pub fn is_alive(&mut self) -> bool {
+        let child = self.child.as_mut();
+        child.is_some_and(|child| child.try_wait().expect("the daemon can be waited for").is_none())
+    }
+
     /// Starts again on the same data.
     pub async fn restart(&mut self) {
+        self.try_restart().await.unwrap_or_else(|ended| {
+            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.complaint)
+        });
+    }
+
+    /// Starts again on the same data, unless the daemon ends before it is ready.
+    pub async fn try_restart(&mut self) -> Result<(), Ended> {
         self.kill();
-        let (child, credentials) = launch(&self.options, self.folder.path(), &self.data).await;
+        let (child, credentials) = launch(&self.options, self.folder.path(), &self.data).await?;
         self.child = Some(child);
         self.credentials = credentials;
+        Ok(())
     }
 
     /// Everything that it has logged.
@@ -290,26 +343,29 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
         .args(options.mail.iter().flat_map(|url| ["--mail", url]))
+        .envs(options.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a log file"))
         .stderr(log);
     command
 }
 
-async fn launch(options: &Options, folder: &Path, data: &Path) -> (Child, Credentials) {
+async fn launch(options: &Options, folder: &Path, data: &Path) -> Result<(Child, Credentials), Ended> {
     let file = credentials_file(folder);
     let before = mark(&file);
+    let logged = fs::metadata(log_file(folder)).map_or(0, |metadata| metadata.len());
     let mut child = command(options, folder, data).spawn().expect("quorated can be started");
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = child.try_wait().expect("the daemon can be waited for") {
-            show_log(folder);
-            panic!("the daemon ended before it was ready: {status}");
+            let log = fs::read(log_file(folder)).unwrap_or_default();
+            let own = log.get(usize::try_from(logged).expect("a log fits")..).unwrap_or_default();
+            return Err(Ended { status, complaint: String::from_utf8_lossy(own).into_owned() });
         }
         if mark(&file) != before
             && let Ok(credentials) = serde_json::from_slice(&fs::read(&file).unwrap_or_default())
         {
-            return (child, credentials);
+            return Ok((child, credentials));
         }
         if Instant::now() > deadline {
             let _ = child.kill();

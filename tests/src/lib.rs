@@ -14,6 +14,7 @@ pub mod caller;
 pub mod choices;
 pub mod daemon;
 pub mod dialogue;
+pub mod disk;
 pub mod feed;
 pub mod forger;
 pub mod http;

@@ -3,8 +3,10 @@
 //! Each request is noted before it is sent and its answer after it came, so that three kinds can be told
 //! apart: acknowledged, in flight when the daemon went, never sent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -12,7 +14,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::caller::{Caller, submit_path};
-use crate::daemon::Daemon;
+use crate::choices::Choices;
+use crate::daemon::{Daemon, GLANCE};
 use crate::keys::Key;
 use crate::requests::{self, SIGN};
 
@@ -21,6 +24,44 @@ const KEYS_PER_ROUND: usize = 8;
 
 /// How many writers sign at once over each door.
 const SIGNERS: usize = 3;
+
+const CREATE_KEYS: &str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
+const CREATE_ACCOUNTS: &str = "ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS";
+const CREATE_TAG: &str = "ACTIVITY_TYPE_CREATE_USER_TAG";
+const DELETE_TAGS: &str = "ACTIVITY_TYPE_DELETE_USER_TAGS";
+const DELETE_WALLETS: &str = "ACTIVITY_TYPE_DELETE_WALLETS";
+const INVITE: &str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
+const SIGN_SEVERAL: &str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS";
+
+/// Bodies that are longer than this number of bytes are not kept once they were examined.
+const LARGE: usize = 10_000;
+/// Longest payload of one signature in a large body, in bytes.
+const PAYLOAD: usize = 1_900_000;
+
+/// What the writers do beside signing, creating keys and accounts, and voting.
+#[derive(Debug, Clone, Default)]
+pub struct Mix {
+    /// Sizes of large bodies in bytes, sent one after the other, again and again.
+    pub bodies: Vec<usize>,
+    /// Whether tags and wallets are created and deleted.
+    pub deletions: bool,
+    /// Whether people are invited by mail.
+    pub invitations: bool,
+    /// What a writer does when the store takes no writes.
+    pub unavailable: Unavailable,
+}
+
+/// What a writer does when it is answered with 503.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unavailable {
+    /// Fails: the store takes writes as long as the daemon lives.
+    #[default]
+    Fails,
+    /// Ends.
+    Ends,
+    /// Sends the same body again until it is taken.
+    Repeats,
+}
 
 /// A request of a writer.
 struct Sent {
@@ -32,11 +73,15 @@ struct Sent {
     body: Vec<u8>,
     /// The activity answered, once acknowledged.
     answer: Option<Value>,
+    fingerprint: String,
+    /// What [`Load::clock`] said when the answer had come.
+    acknowledged_at: u64,
 }
 
 impl Sent {
-    fn fingerprint(&self) -> String {
-        format!("sha256:{}", const_hex::encode(Sha256::digest(&self.body)))
+    /// Whether it was acknowledged before the clock passed a value.
+    fn is_due(&self, clock: u64) -> bool {
+        self.answer.is_some() && self.acknowledged_at <= clock
     }
 
     fn is_vote(&self) -> bool {
@@ -55,11 +100,18 @@ pub struct Load {
     /// How many of `sent` earlier rounds have examined.
     examined: usize,
     round: usize,
+    mix: Mix,
+    clock: Arc<AtomicU64>,
 }
 
 impl Load {
     /// Makes what the writers need. The daemon must let one root user decide alone.
     pub async fn prepare(daemon: &Daemon) -> Self {
+        Self::prepare_mix(daemon, Mix::default()).await
+    }
+
+    /// The same for writers that do more.
+    pub async fn prepare_mix(daemon: &Daemon, mix: Mix) -> Self {
         let root = daemon.root(0);
         let wallet = root.result(requests::CREATE_WALLET, &requests::wallet("load")).await;
         let child_keys = [Key::named("load, child, first"), Key::named("load, child, second")];
@@ -78,7 +130,14 @@ impl Load {
             sent: Arc::default(),
             examined: 0,
             round: 0,
+            mix,
+            clock: Arc::default(),
         }
+    }
+
+    /// A counter of the test's, read whenever an answer has come.
+    pub fn clock(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.clock)
     }
 
     /// How many requests were acknowledged so far.
@@ -91,6 +150,8 @@ impl Load {
     pub fn start(&mut self, daemon: &Daemon) -> Running {
         self.round += 1;
         let acknowledged = Arc::new(Semaphore::new(0));
+        let large = Arc::new(Semaphore::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
         let root = daemon.root(0);
         let over_socket = Caller::new(daemon.socket(), root.organization(), root.key().clone());
         let writer = |caller: Caller, voter| Writer {
@@ -99,6 +160,9 @@ impl Load {
             in_child: false,
             sent: Arc::clone(&self.sent),
             acknowledged: Arc::clone(&acknowledged),
+            stop: Arc::clone(&stop),
+            clock: Arc::clone(&self.clock),
+            unavailable: self.mix.unavailable,
         };
         let in_child = |voter: usize| {
             let caller = Caller::new(daemon.http(), &self.child, self.child_keys[voter].clone());
@@ -110,9 +174,19 @@ impl Load {
             tasks.spawn(sign(writer(over_socket.clone(), 0), self.address.clone()));
         }
         tasks.spawn(make_keys(writer(root.clone(), 0), self.round, self.address.clone()));
-        tasks.spawn(make_accounts(writer(root, 0), self.wallet.clone(), self.round));
+        tasks.spawn(make_accounts(writer(root.clone(), 0), self.wallet.clone(), self.round));
         tasks.spawn(agree(in_child(0), in_child(1), self.child_address.clone()));
-        Running { tasks, acknowledged }
+        if !self.mix.bodies.is_empty() {
+            let writer = Writer { acknowledged: Arc::clone(&large), ..writer(root.clone(), 0) };
+            tasks.spawn(sign_large(writer, self.address.clone(), self.mix.bodies.clone()));
+        }
+        if self.mix.deletions {
+            tasks.spawn(turn_over(writer(root.clone(), 0), self.round));
+        }
+        if self.mix.invitations {
+            tasks.spawn(invite(writer(root, 0), daemon.root_id(0).to_owned(), self.round));
+        }
+        Running { tasks, acknowledged, large, stop }
     }
 
     /// Asserts that everything acknowledged is there, that nothing was done twice, and that each request of
@@ -121,12 +195,43 @@ impl Load {
         let mut sent = std::mem::take(&mut *self.sent.lock().expect("no holder panicked"));
         self.acknowledged_are_there(daemon, &sent).await;
         for request in sent.iter_mut().skip(self.examined) {
-            self.replay(daemon, request).await;
+            let again = self.replay(daemon, request).await;
+            request.answer.get_or_insert(again);
         }
         self.acknowledged_are_there(daemon, &sent).await;
-        self.effects_are_single(daemon, &sent).await;
+        let done = |request| Done { request, activity: request.answer.clone().unwrap_or_default() };
+        self.effects_are_single(daemon, &sent.iter().map(done).collect::<Vec<_>>()).await;
         self.examined = sent.len();
+        for request in sent.iter_mut().filter(|request| request.body.len() > LARGE) {
+            request.body = Vec::new();
+        }
         *self.sent.lock().expect("no holder panicked") = sent;
+    }
+
+    /// Asserts the same of a daemon on a copy of its data, taken when the clock showed a value. What was acknowledged
+    /// later may be missing there. Returns how many requests had to be there.
+    pub async fn examine_copy(&self, daemon: &Daemon, clock: u64) -> usize {
+        let sent = std::mem::take(&mut *self.sent.lock().expect("no holder panicked"));
+        let mut done = Vec::with_capacity(sent.len());
+        for request in sent.iter().filter(|request| request.is_due(clock)) {
+            let activity = self.replay(daemon, request).await;
+            done.push(Done { request, activity });
+        }
+        for request in sent.iter().filter(|request| !request.is_due(clock)) {
+            let reply = self.caller(daemon, request).send(&request.path, &request.body).await;
+            // It may name what was made later than this copy.
+            assert!(
+                matches!(reply.status, 200 | 404),
+                "neither done nor refused for what is not there{reply}"
+            );
+            if reply.status == 200 {
+                done.push(Done { request, activity: reply.activity() });
+            }
+        }
+        self.effects_are_single(daemon, &done).await;
+        let due = sent.iter().filter(|request| request.is_due(clock)).count();
+        *self.sent.lock().expect("no holder panicked") = sent;
+        due
     }
 
     fn caller(&self, daemon: &Daemon, request: &Sent) -> Caller {
@@ -141,7 +246,9 @@ impl Load {
         let root = daemon.root(0);
         let mut found: HashMap<String, Value> = HashMap::new();
         for organization in [root.clone(), root.on(&self.child)] {
-            for activity in organization.activities().await {
+            // Pages of large bodies are kept short.
+            let page = if self.mix.bodies.is_empty() { 100 } else { 10 };
+            for activity in organization.activities_by(page).await {
                 let fingerprint = activity["fingerprint"].as_str().expect("a fingerprint").to_owned();
                 let before = found.insert(fingerprint, activity);
                 assert!(before.is_none(), "two activities of one body: {before:#?}");
@@ -149,9 +256,8 @@ impl Load {
         }
         for (request, answer) in sent.iter().filter_map(|sent| Some((sent, sent.answer.as_ref()?))) {
             let body = String::from_utf8_lossy(&request.body);
-            let stored = found
-                .get(&request.fingerprint())
-                .unwrap_or_else(|| panic!("acknowledged, then lost: {body}"));
+            let stored =
+                found.get(&request.fingerprint).unwrap_or_else(|| panic!("acknowledged, then lost: {body}"));
             if request.is_vote() {
                 assert_eq!(
                     stored["status"], "ACTIVITY_STATUS_COMPLETED",
@@ -163,45 +269,69 @@ impl Load {
         }
     }
 
-    async fn replay(&self, daemon: &Daemon, request: &mut Sent) {
+    /// Sends a request once more, which must give the answer that it had, if it had one.
+    async fn replay(&self, daemon: &Daemon, request: &Sent) -> Value {
         let activity = self.caller(daemon, request).send(&request.path, &request.body).await.activity();
-        match &request.answer {
-            Some(answer) => agrees(answer, &activity),
-            None => request.answer = Some(activity),
+        if let Some(answer) = &request.answer {
+            agrees(answer, &activity);
         }
+        activity
     }
 
-    async fn effects_are_single(&self, daemon: &Daemon, sent: &[Sent]) {
+    /// Asserts that what these requests created is there once, and nothing else.
+    async fn effects_are_single(&self, daemon: &Daemon, done: &[Done<'_>]) {
         let root = daemon.root(0);
-        let keys = root.ask("list_private_keys", json!({})).await;
-        let names = |list: &Value, member: &str| -> Vec<String> {
-            let mut names: Vec<String> =
-                list.as_array().expect("a list").iter().map(|item| item[member].to_string()).collect();
+        let listed = async |query: &str, members: Value, list: &str, member: &str| {
+            let answer = root.ask(query, members).await;
+            let items = answer[list].as_array().expect("a list").iter();
+            let mut names: Vec<String> = items.map(|item| item[member].to_string()).collect();
             names.sort();
             names
         };
-        let mut expected: Vec<String> = sent
-            .iter()
-            .filter(|sent| {
-                sent.path == submit_path("ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2") && sent.answer.is_some()
+        let made = |activity_type: &str, name: fn(&Value) -> &Value| {
+            let path = submit_path(activity_type);
+            let of_type = done.iter().filter(move |done| done.request.path == path);
+            of_type.map(move |done| {
+                (name(&parameters(&done.request.body)).to_string(), &done.activity["result"])
             })
-            .map(|sent| parameters(&sent.body)["privateKeys"][0]["privateKeyName"].to_string())
-            .collect();
-        expected.sort();
-        assert_eq!(names(&keys["privateKeys"], "privateKeyName"), expected, "each private key is made once");
+        };
+        let sorted = |names: &mut dyn Iterator<Item = String>| {
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            names
+        };
+        let keys = listed("list_private_keys", json!({}), "privateKeys", "privateKeyName").await;
+        let expected = made(CREATE_KEYS, |parameters| &parameters["privateKeys"][0]["privateKeyName"]);
+        assert_eq!(keys, sorted(&mut expected.map(|(name, _)| name)), "each private key is made once");
 
-        let accounts = root.ask("list_wallet_accounts", json!({ "walletId": self.wallet })).await;
-        let mut expected: Vec<String> = sent
-            .iter()
-            .filter(|sent| {
-                sent.path == submit_path("ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS") && sent.answer.is_some()
-            })
-            .map(|sent| parameters(&sent.body)["accounts"][0]["path"].to_string())
-            .chain([requests::account(0)["path"].to_string()])
-            .collect();
-        expected.sort();
-        assert_eq!(names(&accounts["accounts"], "path"), expected, "each account is made once");
+        let wallet = json!({ "walletId": self.wallet });
+        let accounts = listed("list_wallet_accounts", wallet, "accounts", "path").await;
+        let first = requests::account(0)["path"].to_string();
+        let expected = made(CREATE_ACCOUNTS, |parameters| &parameters["accounts"][0]["path"]);
+        let expected = sorted(&mut expected.map(|(name, _)| name).chain([first]));
+        assert_eq!(accounts, expected, "each account is made once");
+
+        let tags = listed("list_user_tags", json!({}), "userTags", "tagName").await;
+        let deleted: HashSet<String> =
+            made(DELETE_TAGS, |parameters| &parameters["userTagIds"][0]).map(|(id, _)| id).collect();
+        let expected = made(CREATE_TAG, |parameters| &parameters["userTagName"]);
+        let kept = expected
+            .filter(|(_, result)| !deleted.contains(&result["createUserTagResult"]["userTagId"].to_string()));
+        let expected = sorted(&mut kept.map(|(name, _)| name));
+        assert_eq!(tags, expected, "each tag is made once, and gone for ever once it is deleted");
     }
+}
+
+/// A request that was taken, and the activity that it became in the daemon that is examined.
+struct Done<'a> {
+    request: &'a Sent,
+    activity: Value,
+}
+
+/// The members of an activity that are compared later.
+fn trimmed(activity: &Value) -> Value {
+    let members = ["id", "status", "result", "fingerprint"];
+    members.iter().map(|member| ((*member).to_owned(), activity[member].clone())).collect()
 }
 
 fn parameters(body: &[u8]) -> Value {
@@ -224,19 +354,51 @@ fn agrees(answer: &Value, now: &Value) {
 pub struct Running {
     tasks: JoinSet<()>,
     acknowledged: Arc<Semaphore>,
+    /// The same of large bodies, which `acknowledged` does not count.
+    large: Arc<Semaphore>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Running {
     /// Waits until so many requests were acknowledged.
     pub async fn until_acknowledged(&mut self, count: u32) {
-        let acknowledged = self.acknowledged.acquire_many(count);
+        let acknowledged = Arc::clone(&self.acknowledged);
+        self.until(&acknowledged, count).await;
+    }
+
+    /// Waits until so many large bodies were acknowledged.
+    pub async fn until_large_acknowledged(&mut self, count: u32) {
+        let large = Arc::clone(&self.large);
+        self.until(&large, count).await;
+    }
+
+    async fn until(&mut self, acknowledged: &Semaphore, count: u32) {
+        let acknowledged = acknowledged.acquire_many(count);
         tokio::select! {
             permits = acknowledged => permits.expect("the semaphore stays open").forget(),
-            ended = self.tasks.join_next() => panic!("a writer ended although the daemon is alive: {ended:?}"),
+            ended = self.tasks.join_next() => {
+                ended.expect("a writer works").expect("a writer got a wrong answer");
+                panic!("a writer ended although the daemon is alive");
+            }
         }
     }
 
-    /// Waits for the writers, whose daemon is gone.
+    /// Lets each writer end after the answer that it waits for.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until a request is acknowledged from now on, which must not take longer than this.
+    pub async fn acknowledged_anew(&mut self, patience: Duration) {
+        let before = self.acknowledged.available_permits();
+        let deadline = Instant::now() + patience;
+        while self.acknowledged.available_permits() <= before {
+            assert!(Instant::now() < deadline, "no request is acknowledged within {patience:?}");
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
+
+    /// Waits for the writers, whose daemon is gone, or who were told to stop.
     pub async fn join(mut self) {
         while let Some(ended) = self.tasks.join_next().await {
             ended.expect("a writer got a wrong answer");
@@ -250,23 +412,59 @@ struct Writer {
     in_child: bool,
     sent: Arc<Mutex<Vec<Sent>>>,
     acknowledged: Arc<Semaphore>,
+    stop: Arc<AtomicBool>,
+    clock: Arc<AtomicU64>,
+    unavailable: Unavailable,
 }
 
 impl Writer {
-    /// Sends and notes a request; nothing when no answer came.
+    /// Sends and notes a request; nothing when no answer came, or the writer is to stop.
     async fn submit(&self, activity_type: &str, parameters: &Value) -> Option<Value> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
         let path = submit_path(activity_type);
         let body = self.caller.proposal(activity_type, parameters);
         let place = {
             let mut sent = self.sent.lock().expect("no holder panicked");
             let (in_child, voter) = (self.in_child, self.voter);
-            sent.push(Sent { in_child, voter, path: path.clone(), body: body.clone(), answer: None });
+            sent.push(Sent {
+                in_child,
+                voter,
+                path: path.clone(),
+                body: body.clone(),
+                answer: None,
+                fingerprint: format!("sha256:{}", const_hex::encode(Sha256::digest(&body))),
+                acknowledged_at: 0,
+            });
             sent.len() - 1
         };
-        let activity = self.caller.try_send(&path, &body).await.ok()?.activity();
-        self.sent.lock().expect("no holder panicked")[place].answer = Some(activity.clone());
+        let activity = self.answer(&path, &body).await?;
+        let acknowledged_at = self.clock.load(Ordering::SeqCst);
+        {
+            let mut sent = self.sent.lock().expect("no holder panicked");
+            sent[place].answer = Some(activity.clone());
+            sent[place].acknowledged_at = acknowledged_at;
+        }
         self.acknowledged.add_permits(1);
         Some(activity)
+    }
+
+    /// The activity that a body is answered with. A store that takes no writes is a reason to wait, or to end.
+    async fn answer(&self, path: &str, body: &[u8]) -> Option<Value> {
+        loop {
+            let reply = self.caller.try_send(path, body).await.ok()?;
+            match self.unavailable {
+                Unavailable::Ends if reply.status == 503 => return None,
+                Unavailable::Repeats if reply.status == 503 => {
+                    if self.stop.load(Ordering::Relaxed) {
+                        return None;
+                    }
+                    tokio::time::sleep(GLANCE).await;
+                }
+                _ => return Some(trimmed(&reply.activity())),
+            }
+        }
     }
 }
 
@@ -288,11 +486,7 @@ async fn make_keys(writer: Writer, round: usize, address: String) {
             "privateKeyTags": [],
             "addressFormats": [],
         });
-        if writer
-            .submit("ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2", &json!({ "privateKeys": [key] }))
-            .await
-            .is_none()
-        {
+        if writer.submit(CREATE_KEYS, &json!({ "privateKeys": [key] })).await.is_none() {
             return;
         }
     }
@@ -304,7 +498,69 @@ async fn make_accounts(writer: Writer, wallet: String, round: usize) {
         let mut account = requests::account(count);
         account["path"] = json!(format!("m/44'/60'/{round}'/0/{count}"));
         let parameters = json!({ "walletId": wallet, "accounts": [account] });
-        if writer.submit("ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS", &parameters).await.is_none() {
+        if writer.submit(CREATE_ACCOUNTS, &parameters).await.is_none() {
+            return;
+        }
+    }
+}
+
+async fn sign_large(writer: Writer, address: String, sizes: Vec<usize>) {
+    for (count, size) in sizes.into_iter().cycle().enumerate() {
+        let payloads: Vec<String> = (0..size.div_ceil(PAYLOAD))
+            .map(|part| text(size.saturating_sub(part * PAYLOAD).min(PAYLOAD), count))
+            .collect();
+        let parameters = json!({
+            "signWith": address,
+            "payloads": payloads,
+            "encoding": "PAYLOAD_ENCODING_TEXT_UTF8",
+            "hashFunction": "HASH_FUNCTION_SHA256",
+        });
+        if writer.submit(SIGN_SEVERAL, &parameters).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// A text of this length that does not compress.
+fn text(length: usize, seed: usize) -> String {
+    let mut choices = Choices::of_seed(u64::try_from(seed).expect("a small number"));
+    (0..length).map(|_| char::from(b'a' + u8::try_from(choices.below(26)).expect("a letter"))).collect()
+}
+
+/// Creates tags and wallets and deletes them again, except for the first tag of each fourth round.
+async fn turn_over(writer: Writer, round: usize) {
+    for count in 0.. {
+        let parameters = json!({ "userTagName": format!("load {round} {count}"), "userIds": [] });
+        let Some(tag) = writer.submit(CREATE_TAG, &parameters).await else { return };
+        // Few stay, since their number is limited.
+        if count > 0 || !round.is_multiple_of(4) {
+            let parameters = json!({ "userTagIds": [tag["result"]["createUserTagResult"]["userTagId"]] });
+            if writer.submit(DELETE_TAGS, &parameters).await.is_none() {
+                return;
+            }
+        }
+        let name = format!("load {round} {count}");
+        let Some(wallet) = writer.submit(requests::CREATE_WALLET, &requests::wallet(&name)).await else {
+            return;
+        };
+        let wallet = &wallet["result"]["createWalletResult"]["walletId"];
+        let parameters = json!({ "walletIds": [wallet], "deleteWithoutExport": true });
+        if writer.submit(DELETE_WALLETS, &parameters).await.is_none() {
+            return;
+        }
+    }
+}
+
+async fn invite(writer: Writer, sender: String, round: usize) {
+    for count in 0.. {
+        let invitation = json!({
+            "receiverUserName": format!("guest {round} {count}"),
+            "receiverUserEmail": format!("guest-{round}-{count}@example.org"),
+            "receiverUserTags": [],
+            "accessType": "ACCESS_TYPE_WEB",
+            "senderUserId": sender,
+        });
+        if writer.submit(INVITE, &json!({ "invitations": [invitation] })).await.is_none() {
             return;
         }
     }

@@ -19,7 +19,6 @@ mod crashes;
 mod delegation;
 mod deletion;
 mod denials;
-mod disk;
 mod foreign;
 mod foreign_bundles;
 mod foreign_chains;

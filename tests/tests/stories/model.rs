@@ -1,7 +1,8 @@
 //! Long random histories against a small model of the contract: activities of many kinds, right and wrong ones,
 //! orderly stops and crashes in between; whatever can be asked is always as the model says.
 //!
-//! `SEED` takes another seed, `MOVES` another length.
+//! `SEED` takes another seed, `MOVES` another length. `make faults ONLY=f13` plays ten thousand short histories; `ROUNDS` takes
+//! another number of them.
 
 mod activities;
 mod chooser;
@@ -24,6 +25,8 @@ use quorate_tests::mailbox::Mailbox;
 use play::Play;
 
 const MOVES: usize = 300;
+/// Moves of each of many histories.
+const SHORT: usize = 50;
 
 /// The number in a variable of the environment.
 fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
@@ -41,6 +44,22 @@ async fn play(options: &Options, mailbox: Option<Mailbox>, seeds: &[u64]) {
             .run(number("MOVES").unwrap_or(MOVES))
             .await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f13_many_histories() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let count = number("ROUNDS").unwrap_or(if is_long { 10_000 } else { 2 });
+    let first = number("SEED").unwrap_or(1_000);
+    let moves = number("MOVES").unwrap_or(SHORT);
+    let begun = std::time::Instant::now();
+    for seed in first..first + count {
+        // Every other one needs two votes.
+        let options = if seed % 2 == 0 { Options::quorum(1, 1) } else { Options::quorum(2, 2) };
+        Play::begin(options, None, seed).await.run(moves).await;
+    }
+    let seconds = begun.elapsed().as_secs();
+    eprintln!("f13 histories: {count} of {moves} moves against the model, all as predicted; {seconds} s");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,13 +5,12 @@
 
 use quorate_tests::caller::submit_path;
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::disk::Disk;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::load::Load;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
 use serde_json::json;
-
-use crate::disk::Disk;
 
 const CUTS: u32 = 20;
 

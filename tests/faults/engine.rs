@@ -1,0 +1,91 @@
+//! The store engines that scenarios run on. A new engine gets its row here and nowhere else.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use quorate_tests::daemon::Options;
+
+/// A store engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// The embedded store.
+    #[default]
+    Sled,
+}
+
+/// The rows of a store, while no daemon has it open.
+pub(crate) trait Rows {
+    /// All rows, by key.
+    fn all(&self) -> Vec<(Vec<u8>, Vec<u8>)>;
+
+    /// Writes the value of a key, or removes it.
+    fn put(&self, key: &[u8], value: Option<&[u8]>);
+}
+
+impl Engine {
+    /// Its name in `ENGINE`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sled => "sled",
+        }
+    }
+
+    /// How a daemon is started on it.
+    pub(crate) fn options(self, threshold: u32, users: u32) -> Options {
+        match self {
+            Self::Sled => Options::quorum(threshold, users),
+        }
+    }
+
+    /// The folder of its files in a data folder.
+    pub(crate) fn folder(self, data: &Path) -> PathBuf {
+        match self {
+            Self::Sled => data.join("store"),
+        }
+    }
+
+    /// Opens the rows in a data folder. No daemon may have it open.
+    pub(crate) fn rows(self, data: &Path) -> Box<dyn Rows> {
+        match self {
+            Self::Sled => Box::new(SledRows::open(&self.folder(data))),
+        }
+    }
+}
+
+impl FromStr for Engine {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Sled].into_iter().find(|engine| engine.name() == text).ok_or(())
+    }
+}
+
+/// Rows of the embedded store. They are durable when this is dropped.
+struct SledRows(sled::Db);
+
+impl SledRows {
+    fn open(folder: &Path) -> Self {
+        Self(sled::Config::new().path(folder).flush_every_ms(None).open().expect("a store that opens"))
+    }
+}
+
+impl Rows for SledRows {
+    fn all(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let rows = self.0.iter().map(|row| row.expect("a row that can be read"));
+        rows.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+    }
+
+    fn put(&self, key: &[u8], value: Option<&[u8]>) {
+        let before = match value {
+            Some(value) => self.0.insert(key, value),
+            None => self.0.remove(key),
+        };
+        before.expect("a store that takes writes");
+    }
+}
+
+impl Drop for SledRows {
+    fn drop(&mut self) {
+        self.0.flush().expect("a store that takes writes");
+    }
+}

@@ -1,0 +1,323 @@
+/*
+ * Stands between a process and the C library (LD_PRELOAD) and makes calls on files below one folder fail, write half,
+ * take long, or lose what was written, and shifts the clock. Controlled through a file of 64-bit words that the test
+ * writes and every process maps, so that a running process can be switched.
+ *
+ * FAULTS_CONTROL names the file, FAULTS_BELOW the folder. Calls that do not go through the C library are not seen.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The words of the control file, in the order of layer.rs. */
+struct control {
+    _Atomic uint64_t calls;      /* calls of the chosen kinds since the last reset */
+    _Atomic uint64_t failures;   /* how many of them were made to fail */
+    _Atomic uint64_t fail_at;    /* the call that fails, from 1; 0 for none */
+    _Atomic uint64_t fault;      /* errno, or SHORT */
+    _Atomic uint64_t goes_on;    /* whether all later calls fail too */
+    _Atomic uint64_t kinds;      /* bits of the kinds that count */
+    _Atomic uint64_t sync_delay; /* milliseconds that each sync takes longer */
+    _Atomic int64_t clock;       /* milliseconds added to the time of day */
+    _Atomic uint64_t loses;      /* whether a failed sync undoes what was written since the last one */
+    _Atomic uint64_t syncing;    /* syncs under way */
+};
+
+enum kind { OPEN, WRITE, SYNC, TRUNCATE, ALLOCATE, RENAME, UNLINK };
+#define SHORT 1000000
+
+static struct control *control;
+static char below[PATH_MAX];
+static size_t below_length;
+
+__attribute__((constructor)) static void attach(void) {
+    const char *file = getenv("FAULTS_CONTROL"), *folder = getenv("FAULTS_BELOW");
+    int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+    if (!file || !folder || strlen(folder) >= sizeof below)
+        return;
+    strcpy(below, folder);
+    below_length = strlen(below);
+    int fd = real_open(file, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        abort();
+    void *mapped = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED)
+        abort();
+    control = mapped;
+    close(fd);
+}
+
+#define REAL(result, name, ...)                                     \
+    static result (*real)(__VA_ARGS__);                             \
+    if (!real)                                                      \
+    real = (result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
+
+static int path_is_below(const char *path) {
+    return control && !strncmp(path, below, below_length) && (path[below_length] == '/' || !path[below_length]);
+}
+
+static int fd_is_below(int fd) {
+    char link[64], path[PATH_MAX];
+    if (!control || fd < 0)
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return 0;
+    path[length] = 0;
+    return path_is_below(path);
+}
+
+static int at_is_below(int folder, const char *path) {
+    return path[0] == '/' ? path_is_below(path) : folder != AT_FDCWD && fd_is_below(folder);
+}
+
+/* Counts a call. Answers 0, an errno, or SHORT. */
+static int fault_of(enum kind kind) {
+    if (!(atomic_load(&control->kinds) >> kind & 1))
+        return 0;
+    uint64_t call = atomic_fetch_add(&control->calls, 1) + 1, at = atomic_load(&control->fail_at);
+    if (!at || !(call == at || (call > at && atomic_load(&control->goes_on))))
+        return 0;
+    int fault = (int)atomic_load(&control->fault);
+    if (fault == SHORT && kind != WRITE)
+        return 0;
+    atomic_fetch_add(&control->failures, 1);
+    return fault;
+}
+
+#define FAIL_IF(is_below, kind)                                     \
+    do {                                                            \
+        int fault = (is_below) ? fault_of(kind) : 0;                \
+        if (fault) {                                                \
+            errno = fault;                                          \
+            return -1;                                              \
+        }                                                           \
+    } while (0)
+
+/* What a failed sync undoes: the bytes that stood where somebody wrote since the last sync that succeeded. */
+struct undo {
+    struct undo *next;
+    dev_t device;
+    ino_t inode;
+    off_t offset, size;
+    size_t length;
+    char bytes[];
+};
+static struct undo *undos;
+static pthread_mutex_t undo_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void remember(int fd, off_t offset, size_t length) {
+    struct stat stat;
+    if (!atomic_load(&control->loses) || fstat(fd, &stat))
+        return;
+    struct undo *undo = malloc(sizeof *undo + length);
+    if (!undo)
+        abort();
+    ssize_t old = pread(fd, undo->bytes, length, offset);
+    *undo = (struct undo){.device = stat.st_dev, .inode = stat.st_ino, .offset = offset, .size = stat.st_size,
+                          .length = old > 0 ? (size_t)old : 0};
+    pthread_mutex_lock(&undo_lock);
+    undo->next = undos;
+    undos = undo;
+    pthread_mutex_unlock(&undo_lock);
+}
+
+/* Forgets what is now durable, or puts back what was there before it. */
+static void synced(int fd, int succeeded) {
+    struct stat stat;
+    ssize_t (*real_write)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+    int (*real_truncate)(int, off_t) = dlsym(RTLD_NEXT, "ftruncate");
+    if (fstat(fd, &stat))
+        return;
+    pthread_mutex_lock(&undo_lock);
+    for (struct undo **link = &undos; *link;) {
+        struct undo *undo = *link;
+        if (undo->device != stat.st_dev || undo->inode != stat.st_ino) {
+            link = &undo->next;
+            continue;
+        }
+        if (!succeeded && (real_write(fd, undo->bytes, undo->length, undo->offset) < 0 || real_truncate(fd, undo->size)))
+            abort();
+        *link = undo->next;
+        free(undo);
+    }
+    pthread_mutex_unlock(&undo_lock);
+}
+
+#define OPEN_LIKE(name)                                             \
+    int name(const char *path, int flags, ...) {                    \
+        REAL(int, #name, const char *, int, ...);                   \
+        va_list list;                                               \
+        va_start(list, flags);                                      \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
+        va_end(list);                                               \
+        FAIL_IF(flags &O_CREAT && path_is_below(path), OPEN);       \
+        return real(path, flags, mode);                             \
+    }
+OPEN_LIKE(open)
+OPEN_LIKE(open64)
+
+#define OPENAT_LIKE(name)                                           \
+    int name(int folder, const char *path, int flags, ...) {        \
+        REAL(int, #name, int, const char *, int, ...);              \
+        va_list list;                                               \
+        va_start(list, flags);                                      \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
+        va_end(list);                                               \
+        FAIL_IF(flags &O_CREAT && at_is_below(folder, path), OPEN); \
+        return real(folder, path, flags, mode);                     \
+    }
+OPENAT_LIKE(openat)
+OPENAT_LIKE(openat64)
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    REAL(ssize_t, "write", int, const void *, size_t);
+    if (!fd_is_below(fd))
+        return real(fd, bytes, length);
+    int fault = fault_of(WRITE);
+    if (fault && fault != SHORT) {
+        errno = fault;
+        return -1;
+    }
+    remember(fd, lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR), length);
+    return real(fd, bytes, fault && length > 1 ? length / 2 : length);
+}
+
+#define PWRITE_LIKE(name)                                           \
+    ssize_t name(int fd, const void *bytes, size_t length, off_t offset) { \
+        REAL(ssize_t, #name, int, const void *, size_t, off_t);     \
+        if (!fd_is_below(fd))                                       \
+            return real(fd, bytes, length, offset);                 \
+        int fault = fault_of(WRITE);                                \
+        if (fault && fault != SHORT) {                              \
+            errno = fault;                                          \
+            return -1;                                              \
+        }                                                           \
+        remember(fd, offset, length);                               \
+        return real(fd, bytes, fault && length > 1 ? length / 2 : length, offset); \
+    }
+PWRITE_LIKE(pwrite)
+PWRITE_LIKE(pwrite64)
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    REAL(ssize_t, "writev", int, const struct iovec *, int);
+    FAIL_IF(fd_is_below(fd), WRITE);
+    return real(fd, parts, count);
+}
+
+#define PWRITEV_LIKE(name)                                          \
+    ssize_t name(int fd, const struct iovec *parts, int count, off_t offset) { \
+        REAL(ssize_t, #name, int, const struct iovec *, int, off_t); \
+        FAIL_IF(fd_is_below(fd), WRITE);                            \
+        return real(fd, parts, count, offset);                      \
+    }
+PWRITEV_LIKE(pwritev)
+PWRITEV_LIKE(pwritev64)
+
+#define SYNC_LIKE(name)                                             \
+    int name(int fd) {                                              \
+        REAL(int, #name, int);                                      \
+        if (!fd_is_below(fd))                                       \
+            return real(fd);                                        \
+        atomic_fetch_add(&control->syncing, 1);                     \
+        uint64_t delay = atomic_load(&control->sync_delay);         \
+        if (delay) {                                                \
+            struct timespec rest = {(time_t)(delay / 1000), (long)(delay % 1000) * 1000000}; \
+            nanosleep(&rest, NULL);                                 \
+        }                                                           \
+        int fault = fault_of(SYNC), result = fault ? -1 : real(fd); \
+        if (fault != EINTR && atomic_load(&control->loses))         \
+            synced(fd, !result);                                    \
+        atomic_fetch_sub(&control->syncing, 1);                     \
+        if (fault)                                                  \
+            errno = fault;                                          \
+        return result;                                              \
+    }
+SYNC_LIKE(fsync)
+SYNC_LIKE(fdatasync)
+
+#define FTRUNCATE_LIKE(name)                                        \
+    int name(int fd, off_t length) {                                \
+        REAL(int, #name, int, off_t);                               \
+        FAIL_IF(fd_is_below(fd), TRUNCATE);                         \
+        return real(fd, length);                                    \
+    }
+FTRUNCATE_LIKE(ftruncate)
+FTRUNCATE_LIKE(ftruncate64)
+
+#define FALLOCATE_LIKE(name)                                        \
+    int name(int fd, int mode, off_t offset, off_t length) {        \
+        REAL(int, #name, int, int, off_t, off_t);                   \
+        FAIL_IF(fd_is_below(fd), ALLOCATE);                         \
+        return real(fd, mode, offset, length);                      \
+    }
+FALLOCATE_LIKE(fallocate)
+FALLOCATE_LIKE(fallocate64)
+
+/* These answer the error itself and leave errno alone. */
+#define POSIX_FALLOCATE_LIKE(name)                                  \
+    int name(int fd, off_t offset, off_t length) {                  \
+        REAL(int, #name, int, off_t, off_t);                        \
+        int fault = fd_is_below(fd) ? fault_of(ALLOCATE) : 0;       \
+        return fault ? fault : real(fd, offset, length);            \
+    }
+POSIX_FALLOCATE_LIKE(posix_fallocate)
+POSIX_FALLOCATE_LIKE(posix_fallocate64)
+
+int rename(const char *from, const char *to) {
+    REAL(int, "rename", const char *, const char *);
+    FAIL_IF(path_is_below(to), RENAME);
+    return real(from, to);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    REAL(int, "renameat", int, const char *, int, const char *);
+    FAIL_IF(at_is_below(to_folder, to), RENAME);
+    return real(from_folder, from, to_folder, to);
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
+    REAL(int, "renameat2", int, const char *, int, const char *, unsigned int);
+    FAIL_IF(at_is_below(to_folder, to), RENAME);
+    return real(from_folder, from, to_folder, to, flags);
+}
+
+int unlink(const char *path) {
+    REAL(int, "unlink", const char *);
+    FAIL_IF(path_is_below(path), UNLINK);
+    return real(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    REAL(int, "unlinkat", int, const char *, int);
+    FAIL_IF(at_is_below(folder, path), UNLINK);
+    return real(folder, path, flags);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    REAL(int, "clock_gettime", clockid_t, struct timespec *);
+    int result = real(clock, now);
+    int64_t shift = control && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) ? atomic_load(&control->clock) : 0;
+    if (!result && shift) {
+        int64_t nanoseconds = now->tv_nsec + shift % 1000 * 1000000;
+        now->tv_sec += shift / 1000 + (nanoseconds >= 1000000000) - (nanoseconds < 0);
+        now->tv_nsec = (nanoseconds + 1000000000) % 1000000000;
+    }
+    return result;
+}

@@ -1,0 +1,101 @@
+//! `f3`: power cuts. Two models: the writes of a block device are recorded and replayed up to any point with a random
+//! subset of what was not flushed; and the file system under a running daemon is shut down without its journal.
+
+use quorate_tests::daemon::Daemon;
+use quorate_tests::disk::Disk;
+use quorate_tests::load::{Load, Mix, Unavailable};
+
+use crate::promises::Promise;
+use crate::recorder::Recorder;
+use crate::scenario::{Longest, Scenario};
+
+/// Sizes of bodies, and how many of each are acknowledged before the last cut.
+const BODIES: [(usize, u32); 5] = [(1_000, 20), (12_000, 20), (60_000, 15), (300_000, 10), (4_000_000, 3)];
+/// Bodies up to this size survive without the promise for large ones.
+const SMALL: usize = 1_000;
+
+fn mix(size: usize) -> Mix {
+    Mix { bodies: vec![size], unavailable: Unavailable::Repeats, ..Mix::default() }
+}
+
+fn sizes() -> impl Iterator<Item = (usize, u32)> {
+    let all = Promise::KeepsLargeRecords.holds();
+    BODIES.into_iter().filter(move |(size, _)| all || *size <= SMALL)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f3_recorded_power_cuts() {
+    let mut scenario = Scenario::begin("f3 recorded power cuts", 2, 50).of(&[Promise::KeepsLargeRecords]);
+    let (mut images, mut due, mut opened) = (0, 0, Longest::default());
+    for (size, count) in sizes() {
+        let bytes = if size > 1_000_000 { 2 << 30 } else { 512 << 20 };
+        let recorder = match Recorder::mount(bytes) {
+            Ok(recorder) => recorder,
+            Err(cause) => {
+                eprintln!("SKIPPED: recorded power cuts need root, loop devices and FUSE ({cause})");
+                return;
+            }
+        };
+        let data = recorder.root().join("data");
+        let options = scenario.engine().options(1, 1);
+        let mut daemon = Daemon::start_on(options.clone(), &data).await;
+        let mut load = Load::prepare_mix(&daemon, mix(size)).await;
+        recorder.record(load.clock());
+        let mut running = load.start(&daemon);
+        running.until_large_acknowledged(count).await;
+        let events = recorder.events();
+        daemon.kill();
+        running.join().await;
+        let folder = tempfile::tempdir().expect("a folder");
+        for round in 0..scenario.rounds() {
+            let mut choices = scenario.choices(round);
+            let cut = choices.below(events + 1);
+            scenario.step(format!("bodies of {size} bytes, image {round}, cut at event {cut}"));
+            let image = folder.path().join("image");
+            recorder.write_image(cut, &mut choices, &image);
+            let disk = Disk::of_image(&image).expect("an image that can be mounted");
+            let begun = std::time::Instant::now();
+            let copy = Daemon::start_on(options.clone(), &disk.root().join("data")).await;
+            opened.take(begun.elapsed());
+            let clock = u64::try_from(cut).expect("a small number");
+            due += load.examine_copy(&copy, clock).await;
+            images += 1;
+            drop(copy);
+        }
+    }
+    let opened = opened.millis();
+    scenario.close(format!("{images} images, {due} acknowledged requests due in them, 0 lost, 0 half; opened in {opened} ms or less"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f3_shut_down_file_systems() {
+    let mut scenario = Scenario::begin("f3 shut down file systems", 1, 50).of(&[Promise::KeepsLargeRecords]);
+    let (mut cuts, mut acknowledged) = (0, 0);
+    for (size, count) in sizes() {
+        let Some(mut disk) = Disk::or_skip() else { return };
+        let mut daemon = Daemon::start_on(scenario.engine().options(1, 1), &disk.root().join("data")).await;
+        let mut load = Load::prepare_mix(&daemon, mix(size)).await;
+        for round in 0..scenario.rounds() {
+            scenario.step(format!("bodies of {size} bytes, cut {round}"));
+            let mut running = load.start(&daemon);
+            let before =
+                u32::try_from(scenario.choices(round).below(count as usize)).expect("a small number");
+            running.until_large_acknowledged(1 + before).await;
+            let unsynced = format!("unsynced-{round}");
+            disk.leave_unsynced(&unsynced);
+            daemon.freeze().await;
+            disk.cut();
+            daemon.kill();
+            running.join().await;
+            disk = disk.remount();
+            disk.has_lost(&unsynced);
+            daemon.restart().await;
+            load.examine(&daemon).await;
+            cuts += 1;
+        }
+        acknowledged += load.acknowledged();
+        drop(daemon);
+        drop(disk);
+    }
+    scenario.close(format!("{cuts} cuts, {acknowledged} requests acknowledged, 0 lost, 0 half"));
+}

@@ -1,0 +1,242 @@
+//! A block device whose writes and flushes are recorded, so that a power cut at any of them can be replayed: whatever
+//! was flushed is there, and of the writes since then any subset, the last ones perhaps in part.
+//!
+//! The device is a loop device over an image that this process serves by FUSE.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
+
+use fuser::{
+    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
+    INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyWrite, Request, WriteFlags,
+};
+use quorate_tests::choices::Choices;
+use quorate_tests::disk::{self, Disk};
+use tempfile::TempDir;
+
+const NAME: &str = "image";
+const IMAGE: INodeNo = INodeNo(2);
+/// How long the system may keep what it knows about the image.
+const KEPT: Duration = Duration::from_hours(1);
+/// What a disk writes whole.
+const SECTOR: usize = 512;
+/// Zeroes of this length are left out of image files.
+const HOLE: usize = 64 * 1024;
+
+/// What a device was asked to do.
+enum Event {
+    Write(usize, Vec<u8>),
+    Flush,
+}
+
+/// The image as it is now, and how it came to be.
+#[derive(Default)]
+struct Tape {
+    now: Vec<u8>,
+    /// The image before the first event.
+    base: Vec<u8>,
+    events: Vec<Event>,
+}
+
+/// An ext4 file system on a device that is recorded.
+pub(crate) struct Recorder {
+    disk: Option<Disk>,
+    session: Option<BackgroundSession>,
+    tape: Arc<Mutex<Tape>>,
+    /// The number of events so far.
+    clock: Arc<Mutex<Arc<AtomicU64>>>,
+    _folder: TempDir,
+}
+
+impl Recorder {
+    /// Mounts an empty file system of this size, or reports why that cannot be done here.
+    pub(crate) fn mount(bytes: u64) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let empty = folder.path().join("empty");
+        disk::format(&empty, bytes)?;
+        let now = std::fs::read(&empty).map_err(|error| error.to_string())?;
+        let mounted = folder.path().join("served");
+        std::fs::create_dir(&mounted).map_err(|error| error.to_string())?;
+        let tape = Arc::new(Mutex::new(Tape { now, ..Tape::default() }));
+        let clock = Arc::new(Mutex::new(Arc::default()));
+        let served = Served { tape: Arc::clone(&tape), clock: Arc::clone(&clock) };
+        let mut options = Config::default();
+        options.mount_options = vec![MountOption::FSName("quorate-recorder".to_owned())];
+        let session = fuser::spawn_mount(served, &mounted, &options);
+        let session = session.map_err(|error| format!("FUSE: {error}"))?;
+        let disk = Disk::of_image(&mounted.join(NAME))?;
+        Ok(Self { disk: Some(disk), session: Some(session), tape, clock, _folder: folder })
+    }
+
+    /// The root folder of the file system.
+    pub(crate) fn root(&self) -> std::path::PathBuf {
+        self.disk.as_ref().expect("a mounted disk").root()
+    }
+
+    /// Makes everything durable, and begins the recording. The clock then counts events.
+    pub(crate) fn record(&self, clock: Arc<AtomicU64>) {
+        self.disk.as_ref().expect("a mounted disk").make_durable();
+        let mut tape = self.tape.lock().expect("no holder panicked");
+        let Tape { now, base, .. } = &mut *tape;
+        base.clone_from(now);
+        tape.events.clear();
+        clock.store(0, Ordering::SeqCst);
+        *self.clock.lock().expect("no holder panicked") = clock;
+    }
+
+    /// How many events were recorded.
+    pub(crate) fn events(&self) -> usize {
+        self.tape.lock().expect("no holder panicked").events.len()
+    }
+
+    /// Writes the image that a power cut after so many events may leave.
+    pub(crate) fn write_image(&self, cut: usize, choices: &mut Choices, path: &Path) {
+        let tape = self.tape.lock().expect("no holder panicked");
+        let mut image = tape.base.clone();
+        let flushed = tape.events[..cut].iter().rposition(|event| matches!(event, Event::Flush)).unwrap_or(0);
+        for (number, event) in tape.events[..cut].iter().enumerate() {
+            let Event::Write(offset, bytes) = event else { continue };
+            let kept = if number < flushed {
+                bytes.len()
+            } else {
+                match choices.below(4) {
+                    0 | 1 => 0,
+                    2 => choices.below(bytes.len() / SECTOR + 1) * SECTOR,
+                    _ => bytes.len(),
+                }
+            };
+            image[*offset..offset + kept].copy_from_slice(&bytes[..kept]);
+        }
+        drop(tape);
+        let file = File::create(path).expect("an image file");
+        file.set_len(u64::try_from(image.len()).expect("a length")).expect("an image file");
+        let zeroes = vec![0; HOLE];
+        for (number, part) in image.chunks(HOLE).enumerate() {
+            if part != &zeroes[..part.len()] {
+                let offset = u64::try_from(number * HOLE).expect("an offset");
+                file.write_all_at(part, offset).expect("an image file");
+            }
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        drop(self.disk.take());
+        if let Some(session) = self.session.take() {
+            let _ = session.umount_and_join();
+        }
+    }
+}
+
+/// The file system with the image.
+struct Served {
+    tape: Arc<Mutex<Tape>>,
+    clock: Arc<Mutex<Arc<AtomicU64>>>,
+}
+
+impl Served {
+    fn attributes(&self, inode: INodeNo) -> FileAttr {
+        let size = self.tape.lock().expect("no holder panicked").now.len();
+        let is_image = inode == IMAGE;
+        FileAttr {
+            ino: inode,
+            size: if is_image { u64::try_from(size).expect("a length") } else { 0 },
+            blocks: 0,
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind: if is_image { FileType::RegularFile } else { FileType::Directory },
+            perm: if is_image { 0o600 } else { 0o700 },
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            flags: 0,
+            blksize: 4096,
+        }
+    }
+
+    fn note(&self, event: Event) {
+        let mut tape = self.tape.lock().expect("no holder panicked");
+        tape.events.push(event);
+        self.clock.lock().expect("no holder panicked").fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Filesystem for Served {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if parent == INodeNo::ROOT && name == NAME {
+            reply.entry(&KEPT, &self.attributes(IMAGE), Generation(0));
+        } else {
+            reply.error(Errno::ENOENT);
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        reply.attr(&KEPT, &self.attributes(inode));
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), FopenFlags::empty());
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let tape = self.tape.lock().expect("no holder panicked");
+        let start = usize::try_from(offset).expect("an offset").min(tape.now.len());
+        let end = (start + usize::try_from(size).expect("a length")).min(tape.now.len());
+        reply.data(&tape.now[start..end]);
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let offset = usize::try_from(offset).expect("an offset");
+        {
+            let mut tape = self.tape.lock().expect("no holder panicked");
+            let end = offset + data.len();
+            if end > tape.now.len() {
+                reply.error(Errno::ENOSPC);
+                return;
+            }
+            tape.now[offset..end].copy_from_slice(data);
+        }
+        self.note(Event::Write(offset, data.to_vec()));
+        reply.written(u32::try_from(data.len()).expect("a length"));
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.note(Event::Flush);
+        reply.ok();
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+}

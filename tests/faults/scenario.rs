@@ -1,0 +1,106 @@
+//! One run of a scenario: how long it is, what it chooses, and what is printed at its end.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+use quorate_tests::choices::Choices;
+
+use crate::engine::Engine;
+use crate::promises::Promise;
+
+/// A run of a scenario. When it panics, the command that repeats it is printed.
+pub(crate) struct Scenario {
+    name: &'static str,
+    rounds: usize,
+    seed: u64,
+    engine: Engine,
+    begun: Instant,
+    step: String,
+    promises: &'static [Promise],
+}
+
+impl Scenario {
+    /// Begins a scenario with these numbers of rounds in the short and in the long form.
+    pub(crate) fn begin(name: &'static str, short: usize, long: usize) -> Self {
+        let is_long = variable::<String>("FAULTS").is_some_and(|form| form == "full");
+        Self {
+            name,
+            rounds: variable("ROUNDS").unwrap_or(if is_long { long } else { short }),
+            seed: variable("SEED").unwrap_or(1),
+            engine: variable("ENGINE").unwrap_or_default(),
+            begun: Instant::now(),
+            step: String::new(),
+            promises: &[],
+        }
+    }
+
+    /// Names the promises that the closing line must not claim as long as they are not asserted.
+    pub(crate) const fn of(mut self, promises: &'static [Promise]) -> Self {
+        self.promises = promises;
+        self
+    }
+
+    /// How many rounds to run.
+    pub(crate) const fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// The store engine to run on.
+    pub(crate) const fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Choices that depend on the seed and on this number only, so that a round can be repeated by itself.
+    pub(crate) fn choices(&self, number: usize) -> Choices {
+        let number = u64::try_from(number).expect("a small number");
+        Choices::of_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(number))
+    }
+
+    /// Notes what is done now, for whoever reads a failure.
+    pub(crate) fn step(&mut self, step: impl Display) {
+        self.step = step.to_string();
+    }
+
+    /// Prints the closing line.
+    pub(crate) fn close(self, figures: impl Display) {
+        let seconds = self.begun.elapsed().as_secs_f32();
+        let open: Vec<&Promise> = self.promises.iter().filter(|promise| !promise.holds()).collect();
+        let open = if open.is_empty() { String::new() } else { format!("; NOT ASSERTED: {open:?}") };
+        eprintln!("{} on {}: {figures}; {seconds:.1} s{open}", self.name, self.engine.name());
+    }
+}
+
+impl Drop for Scenario {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self { name, rounds, seed, engine, step, .. } = self;
+            eprintln!(
+                "{name} failed at: {step}\nTo repeat: make faults ONLY={} ENGINE={} SEED={seed} ROUNDS={rounds}",
+                name.split(' ').next().unwrap_or(name),
+                engine.name()
+            );
+        }
+    }
+}
+
+/// The value of a variable of the environment.
+pub(crate) fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} cannot be {text}")))
+}
+
+/// The longest of some durations, for a closing line.
+#[derive(Default)]
+pub(crate) struct Longest(Duration);
+
+impl Longest {
+    /// Takes one more.
+    pub(crate) fn take(&mut self, duration: Duration) {
+        self.0 = self.0.max(duration);
+    }
+
+    /// The longest in milliseconds.
+    pub(crate) const fn millis(&self) -> u128 {
+        self.0.as_millis()
+    }
+}

@@ -1,0 +1,113 @@
+//! `f6`: a real small file system runs full and is freed again, under load.
+
+use std::time::{Duration, Instant};
+
+use quorate_tests::daemon::{Daemon, GLANCE};
+use quorate_tests::disk::Disk;
+use quorate_tests::http::PATIENCE;
+use quorate_tests::load::{Load, Mix, Unavailable};
+use quorate_tests::requests;
+use serde_json::json;
+
+use crate::calls::RECOVERY;
+use crate::promises::Promise;
+use crate::scenario::{Longest, Scenario};
+
+/// Size of a file system that is soon full.
+const SMALL: u64 = 96 << 20;
+/// How long a file system stays full at least.
+const FULL: Duration = Duration::from_millis(500);
+
+/// Makes a file system, or reports why that cannot be done here.
+fn or_skip(disk: Result<Disk, String>) -> Option<Disk> {
+    disk.inspect_err(|cause| eprintln!("SKIPPED: full disks need root and loop devices ({cause})")).ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f6_ext4_runs_full() {
+    let scenario = Scenario::begin("f6 full ext4", 2, 50).of(&[Promise::Recovers, Promise::ReadsGoOn]);
+    let Some(disk) = or_skip(Disk::of_size(SMALL)) else { return };
+    fill_and_free(scenario, disk).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f6_tmpfs_runs_full() {
+    let scenario = Scenario::begin("f6 full tmpfs", 2, 50).of(&[Promise::Recovers, Promise::ReadsGoOn]);
+    let Some(disk) = or_skip(Disk::of_memory(SMALL)) else { return };
+    fill_and_free(scenario, disk).await;
+}
+
+async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
+    // One installation for a few rounds, since the file system is small.
+    const ROUNDS: usize = 5;
+    let (mut acknowledged, mut refused, mut recovered) = (0, 0, Longest::default());
+    for first in (0..scenario.rounds()).step_by(ROUNDS) {
+        let data = disk.root().join(format!("data-{first}"));
+        let mut daemon = Daemon::start_on(scenario.engine().options(1, 1), &data).await;
+        let recovers = Promise::Recovers.holds();
+        let unavailable = if recovers { Unavailable::Repeats } else { Unavailable::Ends };
+        let mut load =
+            Load::prepare_mix(&daemon, Mix { unavailable, deletions: true, ..Mix::default() }).await;
+        let kept = daemon.root(0).completed(requests::CREATE_WALLET, &requests::wallet("kept")).await;
+        for round in first..scenario.rounds().min(first + ROUNDS) {
+            scenario.step(format!("round {round}"));
+            let mut running = load.start(&daemon);
+            running.until_acknowledged(5).await;
+            disk.fill();
+            refused += refusals(&daemon, &kept["id"]).await;
+            disk.free();
+            if recovers {
+                let begun = Instant::now();
+                running.acknowledged_anew(RECOVERY).await;
+                recovered.take(begun.elapsed());
+                running.stop();
+                running.join().await;
+                load.examine(&daemon).await;
+                // What a restart would take back was never durable.
+                daemon.restart().await;
+            } else {
+                daemon.kill();
+                running.join().await;
+                daemon.restart().await;
+            }
+            load.examine(&daemon).await;
+        }
+        acknowledged += load.acknowledged();
+        drop(daemon);
+        std::fs::remove_dir_all(&data).expect("the data of a daemon that is gone");
+    }
+    let (rounds, recovered) = (scenario.rounds(), recovered.millis());
+    scenario.close(format!(
+        "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {refused} refused with 503, reads answered, \
+         writes taken again after {recovered} ms or less"
+    ));
+}
+
+/// Writes and reads while the file system is full, until writes are refused. Returns how often they were.
+async fn refusals(daemon: &Daemon, kept: &serde_json::Value) -> usize {
+    let root = daemon.root(0);
+    let (begun, mut refused, mut number) = (Instant::now(), 0, 0);
+    while refused == 0 || begun.elapsed() < FULL {
+        assert!(begun.elapsed() < PATIENCE, "a full file system takes all writes");
+        number += 1;
+        let write = root.submit(requests::CREATE_WALLET, &requests::wallet(&format!("full {number}"))).await;
+        match write.status {
+            200 => {
+                // Some room was left. The wallet is not needed.
+                let wallet = &write.result()["walletId"];
+                let gone = json!({ "walletIds": [wallet], "deleteWithoutExport": true });
+                refused +=
+                    usize::from(root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &gone).await.status == 503);
+            }
+            503 => refused += 1,
+            _ => panic!("neither a success nor a clean error{write}"),
+        }
+        if Promise::ReadsGoOn.holds() {
+            root.ask("whoami", json!({})).await;
+            root.activity(kept).await;
+            root.ask("list_wallets", json!({})).await;
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+    refused
+}

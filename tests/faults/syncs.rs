@@ -1,0 +1,155 @@
+//! `f5`: a sync fails once, and a sync takes long. Nothing is shown of what is not durable.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use quorate_tests::caller::submit_path;
+use quorate_tests::daemon::GLANCE;
+use quorate_tests::feed::Feed;
+use quorate_tests::http::PATIENCE;
+use quorate_tests::receiver::Receiver;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::calls::{daemon_under, send, taken_again};
+use crate::deeds::{KINDS, Stage};
+use crate::layer::{Calls, Fault, Layer};
+use crate::promises::Promise;
+use crate::scenario::Scenario;
+
+/// How long a sync takes.
+const SLOW: Duration = Duration::from_secs(4);
+/// How long answers are looked for while it lasts.
+const LOOK: Duration = Duration::from_millis(700);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f5_a_sync_fails_once() {
+    let mut scenario = Scenario::begin("f5 failed syncs", KINDS.len(), 200)
+        .of(&[Promise::Recovers, Promise::ShowsOnlyDurable]);
+    let layer = Layer::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut daemon = daemon_under(&scenario, &layer, folder.path()).await;
+    let mut stage = Stage::prepare(&daemon).await;
+    let mut refused = 0;
+    for round in 0..scenario.rounds() {
+        let kind = KINDS[round % KINDS.len()];
+        scenario.step(format!("sync {round} fails, {kind}"));
+        let before = stage.deed(&daemon.root(0), KINDS[0]).await;
+        let kept = send(&daemon, &before).await.activity_in("COMPLETED");
+        let deed = stage.deed(&daemon.root(0), kind).await;
+        // What was written since the last sync is gone, as on systems that drop pages which they could not write.
+        layer.lose_on_failed_sync(true);
+        layer.fail(Calls::Syncs, 1, Fault::Broken, false);
+        let reply = send(&daemon, &deed).await;
+        assert_eq!(layer.failures(), 1, "no sync failed");
+        assert_eq!(reply.status, 503, "acknowledged although the sync failed{reply}");
+        refused += 1;
+        if Promise::ShowsOnlyDurable.holds() {
+            let again = send(&daemon, &deed).await;
+            if again.status == 200 {
+                let shown = again.activity_in("COMPLETED");
+                daemon.restart().await;
+                let after = send(&daemon, &deed).await.activity_in("COMPLETED");
+                assert_eq!(shown["id"], after["id"], "shown, then lost");
+                assert_eq!(shown["result"], after["result"], "shown, then lost");
+            }
+        }
+        if Promise::Recovers.holds() {
+            let recovered = taken_again(&daemon, &deed).await;
+            daemon.restart().await;
+            assert_eq!(send(&daemon, &deed).await.activity_in("COMPLETED")["id"], recovered["id"]);
+        }
+        layer.lose_on_failed_sync(false);
+        daemon.restart().await;
+        assert_eq!(send(&daemon, &before).await.activity_in("COMPLETED")["result"], kept["result"]);
+        send(&daemon, &deed).await.activity_in("COMPLETED");
+    }
+    scenario.close(format!("{refused} failed syncs, each answered with 503, 0 lost"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f5_a_slow_sync_shows_nothing() {
+    let mut scenario = Scenario::begin("f5 slow syncs", 1, 10).of(&[Promise::ShowsOnlyDurable]);
+    for round in 0..scenario.rounds() {
+        scenario.step(format!("slow sync {round}"));
+        let layer = Layer::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut daemon = daemon_under(&scenario, &layer, folder.path()).await;
+        let receiver = Receiver::start().await;
+        let root = daemon.root(0);
+        let hook = json!({ "name": "FEATURE_NAME_WEBHOOK", "value": receiver.url("/") });
+        root.result("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &hook).await;
+        let mut stage = Stage::prepare(&daemon).await;
+        receiver.until("the stage", |deliveries| deliveries.len() >= 2).await;
+        let deed = stage.deed(&root, [KINDS[1], KINDS[3]][round % 2]).await;
+        let body = deed.body.clone();
+        let is_it = move |activity: &serde_json::Value| activity.to_string().contains("deed ");
+        let shown: [Arc<AtomicBool>; 4] = std::array::from_fn(|_| Arc::default());
+        let path = submit_path(deed.activity_type);
+        layer.delay_syncs(SLOW);
+        let mut tasks = JoinSet::new();
+        let (submitter, path_of_first, first) = (root.clone(), path.clone(), body.clone());
+        let answered = Arc::new(AtomicBool::new(false));
+        let note = Arc::clone(&answered);
+        tasks.spawn(async move {
+            if submitter.try_send(&path_of_first, &first).await.is_ok() {
+                note.store(true, Ordering::SeqCst);
+            }
+        });
+        let deadline = Instant::now() + PATIENCE;
+        while layer.syncing() == 0 {
+            assert!(Instant::now() < deadline, "no sync begins");
+            tokio::time::sleep(GLANCE).await;
+        }
+        let (caller, note) = (root.clone(), Arc::clone(&shown[0]));
+        tasks.spawn(async move {
+            if caller.try_send(&path, &body).await.is_ok_and(|reply| reply.status == 200) {
+                note.store(true, Ordering::SeqCst);
+            }
+        });
+        let (caller, note) = (root.clone(), Arc::clone(&shown[1]));
+        tasks.spawn(async move {
+            let query = json!({ "organizationId": caller.organization() }).to_string();
+            let reply = caller.try_send("/public/v1/query/list_activities", query.as_bytes()).await;
+            if reply.is_ok_and(|reply| reply.status == 200 && is_it(&reply.json())) {
+                note.store(true, Ordering::SeqCst);
+            }
+        });
+        let (door, note) = (daemon.socket(), Arc::clone(&shown[2]));
+        tasks.spawn(async move {
+            let Ok(mut feed) = Feed::open(&door, None).await else { return };
+            while let Some(event) = feed.next().await {
+                if !matches!(event.change, quorate_common::console::Change::Reset) {
+                    note.store(true, Ordering::SeqCst);
+                }
+            }
+        });
+        // As long as the sync lasts nothing can become durable, so what is shown in this time is shown too early.
+        tokio::time::sleep(LOOK).await;
+        let delivered = receiver.deliveries().iter().any(|delivery| is_it(&delivery.body));
+        shown[3].store(delivered, Ordering::SeqCst);
+        assert!(layer.syncing() > 0, "the sync ended too early for this test");
+        assert!(!answered.load(Ordering::SeqCst), "acknowledged before the sync ended");
+        daemon.kill();
+        tasks.abort_all();
+        while tasks.join_next().await.is_some() {}
+        let names = ["replay", "query", "feed", "webhook"];
+        let early: Vec<&str> = names
+            .into_iter()
+            .zip(&shown)
+            .filter(|(_, shown)| shown.load(Ordering::SeqCst))
+            .map(|(name, _)| name)
+            .collect();
+        if Promise::ShowsOnlyDurable.holds() {
+            assert!(early.is_empty(), "shown before it was durable, by: {early:?}");
+        }
+        layer.delay_syncs(Duration::ZERO);
+        daemon.restart().await;
+        send(&daemon, &deed).await.activity_in("COMPLETED");
+    }
+    let syncs = scenario.rounds();
+    scenario.close(format!(
+        "{syncs} syncs of {SLOW:?}, no answer before their end; replay, query, feed and webhook looked at"
+    ));
+}
