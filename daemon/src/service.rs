@@ -192,6 +192,7 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     if fresh && !data.create {
         return Err(VaultError::NoStore(folder.clone()).into());
     }
+    fail_points::reach("start.folder");
     make_private(folder)?;
     upgrade::finish(&folder.join(STORE))?;
     // The store is locked first, so that a second daemon is told so, whatever its key.
