@@ -347,8 +347,7 @@ impl Guard {
         state.file.write_all_at(&slot, offset).map_err(|source| self.system(source))?;
         fail_points::reach("guard.written");
         state.slot = state.slot.saturating_add(1) % SLOTS;
-        self.syncer.sync(&state.file);
-        Ok(())
+        self.syncer.sync(&state.file).map_err(|source| self.system(source))
     }
 
     fn system(&self, source: io::Error) -> GuardError {
@@ -377,6 +376,8 @@ struct Syncer {
 #[derive(Default)]
 struct Work {
     file: Option<Arc<File>>,
+    /// Why the last sync failed, until somebody is told.
+    failure: Option<io::Error>,
     stopped: bool,
 }
 
@@ -392,13 +393,18 @@ impl Syncer {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn sync(&self, file: &Arc<File>) {
+    /// Has the file synced soon. Fails if the sync before failed.
+    fn sync(&self, file: &Arc<File>) -> io::Result<()> {
         let mut work = self.lock();
+        if let Some(error) = work.failure.take() {
+            return Err(error);
+        }
         if work.file.is_none() {
             work.file = Some(Arc::clone(file));
             drop(work);
             self.wake.notify_one();
         }
+        Ok(())
     }
 
     fn stop(&self) {
@@ -420,7 +426,7 @@ impl Syncer {
             let file = work.file.take();
             drop(work);
             if let Some(Err(error)) = file.map(|file| file.sync_data()) {
-                tracing::warn!(cause = %error, "the guard file cannot be synced");
+                self.lock().failure = Some(error);
             }
         }
     }

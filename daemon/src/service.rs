@@ -197,7 +197,14 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     upgrade::finish(&folder.join(STORE))?;
     // The store is locked first, so that a second daemon is told so, whatever its key.
     fail_points::reach("start.store");
-    let store = Arc::new(Embedded::open(&folder.join(STORE), data.reserve)?);
+    let store = Arc::new(match Embedded::open(&folder.join(STORE), data.reserve) {
+        // Without a header nothing was ever stored in it: an earlier start was interrupted.
+        Err(StoreError::Damaged { .. }) if fresh => {
+            Embedded::remove(&folder.join(STORE))?;
+            Embedded::open(&folder.join(STORE), data.reserve)?
+        }
+        opened => opened?,
+    });
     fail_points::reach("start.vault");
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
     let barrier = Barrier::new(store, vault);

@@ -17,7 +17,7 @@ use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 /// Exit codes of a daemon that does not start: see README.
-const REFUSALS: std::ops::RangeInclusive<i32> = 3..=8;
+const REFUSALS: std::ops::RangeInclusive<i32> = 3..=9;
 /// Length of the blocks that are swapped.
 const BLOCK: usize = 512;
 

@@ -32,6 +32,10 @@ const CACHE: u64 = 16 * 1024 * 1024;
 const REGISTERS: usize = 4096;
 /// How long reopening waits for the threads of the database that it replaces.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The file that holds sled's log.
+const LOG: &str = "db";
+/// Ending of a snapshot file that sled has not finished.
+const UNFINISHED: &str = "generating";
 /// Folder in which sled stores large nodes, which it never syncs.
 const BLOBS: &str = "blobs";
 
@@ -73,6 +77,18 @@ impl Embedded {
         durable::demand_fsync()?;
         create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
         Ok(Self::of(open(folder)?, folder, reserve))
+    }
+
+    /// Removes a store that was never used.
+    ///
+    /// # Errors
+    /// When the system does not let its files be removed.
+    pub fn remove(folder: &Path) -> Result<(), StoreError> {
+        let removed = fs::remove_dir_all(folder);
+        removed.map_err(|error| StoreError::Failed {
+            doing: "removing an empty store",
+            cause: error.to_string(),
+        })
     }
 
     /// Opens a store that this process had open before: threads of sled hold its lock a little longer.
@@ -213,6 +229,9 @@ fn open(folder: &Path) -> Result<sled::Db, StoreError> {
     let name = folder.display().to_string();
     let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
     let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
+    if !remove_unfinished(folder)? {
+        return Err(StoreError::InUse(name));
+    }
     let quiet = Quiet::begin();
     let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
     drop(quiet);
@@ -227,6 +246,34 @@ fn open(folder: &Path) -> Result<sled::Db, StoreError> {
         Ok(Err(error)) => Err(damaged(error.to_string())),
         Err(_) => Err(damaged("its log is damaged".to_owned())),
     }
+}
+
+/// Removes a snapshot that an interrupted start has not finished: sled would take it for the newest one, and for
+/// damaged. Returns whether no process has the store open.
+fn remove_unfinished(folder: &Path) -> Result<bool, StoreError> {
+    let remove = || {
+        let log = match fs::File::open(folder.join(LOG)) {
+            Ok(log) => log,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        // sled locks this file, too.
+        match rustix::fs::flock(&log, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
+            locked => locked?,
+        }
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == UNFINISHED) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(true)
+    };
+    remove().map_err(|error: std::io::Error| StoreError::Failed {
+        doing: "opening the store",
+        cause: error.to_string(),
+    })
 }
 
 /// Opens the database when the threads of the one before have let go of it.

@@ -50,6 +50,17 @@ fn an_interrupted_creation_can_be_repeated() {
 }
 
 #[test]
+fn a_start_that_was_interrupted_while_it_wrote_its_snapshot_can_be_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Embedded::open(folder.path(), 0).unwrap();
+    store.commit(&put(&[(b"k", b"v")])).unwrap();
+    drop(store);
+    fs::write(folder.path().join("snap.FFFFFFFFFFFFFFFF.generating"), b"half").unwrap();
+    let store = reopened(folder.path()).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+}
+
+#[test]
 fn readers_see_the_state_before_a_group_until_it_is_durable() {
     let folder = tempfile::tempdir().unwrap();
     let store = Embedded::open(folder.path(), 0).unwrap();
