@@ -3,6 +3,7 @@
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::http::Reply;
+use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::requests::{self, CREATE_USERS, CREATE_WALLET, UPDATE_ROOT_QUORUM};
 use serde_json::{Value, json};
@@ -90,6 +91,30 @@ async fn the_quorum_stays_satisfiable() {
         assert!(members.iter().all(|member| users.contains(&member)), "members exist: {configs:#}");
         let alone = json!({ "threshold": 1, "userIds": [daemon.root_id(0)] });
         root.completed(UPDATE_ROOT_QUORUM, &alone).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_more_wait_than_may() {
+    let installation = Installation::new("file = \"root.key\"");
+    let path = installation.path("quorated.toml");
+    let configuration = std::fs::read_to_string(path).expect("the configuration can be read");
+    installation.configure(&format!("{configuration}\n[limits]\nwaiting_activities = 20\n"));
+    let key = Key::named("first");
+    let organization = installation.found("race", &key).await;
+    let served = installation.serve().await;
+    let root = served.caller(&organization, key);
+    let first = root.ask("whoami", json!({})).await["userId"].clone();
+    let second = requests::make_user(&root, "second", &Key::named("second")).await;
+    let both = json!({ "threshold": 2, "userIds": [first, second] });
+    root.completed(UPDATE_ROOT_QUORUM, &both).await;
+    let wallets = (0..30).map(|number| requests::wallet(&format!("race {number}")));
+    let replies = at_once(&root, CREATE_WALLET, wallets).await;
+    let (waiting, refused): (Vec<_>, Vec<_>) = replies.into_iter().partition(|reply| reply.status == 200);
+    waiting.iter().for_each(|reply| drop(reply.activity_in("CONSENSUS_NEEDED")));
+    assert_eq!(waiting.len(), 20, "as many as may wait, whoever was first");
+    for reply in refused {
+        assert!(reply.refusal(429, 8, "").contains("`waiting_activities`"), "{reply}");
     }
 }
 
