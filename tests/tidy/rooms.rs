@@ -13,7 +13,15 @@ struct Wall {
 const WALLS: &[Wall] = &[
     Wall {
         rooms: &["daemon/core/src/kinds"],
-        never: &["crate::pipeline", "crate::authn", "crate::consensus", "crate::queries", "crate::operator"],
+        never: &[
+            "crate::pipeline",
+            "crate::authn",
+            "crate::consensus",
+            "crate::queries",
+            "crate::operator",
+            "crate::records",
+            "crate::world",
+        ],
     },
     Wall {
         rooms: &DECIDERS,

@@ -50,7 +50,7 @@ pub fn explained(
             return Err(Intent::Text("policies are not asked about this activity").into());
         }
     };
-    let view = View { world, organization: &organization, proposer: record.proposer, invitation: None, now };
+    let view = View::new(world, &organization, record.proposer, None, now);
     // What cannot be judged any more has no facts.
     let facts = ready.rules(&view).unwrap_or_default();
     let approvals: Vec<_> = live_approvals(&record, &organization, now)

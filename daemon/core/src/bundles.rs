@@ -7,11 +7,10 @@ use zeroize::Zeroizing;
 use crate::cx::Cx;
 use crate::limits::SECRET_BYTES;
 use crate::model::import_target::is_over;
-use crate::model::layout::{self, Key};
+use crate::model::layout::Key;
 use crate::model::{Change, ImportTarget, Purpose};
 use crate::refusal::{Corrupt, Denied, Intent, Refusal};
 use crate::view::View;
-use crate::world::Page;
 
 /// Longest bundle with a secret, in bytes of text: its ciphertext in hexadecimal digits, and a kibibyte for the rest.
 pub const MAX_SECRET_BUNDLE: usize = 2 * SECRET_BYTES + 1024;
@@ -44,7 +43,7 @@ impl OwnKeys {
                 imports.push(target?.key.public().clone());
             }
         }
-        Ok(Self { quorum: view.world.quorum_key().public_key(), imports })
+        Ok(Self { quorum: view.quorum_key().public_key(), imports })
     }
 
     /// The key that something is to be encrypted to on its way out, which is none of these.
@@ -100,8 +99,7 @@ pub fn make_room(purpose: Purpose, more: usize, cx: &mut Cx<'_, '_>) -> Result<(
 
 /// The places of the keys that the caller may import to, newest first, those over their time among them.
 fn places(purpose: Purpose, view: &View<'_>) -> Result<Vec<Key>, Corrupt> {
-    let prefix = layout::import_targets(view.organization.id(), view.proposer, purpose);
-    view.records().keys(Page::last(&prefix, purpose.limit().saturating_add(SPARE)))
+    view.records().import_targets(view.proposer, purpose, purpose.limit().saturating_add(SPARE))
 }
 
 /// What was opened, and where the key stands that opened it.
@@ -161,14 +159,11 @@ fn targets<'v>(
     view: &'v View<'_>,
 ) -> Result<impl Iterator<Item = Result<ImportTarget, Corrupt>> + 'v, Corrupt> {
     let live = places(purpose, view)?.into_iter().filter(|place| !is_over(place, view.now));
-    Ok(live.filter_map(|place| {
-        let record = view.records().read(&place).transpose()?.map(Zeroizing::new);
-        Some(record.and_then(|record| ImportTarget::decode(place, &record)))
-    }))
+    Ok(live.filter_map(move |place| view.records().import_target(view.proposer, purpose, place).transpose()))
 }
 
 fn vouched(statement: &Statement, view: &View<'_>) -> Result<String, Refusal> {
-    let key = view.world.quorum_key();
+    let key = view.quorum_key();
     let signature = key.sign(statement.bytes())?;
     Ok(statement.signed(&signature, &key.public_key()).map_err(|_| unspelled())?)
 }

@@ -7,7 +7,6 @@ use quorate_chain::contract::{self, Abi, Idl, Interfaces};
 
 use crate::model::SmartContractInterface;
 use crate::model::smart_contract_interface::{ETHEREUM, SOLANA};
-use crate::records;
 use crate::refusal::Refusal;
 use crate::view::View;
 
@@ -23,7 +22,8 @@ pub enum Interface {
 }
 
 impl Interface {
-    fn parse(interface_type: &str, text: &str) -> Self {
+    /// Reads the text of an interface of this type.
+    pub fn parse(interface_type: &str, text: &str) -> Self {
         match interface_type {
             ETHEREUM => Abi::parse(text).map_or(Self::Nothing, |abi| Self::Abi(Arc::new(abi))),
             SOLANA => Idl::parse(text).map_or(Self::Nothing, |idl| Self::Idl(Arc::new(idl))),
@@ -51,13 +51,8 @@ impl<'a> Known<'a> {
     }
 
     fn find(&self, is_it: impl Fn(&SmartContractInterface) -> bool) -> Option<Arc<Interface>> {
-        let (world, organization) = (self.view.world, self.view.organization);
-        let found = organization.smart_contract_interfaces.iter().find(|one| is_it(one))?;
-        let mut read = || {
-            let text = records::interface_text(world.records(), organization.id(), found.id)?;
-            Ok(text.map_or(Interface::Nothing, |text| Interface::parse(&found.interface_type, &text.0)))
-        };
-        match world.library().interface(found.id, &mut read) {
+        let found = self.view.organization.smart_contract_interfaces.iter().find(|one| is_it(one))?;
+        match self.view.interface(found) {
             Ok(interface) => Some(interface),
             Err(refusal) => {
                 self.failure.replace(Some(refusal));

@@ -122,7 +122,7 @@ pub fn signer(
     }
     // Who asks plays no part in what a name stands for.
     let nobody = UserId::from_bytes([0; 16]);
-    let view = View { world, organization: &snapshot, proposer: nobody, invitation: None, now };
+    let view = View::new(world, &snapshot, nobody, None, now);
     let signer = match signing::resolve(&view, name) {
         Ok(signer) => signer,
         Err(Refusal::Missing(_)) if contract.is_some() => {

@@ -1,25 +1,19 @@
 //! Typed reads of records that belong to no snapshot.
 
-use quorate_chain::curve::SecretKey;
-use quorate_chain::mnemonic::{Mnemonic, Seed};
 use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{
-    ActivityId, OrganizationId, SecretId, SmartContractInterfaceId, WalletAccountId, WalletId,
-};
-use zeroize::Zeroizing;
+use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
-use crate::model::layout::{self, Entity, Key, SecretOf};
+use crate::model::layout::{self, Entity, Key};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::{
     ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, Secret,
     SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
-use crate::refusal::{Corrupt, Refusal};
-use crate::secret;
-use crate::world::{Page, Records, World};
+use crate::refusal::Corrupt;
+use crate::world::{Page, Records};
 
 /// How many records of a snapshot are read at once.
 const CHUNK: usize = 256;
@@ -209,65 +203,6 @@ pub fn accounts(
     let prefix = layout::accounts(organization, wallet);
     let rows = records.page(Page { after, ..Page::first(&prefix, limit) })?;
     rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect()
-}
-
-fn wallet_secret(
-    world: &dyn World,
-    organization: OrganizationId,
-    wallet: WalletId,
-) -> Result<Zeroizing<Vec<u8>>, Corrupt> {
-    let key = layout::secret(organization, SecretOf::Wallet(wallet));
-    world.records().read(&key)?.map(Zeroizing::new).ok_or(Corrupt::Record("wallet secret"))
-}
-
-/// The seed of a wallet.
-pub fn wallet_seed(
-    world: &dyn World,
-    organization: OrganizationId,
-    wallet: WalletId,
-) -> Result<Seed, Corrupt> {
-    secret::seed(&wallet_secret(world, organization, wallet)?)
-}
-
-/// The mnemonic of a wallet, and its passphrase, which may be empty.
-pub fn wallet_mnemonic(
-    world: &dyn World,
-    organization: OrganizationId,
-    wallet: WalletId,
-) -> Result<(Mnemonic, Zeroizing<String>), Corrupt> {
-    secret::mnemonic(&wallet_secret(world, organization, wallet)?)
-}
-
-/// The secret key of an account, derived from the seed of its wallet.
-pub fn account_secret(
-    world: &dyn World,
-    organization: OrganizationId,
-    account: &WalletAccount,
-) -> Result<SecretKey, Refusal> {
-    let seed = wallet_seed(world, organization, account.wallet)?;
-    let key = quorate_chain::derive::derive(account.curve, &seed, &account.path);
-    Ok(key.map_err(|_| Corrupt::Record("wallet account"))?)
-}
-
-/// The secret key of a private key.
-pub fn private_key_secret(
-    world: &dyn World,
-    organization: OrganizationId,
-    key: &PrivateKey,
-) -> Result<SecretKey, Refusal> {
-    let place = layout::secret(organization, SecretOf::PrivateKey(key.id));
-    let record = world.records().read(&place)?.map(Zeroizing::new);
-    Ok(secret::private_key(key.curve, &record.ok_or(Corrupt::Record("private key secret"))?)?)
-}
-
-/// The stored value of a secret that was brought in, see [`secret::value`].
-pub fn secret_value(
-    world: &dyn World,
-    organization: OrganizationId,
-    id: SecretId,
-) -> Result<Zeroizing<Vec<u8>>, Corrupt> {
-    let place = layout::secret(organization, SecretOf::Secret(id));
-    world.records().read(&place)?.map(Zeroizing::new).ok_or(Corrupt::Record("secret value"))
 }
 
 /// Where a private key of the snapshot stands in the store.

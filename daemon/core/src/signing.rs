@@ -14,7 +14,6 @@ use crate::policy::Facts;
 use crate::records;
 use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
-use crate::world::Page;
 
 /// How many holders of one address or public key are looked at in one page.
 const HOLDERS: usize = 16;
@@ -48,9 +47,7 @@ pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, Refusal>
     if let Ok(id) = sign_with.parse() {
         return private_key(view, id);
     }
-    let (organization, version) = (view.organization.id(), view.organization.head.version);
-    let name = [organization.as_bytes(), version.to_be_bytes().as_slice(), sign_with.as_bytes()].concat();
-    view.world.keyring().signer(name, &mut || look_up(view, sign_with))
+    view.signer(sign_with, &mut || look_up(view, sign_with))
 }
 
 fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
@@ -83,12 +80,10 @@ struct Oldest {
 impl Oldest {
     /// Looks at every holder, as their order in the store says nothing of their age.
     fn of(view: &View<'_>, name: &str) -> Result<Self, Refusal> {
-        let prefix = layout::signers(view.world.index(), view.organization.id(), name);
         let mut oldest = Self::default();
         let mut after: Option<Key> = None;
         loop {
-            let rows =
-                view.records().page(Page { after: after.as_deref(), ..Page::first(&prefix, HOLDERS) })?;
+            let rows = view.records().signers(name, after.as_ref(), HOLDERS)?;
             let is_last = rows.len() < HOLDERS;
             for (at, place) in rows {
                 oldest.look_at(view, name, place)?;
@@ -113,7 +108,7 @@ impl Oldest {
             (account.address == name || account.public_key == name)
                 && view.organization.wallet(account.wallet).is_some()
         };
-        let found = records::account_at(view.records(), &place)?.filter(is_live);
+        let found = view.records().account_at(&place)?.filter(is_live);
         let accounts = self.account.take().into_iter().chain(found.map(|account| (account, place)));
         self.account = accounts.min_by_key(|(account, _)| {
             (account.public_key == name && account.address != name, account.created, account.ordinal)
@@ -227,11 +222,10 @@ impl Signer {
 
     /// Signs. The signature has been checked by a second implementation.
     pub fn sign(&self, view: &View<'_>, message: &Message) -> Result<Signature, Refusal> {
-        let organization = view.organization.id();
         let mut load = || match &self.holder {
-            Holder::Account(account) => records::account_secret(view.world, organization, account),
-            Holder::PrivateKey(key) => records::private_key_secret(view.world, organization, key),
+            Holder::Account(account) => Ok(view.records().account_secret(account)?),
+            Holder::PrivateKey(key) => Ok(view.records().private_key_secret(key)?),
         };
-        view.world.keyring().sign(&self.place, &mut load, message)
+        view.sign(&self.place, &mut load, message)
     }
 }

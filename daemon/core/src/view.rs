@@ -1,17 +1,29 @@
-//! What a kind or a query may read.
+//! What a kind may look at: one organization, and what the service offers to all of them.
 
+mod own;
+
+pub use own::OwnRecords;
+
+use std::sync::Arc;
+
+use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
     InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
 
+use crate::interfaces::Interface;
+use crate::limits::Limits;
 use crate::model::{
-    Millis, Organization, Policy, PrivateKey, Shelved, Tag, TagKind, User, Wallet, WalletAccount, layout,
+    Millis, Organization, Policy, PrivateKey, Shelved, SmartContractInterface, Tag, TagKind, User, Wallet,
+    WalletAccount, layout,
 };
-use crate::records;
+use crate::origins;
+use crate::policy::DenyErrors;
 use crate::refusal::{Clash, Corrupt, Intent, Limit, Missing, Refusal};
-use crate::world::{Page, Records, World};
+use crate::signing::Signer;
+use crate::world::{QuorumKey, World};
 
 /// How many accounts of a name are looked at in one page.
 const NAMED: usize = 64;
@@ -31,11 +43,11 @@ pub struct Caller {
     pub stamp: Stamp,
 }
 
-/// The organization acted upon, the caller and the instant.
+/// The organization acted upon, the caller and the instant. The rest of the world is out of reach: whoever holds a view
+/// can read the records of this organization and sign with its keys, and nothing of another one.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// The rest of the world.
-    pub world: &'a dyn World,
+    world: &'a dyn World,
     /// The organization acted upon.
     pub organization: &'a Organization,
     /// Who asked.
@@ -47,9 +59,91 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Records that belong to no snapshot.
-    pub fn records(&self) -> &'a dyn Records {
-        self.world.records()
+    /// A view of one organization.
+    pub fn new(
+        world: &'a dyn World,
+        organization: &'a Organization,
+        proposer: UserId,
+        invitation: Option<InvitationId>,
+        now: Millis,
+    ) -> Self {
+        Self { world, organization, proposer, invitation, now }
+    }
+
+    /// Records of the organization that belong to no snapshot.
+    pub fn records(&self) -> OwnRecords<'a> {
+        OwnRecords::of(self.world, self.organization.id())
+    }
+
+    /// Limits of the installation.
+    pub fn limits(&self) -> &'a Limits {
+        self.world.limits()
+    }
+
+    /// Whether mail can be sent.
+    pub fn sends_mail(&self) -> bool {
+        self.world.sends_mail()
+    }
+
+    /// Whether a text may be set as the URL of a webhook. The error says why not.
+    pub fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        self.world.webhook_allowed(url)
+    }
+
+    /// Whether passkeys are taken from this web origin.
+    pub fn takes_origin(&self, origin: &str) -> Result<bool, Corrupt> {
+        origins::takes(self.world, self.organization, origin)
+    }
+
+    /// What becomes of denying policies that fail.
+    pub fn deny_errors(&self) -> DenyErrors {
+        self.world.deny_errors()
+    }
+
+    /// The key that vouches for bundles.
+    pub fn quorum_key(&self) -> &'a dyn QuorumKey {
+        self.world.quorum_key()
+    }
+
+    /// Tells seeds apart without telling anything of them.
+    pub fn seed_digest(&self, seed: &[u8; 64]) -> [u8; 16] {
+        self.world.index().of_seed(seed)
+    }
+
+    /// Who signs in this version of the organization under a name, resolved if it is not at hand.
+    pub fn signer(
+        &self,
+        name: &str,
+        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
+    ) -> Result<Arc<Signer>, Refusal> {
+        let head = &self.organization.head;
+        let version = head.version.to_be_bytes();
+        let name = [head.id.as_bytes(), version.as_slice(), name.as_bytes()].concat();
+        self.world.keyring().signer(name, resolve)
+    }
+
+    /// Signs with the key of this organization that belongs to a record, loaded if it is not at hand.
+    pub fn sign(
+        &self,
+        place: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+        message: &Message,
+    ) -> Result<Signature, Refusal> {
+        if !layout::is_of(place, self.organization.id()) {
+            return Err(Corrupt::Invariant("a key of another organization").into());
+        }
+        self.world.keyring().sign(place, load, message)
+    }
+
+    /// An interface of the organization, read if it is not at hand.
+    pub fn interface(&self, of: &SmartContractInterface) -> Result<Arc<Interface>, Refusal> {
+        let known = self.shelved::<SmartContractInterface>(of.id)?;
+        let records = self.records();
+        let mut read = || {
+            let text = records.interface_text(known.id)?;
+            Ok(text.map_or(Interface::Nothing, |text| Interface::parse(&known.interface_type, &text.0)))
+        };
+        self.world.library().interface(known.id, &mut read)
     }
 
     /// The user of this id.
@@ -69,7 +163,7 @@ impl<'a> View<'a> {
 
     /// The wallet account of this id. Those of a deleted wallet are still in the store until they are swept.
     fn live_account(&self, id: WalletAccountId) -> Result<Option<WalletAccount>, Corrupt> {
-        let found = records::account(self.records(), self.organization.id(), id)?;
+        let found = self.records().account(id)?;
         Ok(found.filter(|account| self.organization.wallet(account.wallet).is_some()))
     }
 
@@ -107,20 +201,19 @@ impl<'a> View<'a> {
 
     /// No wallet account bears this name.
     pub fn account_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
-        let prefix = layout::account_names(self.world.index(), self.organization.id(), name.as_str());
         let mut after: Option<layout::Key> = None;
         loop {
-            let page = Page { after: after.as_deref(), ..Page::first(&prefix, NAMED) };
-            let keys = self.records().keys(page)?;
-            for id in keys.iter().filter_map(|key| layout::named_account(key)) {
+            let (ids, last) = self.records().accounts_named(name.as_str(), after.as_ref(), NAMED)?;
+            let is_last = ids.len() < NAMED;
+            for id in ids {
                 if self.live_account(id)?.is_some_and(|account| account.name.as_ref() == Some(name)) {
                     return free(true, "wallet account");
                 }
             }
-            if keys.len() < NAMED {
+            if is_last {
                 return Ok(());
             }
-            after = keys.into_iter().next_back();
+            after = last;
         }
     }
 

@@ -29,7 +29,7 @@ pub struct New {
 pub fn make_room(more: usize, cx: &mut Cx<'_, '_>) {
     let view = cx.view();
     let present = &view.organization.invitations;
-    let limit = view.world.limits().invitations;
+    let limit = view.limits().invitations;
     let surplus = present.len().saturating_add(more).saturating_sub(limit);
     let mut ended: Vec<_> = present.iter().filter(|one| !one.waits(cx.now())).collect();
     ended.sort_by_key(|one| (one.updated, one.id));

@@ -25,7 +25,7 @@ pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refus
     if distinct(policies.iter().map(|policy| policy.policy_name.as_str()), "policies").is_err() {
         return Err(NAME_TAKEN.into());
     }
-    room(view.organization.policies().count(), policies.len(), view.world.limits().policies, "policies")
+    room(view.organization.policies().count(), policies.len(), view.limits().policies, "policies")
 }
 
 /// Adds a policy; gives its id.

@@ -86,7 +86,7 @@ pub fn check_new<T: Tagged>(
 ) -> Result<(), Refusal> {
     check_bearers::<T>(view, bearers, list)?;
     name_is_free(view, name, T::KIND)?;
-    let limits = view.world.limits();
+    let limits = view.limits();
     let limit = if view.organization.head.parent.is_some() { limits.child_tags } else { limits.tags };
     room(view.organization.tags().count(), 1, limit, "tags")
 }

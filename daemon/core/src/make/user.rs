@@ -13,7 +13,6 @@ use crate::limits::Limits;
 use crate::model::{
     ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, Passkey, TagKind, User,
 };
-use crate::origins;
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
 use crate::refusal::{Clash, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::{View, distinct, not_empty, room};
@@ -90,7 +89,7 @@ pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Resu
 pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
     let credentials = unclaimed_authenticators(new, Some(view.organization))?;
     come_from_here(&credentials, view)?;
-    let limit = view.world.limits().authenticators;
+    let limit = view.limits().authenticators;
     let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
 }
@@ -109,7 +108,7 @@ pub fn are_meant_for(user: UserId, authenticators: &[NewAuthenticator]) -> Resul
 pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
     unclaimed_identities(new, Some(view.organization))?;
     let count = user.oauth_providers.len();
-    room(count, new.len(), view.world.limits().oauth_providers, "OAuth providers of a user")
+    room(count, new.len(), view.limits().oauth_providers, "OAuth providers of a user")
 }
 
 fn unclaimed_authenticators<'a>(
@@ -127,7 +126,7 @@ fn unclaimed_authenticators<'a>(
 /// Passkeys were registered at web origins from which the organization takes them.
 pub fn come_from_here(credentials: &[NewCredential], view: &View<'_>) -> Result<(), Refusal> {
     for credential in credentials {
-        if !origins::takes(view.world, view.organization, &credential.origin)? {
+        if !view.takes_origin(&credential.origin)? {
             return Err(Intent::Attestation(AttestationFlaw::Invalid).into());
         }
     }
@@ -189,7 +188,7 @@ pub fn check_new(
     view: &View<'_>,
 ) -> Result<(), Refusal> {
     not_empty(users, list)?;
-    let limits = view.world.limits();
+    let limits = view.limits();
     let credentials = check(users, Some(view.organization), sign_in, limits)?;
     come_from_here(&credentials, view)?;
     for user in users {

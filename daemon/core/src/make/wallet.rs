@@ -52,7 +52,7 @@ pub fn check_new(name: &Label, accounts: &[WalletAccountParams], view: &View<'_>
     check_accounts(accounts)?;
     names_are_free(accounts, view)?;
     view.wallet_name_is_free(name)?;
-    room(view.organization.wallets().count(), 1, view.world.limits().wallets, "wallets")
+    room(view.organization.wallets().count(), 1, view.limits().wallets, "wallets")
 }
 
 /// A wallet as described, with its secret and accounts.
@@ -81,7 +81,7 @@ pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
     check_passphrase(passphrase, text)?;
     let mnemonic = Mnemonic::parse(phrase).map_err(|_| invalid())?;
     let seed = mnemonic.seed(passphrase);
-    let digest = view.world.index().of_seed(seed.as_bytes());
+    let digest = view.seed_digest(seed.as_bytes());
     if let Some(known) = view.organization.wallets().find(|wallet| wallet.seed_digest == Some(digest)) {
         return Err(Clash::Seed(known.id.to_string()).into());
     }

@@ -16,7 +16,7 @@ const CHAIN_EVENTS: [&str; 3] =
 
 /// Events may be posted there.
 pub fn check_url(url: &str, view: &View<'_>) -> Result<(), Refusal> {
-    let allowed = view.world.webhook_allowed(url);
+    let allowed = view.webhook_allowed(url);
     allowed.map_err(|why| Intent::Detail(format!("invalid webhook URL: {why}")).into())
 }
 

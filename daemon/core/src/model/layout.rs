@@ -159,6 +159,11 @@ pub fn accounts_of_entity(key: &[u8]) -> Option<Key> {
     Some(accounts(organization, Some(wallet)))
 }
 
+/// Whether a key of [`entity`] or [`account`] is one of this organization.
+pub fn is_of(key: &[u8], organization: OrganizationId) -> bool {
+    matches!(key.first(), Some(b'e' | b'n')) && key.get(1..17) == Some(organization.as_bytes().as_slice())
+}
+
 /// Whose secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretOf {

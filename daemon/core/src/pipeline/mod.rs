@@ -248,7 +248,7 @@ pub fn voters(
     now: Millis,
 ) -> Result<Voters, Corrupt> {
     let (entry, mut ready) = proposal_of(record)?;
-    let view = View { world, organization, proposer: record.proposer, invitation: None, now };
+    let view = View::new(world, organization, record.proposer, None, now);
     let facts = ready.rules(&view).unwrap_or_default();
     let approvals = live_approvals(record, organization, now);
     let case = Case {

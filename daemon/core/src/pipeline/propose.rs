@@ -79,13 +79,7 @@ impl<'a> Submission<'a> {
 
     /// What kinds see.
     pub(super) fn view(&'a self) -> View<'a> {
-        View {
-            world: self.world,
-            organization: &self.target,
-            proposer: self.caller.user,
-            invitation: self.caller.invitation,
-            now: self.now,
-        }
+        View::new(self.world, &self.target, self.caller.user, self.caller.invitation, self.now)
     }
 
     /// The approval that the request itself is.

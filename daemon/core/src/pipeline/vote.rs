@@ -107,7 +107,7 @@ impl Submission<'_> {
     ) -> Result<ActivityRecord, Refusal> {
         target.votes.push(self.vote_record(Selection::Approved, moment)?);
         let (entry, mut ready) = proposal_of(&target)?;
-        let view = View { proposer: target.proposer, invitation: None, ..self.view() };
+        let view = View::new(self.world, &self.target, target.proposer, None, self.now);
         let ruled = ready.rules(&view);
         let approvals = live_approvals(&target, &self.target, self.now);
         let none = Facts::default();

@@ -285,13 +285,7 @@ fn of_many_accounts_of_one_key_the_oldest_live_one_signs() {
         formats.map(|format| account("m/44'/0'/0'/0/0", "CURVE_SECP256K1", &format)).collect();
     let signer = |house: &House, public_key: &str| {
         let organization = house.memory.stored(house.id);
-        let view = View {
-            world: &house.memory,
-            organization: &organization,
-            proposer: house.roots[0].user,
-            invitation: None,
-            now: NOW,
-        };
+        let view = View::new(&house.memory, &organization, house.roots[0].user, None, NOW);
         let signer = signing::resolve(&view, public_key)?;
         let account = signer.account().expect("it is an account");
         Ok::<_, Refusal>((account.wallet.to_string(), account.ordinal))

@@ -60,7 +60,7 @@ impl Kind for CreateApiKeys {
         let endless = |expiration: &Option<u64>| expiration.is_none();
         let held = user.api_keys.iter().filter(|key| endless(&key.expiration_seconds)).count();
         let more = intent.keys.iter().filter(|key| endless(&key.expiration_seconds)).count();
-        let limits = view.world.limits();
+        let limits = view.limits();
         if held.saturating_add(more) > limits.long_lived_api_keys {
             return Err(Limit::LongLivedApiKeys.into());
         }
@@ -77,7 +77,7 @@ impl Kind for CreateApiKeys {
     fn execute(intent: NewKeys, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let now = cx.now();
         let mut user: User = cx.user(intent.user)?.clone();
-        let limit = cx.view().world.limits().expiring_api_keys;
+        let limit = cx.limits().expiring_api_keys;
         let mut ids = Vec::with_capacity(intent.keys.len());
         for new in intent.keys {
             if new.expiration_seconds.is_some() {

@@ -4,7 +4,7 @@ use quorate_common::ids::{InvitationId, UserId};
 
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
-use crate::model::{Invitation, InvitationStatus, User, layout};
+use crate::model::{Invitation, InvitationStatus, User};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 use crate::refusal::{Clash, Denied};
@@ -70,9 +70,10 @@ impl Kind for AcceptInvitation {
         }
         // Policies and histories name users by their ids, so an id is one person's for ever.
         let nobody = UserId::from_bytes([0; 16]);
-        let departed =
-            view.records().read(&layout::departed(view.organization.id(), request.user))?.is_some();
-        if departed || request.user == nobody || view.organization.user(request.user).is_some() {
+        if view.records().is_departed(request.user)?
+            || request.user == nobody
+            || view.organization.user(request.user).is_some()
+        {
             return Err(Clash::User.into());
         }
         let new = NewUser {

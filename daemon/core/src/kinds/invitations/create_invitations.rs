@@ -54,7 +54,7 @@ impl Kind for CreateInvitations {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         not_empty(&intent.invitations, "invitations")?;
         distinct(intent.invitations.iter().map(|one| one.receiver_user_email.as_str()), "invitations")?;
-        if !view.world.sends_mail() {
+        if !view.sends_mail() {
             return Err(Wrong::NoMail.into());
         }
         for one in &intent.invitations {
@@ -67,7 +67,7 @@ impl Kind for CreateInvitations {
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
         let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
-        room(waiting, intent.invitations.len(), view.world.limits().invitations, "invitations")?;
+        room(waiting, intent.invitations.len(), view.limits().invitations, "invitations")?;
         Ok((Facts::default(), ()))
     }
 

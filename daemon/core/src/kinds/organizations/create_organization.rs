@@ -75,7 +75,7 @@ impl Kind for CreateOrganization {
 
     fn rules(founder: &Founder, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         user::are_meant_for(view.proposer, &founder.user.authenticators)?;
-        user::check(std::slice::from_ref(&founder.user), None, SignIn::default(), view.world.limits())?;
+        user::check(std::slice::from_ref(&founder.user), None, SignIn::default(), view.limits())?;
         Ok((Facts::default(), ()))
     }
 

@@ -4,8 +4,6 @@ use quorate_common::ids::OrganizationId;
 
 use crate::kinds::prelude::*;
 use crate::make::organization;
-use crate::model::layout;
-use crate::world::Page;
 
 pub(in crate::kinds) struct DeleteOrganization;
 
@@ -46,8 +44,7 @@ impl Kind for DeleteOrganization {
                 "invalid request body: `parameters.organizationId` must be the organization acted upon";
             return Err(Wrong::Text(text).into());
         }
-        let children = layout::children(view.organization.id());
-        if !view.records().keys(Page::first(&children, 1))?.is_empty() {
+        if view.records().has_children()? {
             return Err(Wrong::Text("organization has sub-organizations").into());
         }
         organization::all_exported(view.organization)?;

@@ -39,9 +39,7 @@ impl Kind for SetOrganizationFeature {
     fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
         if intent.name == FeatureName::Webhook {
             let url = intent.value.as_ref().map_or("", Text::as_str);
-            view.world
-                .webhook_allowed(url)
-                .map_err(|why| Wrong::Detail(format!("invalid webhook URL: {why}")))?;
+            view.webhook_allowed(url).map_err(|why| Wrong::Detail(format!("invalid webhook URL: {why}")))?;
         }
         Ok((Facts::default(), ()))
     }

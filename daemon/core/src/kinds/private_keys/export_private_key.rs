@@ -8,7 +8,6 @@ use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::PrivateKey;
 use crate::params::keys::ExportBundle;
-use crate::records;
 
 pub(in crate::kinds) struct ExportPrivateKey;
 
@@ -52,7 +51,7 @@ impl Kind for ExportPrivateKey {
     }
 
     fn execute(intent: Intent, (key, target): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let secret = records::private_key_secret(cx.world, cx.organization.id(), &key)?;
+        let secret = cx.records().private_key_secret(&key)?;
         let bundle = bundles::export(&target, secret.to_bytes().as_slice(), cx)?;
         let now = cx.now();
         cx.change(Change::PutPrivateKey(PrivateKey { exported: true, updated: now, ..key }));

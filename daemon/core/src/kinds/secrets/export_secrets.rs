@@ -9,7 +9,7 @@ use crate::kinds::prelude::*;
 use crate::limits::SECRET_TARGETS;
 use crate::model::Secret;
 use crate::params::secrets::{KeyValues, SecretPayload, TransportEncryptionSuite, check};
-use crate::{records, secret};
+use crate::secret;
 
 pub(in crate::kinds) struct ExportSecrets;
 
@@ -70,7 +70,7 @@ impl Kind for ExportSecrets {
     fn execute(_: Intent, plan: Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let mut payloads = Vec::with_capacity(plan.len());
         for (id, target) in plan {
-            let record = records::secret_value(cx.world, cx.organization.id(), id)?;
+            let record = cx.records().secret_value(id)?;
             payloads.push(SecretPayload::new(bundles::export(&target, secret::value(&record)?, cx)?));
         }
         Ok(Outcome { secret_payloads: AtMost::cut(payloads) })

@@ -55,7 +55,7 @@ impl Kind for CreateSessionProfile {
         if profiles.iter().any(|one| one.name == intent.session_profile_name) {
             return Err(Clash::Name("session profile").into());
         }
-        room(profiles.len(), 1, view.world.limits().session_profiles, "session profiles")?;
+        room(profiles.len(), 1, view.limits().session_profiles, "session profiles")?;
         Ok((Facts::default(), ()))
     }
 

@@ -102,7 +102,7 @@ impl Kind for CreateSmartContractInterface {
         if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
-        room(present.len(), 1, view.world.limits().smart_contract_interfaces, "smart contract interfaces")?;
+        room(present.len(), 1, view.limits().smart_contract_interfaces, "smart contract interfaces")?;
         let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);
         if size.saturating_add(intent.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
             return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES).into());

@@ -1,13 +1,11 @@
 //! Derives accounts of a wallet, and keeps them unless only their addresses are wanted.
 
-use quorate_common::ids::{WalletAccountId, WalletId};
+use quorate_common::ids::WalletId;
 
 use crate::kinds::prelude::*;
 use crate::make::wallet::{accounts, check_accounts, names_are_free};
-use crate::model::layout;
 use crate::params::WalletAccountParams;
-use crate::records;
-use crate::refusal::{Clash, Corrupt, Limit};
+use crate::refusal::{Clash, Limit};
 
 pub(in crate::kinds) struct CreateWalletAccounts;
 
@@ -57,7 +55,7 @@ impl Kind for CreateWalletAccounts {
     fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
         let view = cx.view();
         let mut wallet = view.wallet(intent.wallet_id)?.clone();
-        let seed = records::wallet_seed(view.world, view.organization.id(), wallet.id)?;
+        let seed = view.records().wallet_seed(wallet.id)?;
         let made =
             accounts(&seed, wallet.id, wallet.accounts, intent.accounts.into_vec(), cx.now(), &mut || {
                 cx.random()
@@ -78,18 +76,8 @@ impl Kind for CreateWalletAccounts {
 }
 
 fn path_is_free(account: &WalletAccountParams, wallet: WalletId, view: &View<'_>) -> Result<(), Refusal> {
-    let key = layout::account_path(
-        view.world.index(),
-        wallet,
-        account.curve.name(),
-        &account.path.to_string(),
-        account.address_format.name(),
-    );
-    match view.records().read(&key)? {
+    match view.records().account_of_path(wallet, account)? {
         None => Ok(()),
-        Some(id) => {
-            let id = id.try_into().map_err(|_| Corrupt::Record("account path"))?;
-            Err(Clash::Path(WalletAccountId::from_bytes(id).to_string()).into())
-        }
+        Some(id) => Err(Clash::Path(id.to_string()).into()),
     }
 }

@@ -10,7 +10,6 @@ use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::Wallet;
 use crate::params::keys::ExportBundle;
-use crate::records;
 
 pub(in crate::kinds) struct ExportWallet;
 
@@ -58,7 +57,7 @@ impl Kind for ExportWallet {
         (wallet, target): Self::Plan,
         cx: &mut Cx<'_, '_>,
     ) -> Result<Outcome, Refusal> {
-        let (mnemonic, passphrase) = records::wallet_mnemonic(cx.world, cx.organization.id(), wallet.id)?;
+        let (mnemonic, passphrase) = cx.records().wallet_mnemonic(wallet.id)?;
         let phrase = mnemonic.phrase_in(intent.language.unwrap_or_default());
         let mut text =
             Zeroizing::new(String::with_capacity(phrase.len().saturating_add(passphrase.len() + 1)));

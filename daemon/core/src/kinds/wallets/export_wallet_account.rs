@@ -7,7 +7,7 @@ use crate::bundles::{self, OwnKeys};
 use crate::kinds::prelude::*;
 use crate::model::WalletAccount;
 use crate::params::keys::ExportBundle;
-use crate::{records, signing};
+use crate::signing;
 
 pub(in crate::kinds) struct ExportWalletAccount;
 
@@ -50,7 +50,7 @@ impl Kind for ExportWalletAccount {
     }
 
     fn execute(_: Intent, (account, target): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let key = records::account_secret(cx.world, cx.organization.id(), &account)?;
+        let key = cx.records().account_secret(&account)?;
         let bundle = bundles::export(&target, key.to_bytes().as_slice(), cx)?;
         let outcome = Outcome { address: account.address.clone(), export_bundle: ExportBundle::new(bundle) };
         cx.change(Change::ExportAccount(account));

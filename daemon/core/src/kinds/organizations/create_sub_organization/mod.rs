@@ -86,7 +86,7 @@ impl Kind for CreateSubOrganization {
         if usize::try_from(threshold).unwrap_or(usize::MAX) > request.root_users.len() {
             return Err(Wrong::Threshold("quorum threshold must not exceed the number of root users").into());
         }
-        let limits = view.world.limits();
+        let limits = view.limits();
         let without = &request.without;
         let sign_in = SignIn {
             email: without.offers(FeatureName::EmailAuth) || without.offers(FeatureName::OtpEmailAuth),
