@@ -89,9 +89,12 @@ text_value!(
 );
 
 impl Email {
+    /// What is said of a text that is not a mail address, in the words that clients know.
+    pub const EXPECTED: &str = "invalid email address";
+
     /// Checks the syntax; the domain is not looked up.
     pub fn parse(text: String) -> Result<Self, &'static str> {
-        let flaw = "invalid email address";
+        let flaw = Self::EXPECTED;
         let (local, domain) = text.rsplit_once('@').ok_or(flaw)?;
         let atom = |part: &str| {
             !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c))

@@ -10,6 +10,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use crate::bounded::Email;
+
 /// How deep objects and lists may nest.
 pub const DEPTH_LIMIT: usize = 64;
 
@@ -29,7 +31,25 @@ pub enum Flaw {
         path: String,
         /// What was expected, in the words of the member's type.
         reason: String,
+        /// Which rule it breaks, for those that clients tell apart.
+        rule: Rule,
     },
+}
+
+/// A rule that a member breaks, as far as clients tell rules apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// It is not a mail address.
+    Email,
+    /// Any other one.
+    Other,
+}
+
+impl Rule {
+    /// The rule whose words these are: errors of serde carry nothing but words.
+    fn of(message: &str) -> Self {
+        if message == Email::EXPECTED { Self::Email } else { Self::Other }
+    }
 }
 
 /// A JSON value that was read strictly, as text in normal form: no white space, member names in lowerCamelCase, no
@@ -130,7 +150,7 @@ const VERBATIM: [&str; 12] = [
     "invalid address format",
     "invalid payload encoding",
     "invalid hash function",
-    "invalid email address",
+    Email::EXPECTED,
     "invalid api key expiration",
     "missing wallet params",
     "invalid authenticator attestation",
@@ -148,7 +168,7 @@ pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
         return Flaw::Missing(name.to_owned());
     }
     if VERBATIM.contains(&message) {
-        return Flaw::Member { path, reason: message.to_owned() };
+        return Flaw::Member { path, reason: message.to_owned(), rule: Rule::of(message) };
     }
     let rule = if message.starts_with("unknown variant") {
         "unknown name".to_owned()
@@ -159,7 +179,7 @@ pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
     } else {
         message.to_owned()
     };
-    Flaw::Member { reason: format!("invalid request body: `{path}`: {rule}"), path }
+    Flaw::Member { reason: format!("invalid request body: `{path}`: {rule}"), path, rule: Rule::Other }
 }
 
 /// Appends a member name, in which `user_name` becomes `userName`.

@@ -8,7 +8,7 @@ use quorate_common::bounded::Label;
 use quorate_common::catalog::{Action, Gate, KindEntry, Resource};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
-use quorate_common::json::{self, Flaw};
+use quorate_common::json::{self, Flaw, Rule};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -230,7 +230,7 @@ struct Prepared<F: Form> {
 fn parse<F: Form>(parameters: &str, entry: &Entry) -> Result<Box<dyn Ready>, Refusal> {
     if !parameters.starts_with('{') {
         let reason = "invalid request body: `parameters`: expected an object".to_owned();
-        return Err(Flaw::Member { path: "parameters".to_owned(), reason }.into());
+        return Err(Flaw::Member { path: "parameters".to_owned(), reason, rule: Rule::Other }.into());
     }
     let mut form: F = json::typed(parameters, "parameters")?;
     form.mask();

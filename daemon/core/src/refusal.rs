@@ -1,11 +1,13 @@
 //! Every reason to say no, grouped by whose fault it is and what to answer. One conversion to the wire form.
 
 use quorate_common::fault::{Code, Fault};
-use quorate_common::ids::{ApiKeyId, OrganizationId, PolicyId, UserId};
-use quorate_common::json::Flaw;
+use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+use quorate_common::json::{Flaw, Rule};
 use quorate_common::webauthn::AttestationFlaw;
+use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
+use crate::model::Evaluation;
 use crate::model::layout::Lookup;
 
 /// Why a request is not carried out.
@@ -127,10 +129,10 @@ pub enum Authn {
 /// The caller may not do this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
-    /// No rule allows it. Holds each policy with its outcome.
-    Policies(Vec<(PolicyId, &'static str)>),
-    /// A policy denies it. Holds each policy with its outcome.
-    Explicit(Vec<(PolicyId, &'static str)>),
+    /// No rule allows it. Holds what each policy said.
+    Policies(Vec<Evaluation>),
+    /// A policy denies it. Holds what each policy said.
+    Explicit(Vec<Evaluation>),
     /// The caller can have no part in this decision.
     NotYours,
     /// Requests are not taken from the caller's address.
@@ -275,8 +277,8 @@ impl Refusal {
 fn intent(reason: &Intent) -> Fault {
     let plain = |message: &str| Fault::new(Code::InvalidArgument, message);
     match reason {
-        Intent::Body(Flaw::Member { reason, .. }) if reason == "invalid email address" => {
-            plain(reason).reason("INVALID_EMAIL")
+        Intent::Body(flaw @ Flaw::Member { rule: Rule::Email, .. }) => {
+            plain(&flaw.to_string()).reason("INVALID_EMAIL")
         }
         Intent::Body(flaw) => plain(&flaw.to_string()),
         Intent::OrganizationId => plain("malformed organization ID provided").reason("INVALID_ORGANIZATION_ID"),
@@ -348,7 +350,7 @@ fn authn(reason: &Authn) -> Fault {
 }
 
 fn denied(reason: &Denied) -> Fault {
-    let (inner, outcomes) = match reason {
+    let (inner, said) = match reason {
         Denied::Address => {
             return Fault::new(Code::PermissionDenied, "request IP address is not in the IP allowlist")
                 .reason("REQUEST_NOT_AUTHORIZED");
@@ -357,15 +359,14 @@ fn denied(reason: &Denied) -> Fault {
             return Fault::new(Code::PermissionDenied, "request not authorized")
                 .reason("REQUEST_NOT_AUTHORIZED");
         }
-        Denied::Policies(outcomes) => ("No policies evaluated to outcome: Allow".to_owned(), outcomes),
-        Denied::Explicit(outcomes) => {
-            let deniers = outcomes.iter().filter(|(_, outcome)| *outcome == "OUTCOME_DENY_EXPLICIT");
-            let ids: Vec<String> = deniers.map(|(id, _)| id.to_string()).collect();
-            (format!("The following policies denied this action: {}", ids.join(", ")), outcomes)
+        Denied::Policies(said) => ("No policies evaluated to outcome: Allow".to_owned(), said),
+        Denied::Explicit(said) => {
+            let deniers = said.iter().filter(|one| one.outcome == PolicyOutcome::DenyExplicit);
+            let ids: Vec<String> = deniers.map(|one| one.policy.to_string()).collect();
+            (format!("The following policies denied this action: {}", ids.join(", ")), said)
         }
     };
-    let evaluations: Vec<_> =
-        outcomes.iter().map(|(id, outcome)| json!({"policyId": id, "outcome": outcome})).collect();
+    let evaluations: Vec<_> = said.iter().map(Evaluation::wire).collect();
     let mut fault = Fault::new(
         Code::PermissionDenied,
         "You don't have sufficient permissions to take this action. A root user of the organization can add a policy that allows it.",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorate_common::catalog::Gate;
-use quorate_common::ids::{PolicyId, UserId};
+use quorate_common::ids::UserId;
 use quorate_policy::decide::{
     DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Ruling, Standing, consult, strictest,
 };
@@ -94,9 +94,9 @@ pub fn decide(case: &Case<'_>) -> Decided {
     let decision = match outcome {
         PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
-        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(named(&evaluations))),
+        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(evaluations.clone())),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
-            Decision::Deny(Denied::Policies(named(&evaluations)))
+            Decision::Deny(Denied::Policies(evaluations.clone()))
         }
     };
     Decided { decision, evaluations }
@@ -177,10 +177,6 @@ fn evaluations(organization: &Organization, rulings: &[Ruling]) -> Vec<Evaluatio
         policies.zip(ruling.outcomes.iter().copied())
     });
     said.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
-}
-
-fn named(evaluations: &[Evaluation]) -> Vec<(PolicyId, &'static str)> {
-    evaluations.iter().map(|said| (said.policy, said.outcome.wire_name())).collect()
 }
 
 /// Who could still help a case along, by what policies said of it: root users, and users whom a policy's consensus
