@@ -13,7 +13,7 @@ use crate::consensus::{approver, live_approvals};
 use crate::kinds;
 use crate::model::{Millis, Organization};
 use crate::operator;
-use crate::pipeline;
+use crate::pipeline::Ruled;
 use crate::policy;
 use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
@@ -40,7 +40,9 @@ pub fn explained(
 ) -> Result<Simulation, Refusal> {
     let organization = world.organization(id)?.ok_or(Missing::Organization)?;
     let record = operator::found(world, id, reference, now)?;
-    let (entry, mut ready) = pipeline::proposal_of(&record)?;
+    let view = View::new(world, &organization, record.proposer, None, now);
+    let ruled = Ruled::again(&record, view)?;
+    let (entry, facts) = (ruled.entry(), ruled.facts());
     let gate = match entry.gate {
         KindGate::Policy => Gate::Policy,
         KindGate::RootQuorum => Gate::RootQuorum,
@@ -50,14 +52,11 @@ pub fn explained(
             return Err(Intent::Text("policies are not asked about this activity").into());
         }
     };
-    let view = View::new(world, &organization, record.proposer, None, now);
-    // What cannot be judged any more has no facts.
-    let facts = ready.rules(&view).unwrap_or_default();
     let approvals: Vec<_> = live_approvals(&record, &organization, now)
         .iter()
         .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_key), now)))
         .collect();
-    let parameters = policy::parameters(ready.intent());
+    let parameters = policy::parameters(ruled.intent());
     let own_credentials_of = facts.own_credentials_of.map(|user| user.to_string());
     let request = Request {
         activity_type: entry.activity_type,

@@ -17,7 +17,8 @@ use serde_json::value::RawValue;
 
 use crate::cx::Cx;
 use crate::params::NewUser;
-use crate::policy::{Facts, Permit};
+use crate::pipeline::Granted;
+use crate::policy::Facts;
 use crate::refusal::{Corrupt, Refusal};
 use crate::view::View;
 
@@ -205,20 +206,26 @@ pub trait Ready {
     /// The vote that the intent is.
     fn ballot(&self) -> Option<Ballot>;
 
-    /// The user whose own credentials are changed and nothing else.
-    fn own_credentials_of(&self) -> Option<UserId>;
-
     /// The user who asks, where the intent makes somebody one.
     fn newcomer(&self) -> Option<UserId>;
 
     /// Who founds an organization by it.
     fn founder(&self) -> Option<&Founder>;
 
-    /// What must hold, and what a policy may ask about it. Keeps what it found for the execution.
-    fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal>;
+    /// Applies the rules, and keeps what they found for the execution. A fault of ours is neither of the outcomes.
+    fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt>;
 
-    /// Executes and gives the wire's `result`: one member. The permit is used up.
-    fn execute(self: Box<Self>, permit: Permit, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal>;
+    /// Executes and gives the wire's `result`: one member. Only a permit can have this done.
+    fn execute(self: Box<Self>, granted: Granted, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal>;
+}
+
+/// What the rules of a request came to.
+#[derive(Debug)]
+pub struct RuleOutcome {
+    /// What policies may ask about it. Where the rules refuse it, no more than whose credentials it is about.
+    pub facts: Facts,
+    /// Why the rules refuse it.
+    pub refusal: Option<Refusal>,
 }
 
 struct Prepared<F: Form> {
@@ -264,10 +271,6 @@ impl<F: Form> Ready for Prepared<F> {
         F::Kind::ballot(&self.intent)
     }
 
-    fn own_credentials_of(&self) -> Option<UserId> {
-        F::Kind::own_credentials_of(&self.intent)
-    }
-
     fn newcomer(&self) -> Option<UserId> {
         F::Kind::newcomer(&self.intent)
     }
@@ -276,14 +279,23 @@ impl<F: Form> Ready for Prepared<F> {
         F::Kind::founder(&self.intent)
     }
 
-    fn rules(&mut self, view: &View<'_>) -> Result<Facts, Refusal> {
-        let (facts, plan) = F::Kind::rules(&self.intent, view)?;
-        self.plan = Some(plan);
-        Ok(facts)
+    fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt> {
+        match F::Kind::rules(&self.intent, view) {
+            Ok((facts, plan)) => {
+                self.plan = Some(plan);
+                Ok(RuleOutcome { facts, refusal: None })
+            }
+            Err(Refusal::Corrupt(corrupt)) => Err(corrupt),
+            // Whoever may change their own credentials learns what speaks against it.
+            Err(refusal) => {
+                let own_credentials_of = F::Kind::own_credentials_of(&self.intent);
+                let facts = Facts { own_credentials_of, ..Facts::default() };
+                Ok(RuleOutcome { facts, refusal: Some(refusal) })
+            }
+        }
     }
 
-    fn execute(self: Box<Self>, permit: Permit, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal> {
-        permit.spend();
+    fn execute(self: Box<Self>, _: Granted, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal> {
         let plan = self.plan.ok_or(Corrupt::Invariant("an execution without its rules"))?;
         let outcome = F::Kind::execute(self.intent, plan, cx)?;
         if F::RESULT.is_empty() {

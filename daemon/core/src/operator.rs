@@ -315,7 +315,7 @@ fn row(
     let counted = consensus::users(&approvals);
     let oldest = approvals.iter().map(|approval| approval.created).min();
     let reason = match decided.decision {
-        Decision::Permit(_) => WaitingReason::NextVote,
+        Decision::Allow => WaitingReason::NextVote,
         Decision::Wait(Rule::Policy) => WaitingReason::PolicyConsensus,
         Decision::Wait(Rule::Denied) | Decision::Deny(Denied::Explicit(_)) => WaitingReason::PolicyDenies,
         Decision::Wait(Rule::RootQuorumOnly) => WaitingReason::RootQuorumOnly,

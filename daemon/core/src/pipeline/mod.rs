@@ -3,10 +3,13 @@
 
 mod commit;
 mod found;
+mod judge;
 mod propose;
 mod vote;
 
 pub use commit::Commit;
+pub use judge::Granted;
+pub(crate) use judge::Ruled;
 
 use std::sync::Arc;
 
@@ -27,7 +30,7 @@ use crate::kind::{Entry, Ready};
 use crate::kinds;
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::{ActivityRecord, Millis, Organization, layout};
-use crate::policy::{self, Case};
+use crate::policy;
 use crate::records::{self, Taken};
 use crate::refusal::{Authn, Corrupt, Denied, Intent, Missing, Refusal, Unoffered};
 use crate::view::{Caller, View};
@@ -247,22 +250,9 @@ pub fn voters(
     organization: &Organization,
     now: Millis,
 ) -> Result<Voters, Corrupt> {
-    let (entry, mut ready) = proposal_of(record)?;
     let view = View::new(world, organization, record.proposer, None, now);
-    let facts = ready.rules(&view).unwrap_or_default();
     let approvals = live_approvals(record, organization, now);
-    let case = Case {
-        organization,
-        entry,
-        intent: ready.intent(),
-        facts: &facts,
-        proposer: record.proposer,
-        approvals: &approvals,
-        deny_errors: world.deny_errors(),
-        now,
-    };
-    let decided = policy::decide(&case);
-    let open_to = policy::voters(&case, &decided.evaluations);
+    let (decided, open_to) = Ruled::again(record, view)?.consult(&approvals);
     Ok(Voters { open_to, approvals, decided })
 }
 

@@ -3,15 +3,14 @@
 use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Settled};
-use super::propose::execute;
-use super::{Submission, Turn, Voters, can_flags, in_time, proposal_of, voters};
+use super::judge::{Ruled, Verdict};
+use super::{Submission, Turn, Voters, can_flags, in_time, voters};
 use crate::answer::{CanFlags, activity_answer};
 use crate::consensus::live_approvals;
 use crate::cx::Left;
 use crate::kind::{Ballot, Entry, Ready, nothing};
 use crate::model::change::Write;
 use crate::model::{ActivityRecord, layout};
-use crate::policy::{Case, Decided, Decision, Facts, decide};
 use crate::records;
 use crate::refusal::{Denied, Missing, Refusal};
 use crate::view::View;
@@ -106,29 +105,14 @@ impl Submission<'_> {
         moment: &mut Moment<'_>,
     ) -> Result<ActivityRecord, Refusal> {
         target.votes.push(self.vote_record(Selection::Approved, moment)?);
-        let (entry, mut ready) = proposal_of(&target)?;
         let view = View::new(self.world, &self.target, target.proposer, None, self.now);
-        let ruled = ready.rules(&view);
         let approvals = live_approvals(&target, &self.target, self.now);
-        let none = Facts::default();
-        let case = Case {
-            organization: &self.target,
-            entry,
-            intent: ready.intent(),
-            facts: ruled.as_ref().unwrap_or(&none),
-            proposer: target.proposer,
-            approvals: &approvals,
-            deny_errors: self.world.deny_errors(),
-            now: self.now,
-        };
-        let Decided { decision, evaluations } = decide(&case);
-        let settled = match (decision, ruled) {
-            (Decision::Permit(permit), Ok(_)) => execute(ready, permit, view, moment)?,
-            // A fault of ours says nothing of the activity: it stays as it was, and the vote may be sent again.
-            (Decision::Permit(_), Err(corrupt @ Refusal::Corrupt(_))) => return Err(corrupt),
-            (Decision::Permit(_), Err(flaw)) => Settled::Failed(flaw.fault()),
+        let (verdict, evaluations) = Ruled::again(&target, view)?.decide(&approvals);
+        let settled = match verdict {
+            Verdict::Allowed(Ok(permit)) => permit.execute(moment)?,
+            Verdict::Allowed(Err(refusal)) => Settled::Failed(refusal.fault()),
             // What its rules now deny stays open: the root quorum may still complete it.
-            (Decision::Wait(_) | Decision::Deny(_), _) => Settled::Waiting,
+            Verdict::Waits(_) | Verdict::Denied(_) => Settled::Waiting,
         };
         target.evaluated(evaluations);
         self.replace(&mut target, settled, commit)?;

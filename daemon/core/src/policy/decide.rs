@@ -11,7 +11,7 @@ use quorate_policy::request::{Request, RequestFacts, Subject};
 use quorate_policy::{Program, Timestamp, contributors};
 use serde_json::value::RawValue;
 
-use super::{Facts, Permit};
+use super::Facts;
 use crate::consensus::{self, Approval};
 use crate::kind::Entry;
 use crate::model::{Evaluation, Millis, Organization};
@@ -40,7 +40,7 @@ pub struct Case<'a> {
 /// What a case comes to.
 pub enum Decision {
     /// It may run.
-    Permit(Permit),
+    Allow,
     /// It waits for votes.
     Wait(Rule),
     /// It may not run.
@@ -79,7 +79,7 @@ pub fn decide(case: &Case<'_>) -> Decided {
     match case.entry.gate {
         // Who holds the secret was proven, and which invitation it opens is checked by the rules.
         // Whoever founds an organization was proven to hold its passkey, and there is nobody else to ask.
-        Gate::Invitation | Gate::Founder => return Decision::Permit(Permit::mint()).into(),
+        Gate::Invitation | Gate::Founder => return Decision::Allow.into(),
         Gate::RootUser if !case.organization.is_root(case.proposer) => {
             return Decision::Deny(Denied::Policies(Vec::new())).into();
         }
@@ -92,7 +92,7 @@ pub fn decide(case: &Case<'_>) -> Decided {
     let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
     let evaluations = evaluations(case.organization, &rulings);
     let decision = match outcome {
-        PolicyOutcome::Allow => Decision::Permit(Permit::mint()),
+        PolicyOutcome::Allow => Decision::Allow,
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(evaluations.clone())),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {

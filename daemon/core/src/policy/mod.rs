@@ -1,11 +1,9 @@
-//! Who may do what. Permits are minted here and nowhere else.
+//! Who may do what. A decision is data: what it permits is executed by the pipeline.
 
 mod decide;
 mod facts;
-mod permit;
 
 pub use decide::{Case, Decided, Decision, Rule, decide, voters};
 pub(crate) use decide::{instant, parameters};
 pub use facts::Facts;
-pub use permit::Permit;
 pub use quorate_policy::decide::DenyErrors;

@@ -21,6 +21,7 @@ mod catalog;
 mod changes;
 mod consent;
 mod contracts;
+mod faults;
 mod founding;
 mod golden;
 mod house;

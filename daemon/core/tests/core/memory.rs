@@ -38,6 +38,8 @@ pub(crate) struct Memory {
     pub(crate) takes_founders: bool,
     /// What becomes of denying policies that fail.
     pub(crate) deny_errors: DenyErrors,
+    /// The letter of records that cannot be read.
+    pub(crate) unreadable: Option<u8>,
     drawn: u64,
 }
 
@@ -51,6 +53,7 @@ impl Default for Memory {
             sends_mail: true,
             takes_founders: true,
             deny_errors: DenyErrors::Skip,
+            unreadable: None,
             drawn: 0,
         }
     }
@@ -210,12 +213,22 @@ fn shelf<T: Shelved>(shelf: &Shelf<T>) -> Vec<Value> {
     shelf.iter().map(|one| serde_json::to_value(one).expect("a record serializes")).collect()
 }
 
+impl Memory {
+    /// Whether the store gives what begins so.
+    fn can_read(&self, key: &[u8]) -> Result<(), Corrupt> {
+        let fails = self.unreadable.is_some() && key.first().copied() == self.unreadable;
+        if fails { Err(Corrupt::Store("it is unreadable".to_owned())) } else { Ok(()) }
+    }
+}
+
 impl Records for Memory {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
+        self.can_read(key)?;
         Ok(self.rows.get(key).cloned())
     }
 
     fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
+        self.can_read(page.prefix)?;
         let within = self.rows.iter().filter(|(key, _)| key.starts_with(page.prefix));
         let behind = |key: &Key| match (page.after, page.order) {
             (None, _) => true,
