@@ -12,6 +12,12 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .PHONY: run test check bless bench soak faults fuzz tools help
 
+# What users install names no folder of the machine that built it. Both commands that build it use the same flags, so
+# that neither makes the other build again.
+CARGO_HOME ?= $(HOME)/.cargo
+run bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
+run bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
+
 ## run    build what users install, then open the console on a throw-away organization
 run:
 	@.ci/packages build

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::caller::{Caller, submit_path};
+use crate::caller::{Caller, now_millis, submit_path};
 use crate::http::Door;
 use crate::requests::{self, SIGN};
 
@@ -30,9 +30,10 @@ pub struct Prepared {
 
 /// Signing requests, each of which signs something else.
 pub fn signatures(caller: &Caller, address: &str, count: usize) -> Vec<Prepared> {
-    let path = submit_path(SIGN);
+    let (path, now) = (submit_path(SIGN), now_millis().to_string());
     let prepare = |number| {
-        let body = caller.proposal(SIGN, &requests::sign(address, &format!("payload {number}")));
+        let payload = format!("payload {number} at {now}");
+        let body = caller.proposal_at(&now, SIGN, &requests::sign(address, &payload));
         Prepared { path: path.clone(), stamp: caller.key().stamp(&body), body }
     };
     (0..count).map(prepare).collect()

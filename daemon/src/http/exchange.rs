@@ -190,8 +190,7 @@ async fn serve<S: Service>(
             .map_err(|cause| unread(cause, shared))?
     };
     busy.received();
-    let place = timeout(context.wait, place(shared, client)).await.unwrap_or(Err(ALL_BUSY));
-    let place = match place {
+    let place = match place(shared, client, context.wait).await {
         Ok(place) => place,
         Err(limit) => return Ok(full(limit, &shared.metrics)),
     };
@@ -205,9 +204,11 @@ async fn serve<S: Service>(
 }
 
 /// A place among the requests that are answered at once.
-async fn place<S>(shared: &Shared<S>, client: Client) -> Result<Share, Reached> {
-    let own = shared.requests.own(client, 1).await.ok_or(CLIENT_WAITS)?;
-    own.of_all(|| ()).await.ok_or(ALL_BUSY)
+async fn place<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<Share, Reached> {
+    // The first poll does not arm the timer, so a place that is free costs none.
+    let own = timeout(wait, shared.requests.own(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
+    let own = own.ok_or(CLIENT_WAITS)?;
+    timeout(wait, own.of_all(|| ())).await.ok().flatten().ok_or(ALL_BUSY)
 }
 
 /// Runs a future whose steps take long in such a way that the other tasks of this thread go on elsewhere.
@@ -330,6 +331,7 @@ struct Reached {
 }
 
 const CLIENT_WAITS: Reached = Reached { key: "requests_waiting_per_client", by_client: true };
+const CLIENT_BUSY: Reached = Reached { key: "requests_in_flight_per_client", by_client: true };
 const ALL_BUSY: Reached = Reached { key: "requests_in_flight", by_client: false };
 const CLIENT_BYTES: Reached = Reached { key: "body_bytes_per_client", by_client: true };
 const ALL_BYTES: Reached = Reached { key: "body_bytes", by_client: false };

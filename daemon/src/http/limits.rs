@@ -42,7 +42,8 @@ impl Default for RequestLimits {
             body_bytes_per_client: 8 * 1024 * 1024,
             requests_in_flight: 1024,
             requests_in_flight_per_client: 64,
-            requests_waiting_per_client: 1024,
+            // As many as connections: waiting costs less than refusing, and a client that waits sends no more.
+            requests_waiting_per_client: HTTP_CONNECTIONS,
         }
     }
 }

@@ -307,6 +307,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         let entries = [first, enter(1), enter(2)];
         let (_first, mut second) = (entries[0].live.request(), entries[1].live.request());
+        tokio::time::advance(Duration::from_secs(1)).await;
         let newcomer = enter(3);
         let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
         assert!(is_ended(&entries[0]), "sends a body, of the address with two");
