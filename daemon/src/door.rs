@@ -24,6 +24,12 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
+    /// Returns whether a request counts among those of its client. What operators ask must be answered whatever others
+    /// send.
+    fn counts(&self, _head: &Incoming) -> bool {
+        true
+    }
+
     /// Answers one request.
     ///
     /// The future is dropped when the client goes away or a deadline of the connection passes: work that

@@ -7,12 +7,14 @@
 //! the newest group that was acknowledged. Both are sealed. The file is written before a group is acknowledged, and
 //! synced in the background: after a power cut it may be some groups behind the store, but never ahead of it.
 
+mod mark;
+mod syncer;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quorate_core::model::Millis;
 use quorate_core::model::change::Write;
@@ -20,6 +22,8 @@ use quorate_core::refusal::Corrupt;
 use quorate_core::seal::NONCE;
 use quorate_core::world::Records;
 
+use self::mark::{Mark, RunId, Runs};
+use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::store::{Batch, Change, Group, StoreError};
 use crate::{fail_points, private_file};
@@ -28,8 +32,6 @@ use crate::{fail_points, private_file};
 const MARK: &[u8] = b"mg";
 /// Key of the list of runs.
 const RUNS: &[u8] = b"mr";
-/// Version of the stored forms of mark and runs.
-const VERSION: u8 = 1;
 /// What the guard file is sealed for.
 const PURPOSE: &[u8] = b"quorate/guard";
 /// First bytes of each slot of the guard file.
@@ -40,13 +42,6 @@ const SLOTS: u64 = 2;
 const SECTOR: u64 = 4096;
 /// Length of a slot: magic, nonce, sealed mark, tag.
 const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + 16;
-/// How many runs the store remembers.
-const REMEMBERED: usize = 256;
-/// The guard file is synced at most this often.
-const SYNC_EVERY: Duration = Duration::from_millis(20);
-
-/// Names a run of the daemon.
-type RunId = [u8; 16];
 
 /// The store and its guard do not fit together.
 #[derive(Debug, thiserror::Error)]
@@ -98,67 +93,6 @@ pub enum GuardError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// A group of the store: the mark that the store holds of its newest one, and the guard file of the newest one that was
-/// acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    run: RunId,
-    number: u64,
-    /// The newest time that the daemon has seen, in milliseconds since 1970.
-    time: Millis,
-}
-
-impl Mark {
-    const LENGTH: usize = 1 + 16 + 8 + 8;
-
-    fn encode(self) -> Vec<u8> {
-        let parts: [&[u8]; 4] = [&[VERSION], &self.run, &self.number.to_be_bytes(), &self.time.to_be_bytes()];
-        parts.concat()
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let (version, rest) = bytes.split_first()?;
-        let (run, rest) = rest.split_first_chunk::<16>()?;
-        let (number, rest) = rest.split_first_chunk::<8>()?;
-        let time = rest.try_into().ok().map(u64::from_be_bytes)?;
-        (*version == VERSION).then(|| Self { run: *run, number: u64::from_be_bytes(*number), time })
-    }
-}
-
-/// The runs of a store, oldest first, each with the number of its first group.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Runs(Vec<(RunId, u64)>);
-
-impl Runs {
-    fn encode(&self) -> Vec<u8> {
-        let rows = self.0.iter().flat_map(|(run, first)| run.iter().copied().chain(first.to_be_bytes()));
-        std::iter::once(VERSION).chain(rows).collect()
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let rest = bytes.strip_prefix(&[VERSION])?;
-        let (rows, []) = rest.as_chunks::<24>() else { return None };
-        let row = |row: &[u8; 24]| {
-            let (run, first) = row.split_first_chunk::<16>()?;
-            Some((*run, u64::from_be_bytes(first.try_into().ok()?)))
-        };
-        rows.iter().map(row).collect::<Option<_>>().map(Self)
-    }
-
-    /// Number of the last group of a run, in a store whose newest group has the number `newest`.
-    fn last_of(&self, run: &RunId, newest: u64) -> Option<u64> {
-        let position = self.0.iter().position(|(known, _)| known == run)?;
-        let next = self.0.get(position.checked_add(1)?);
-        Some(next.map_or(newest, |(_, first)| first.saturating_sub(1)))
-    }
-
-    fn begin(&mut self, run: RunId, first: u64) {
-        let surplus = self.0.len().saturating_add(1).saturating_sub(REMEMBERED);
-        self.0.drain(..surplus.min(self.0.len()));
-        self.0.push((run, first));
-    }
 }
 
 /// Keeps the guard file in step with the store.
@@ -231,6 +165,16 @@ pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
     Ok(barrier.read(MARK)?.is_some())
 }
 
+/// Returns the newest time that the daemon has ever seen, in milliseconds since 1970.
+///
+/// # Errors
+/// When the store is not what its guard has seen, or one of the two cannot be read.
+pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError> {
+    let (found, problem) = Found::read(path, barrier)?;
+    problem.map_or_else(|| found.check(path), Err)?;
+    Ok(found.newest().1)
+}
+
 /// Checks that the store is what its guard has seen, or newer. Writes nothing.
 ///
 /// # Errors
@@ -259,6 +203,19 @@ impl Guard {
     pub fn accept(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
         let (found, _) = Found::read(path, barrier)?;
         Self::begin(path, barrier, found, now)
+    }
+
+    /// Begins a run at this time, however far the daemon's time had come before.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn accept_clock(path: &Path, barrier: &Barrier, now: Millis) -> Result<Self, GuardError> {
+        let (mut found, problem) = Found::read(path, barrier)?;
+        problem.map_or_else(|| found.check(path), Err)?;
+        for mark in [&mut found.mark, &mut found.file].into_iter().flatten() {
+            mark.time = now;
+        }
+        Self::begin(path, barrier, found, now).map(|(guard, _)| guard)
     }
 
     fn begin(
@@ -364,71 +321,6 @@ impl Drop for Guard {
         // Whether it can be synced at the end changes nothing: the next start reads what is there.
         let _ = self.state().file.sync_data();
         self.syncer.stop();
-    }
-}
-
-/// Syncs the guard file in the background.
-struct Syncer {
-    work: Mutex<Work>,
-    wake: Condvar,
-}
-
-#[derive(Default)]
-struct Work {
-    file: Option<Arc<File>>,
-    /// Why the last sync failed, until somebody is told.
-    failure: Option<io::Error>,
-    stopped: bool,
-}
-
-impl Syncer {
-    fn start() -> Arc<Self> {
-        let syncer = Arc::new(Self { work: Mutex::default(), wake: Condvar::new() });
-        let own = Arc::clone(&syncer);
-        std::thread::spawn(move || own.run());
-        syncer
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has the file synced soon. Fails if the sync before failed.
-    fn sync(&self, file: &Arc<File>) -> io::Result<()> {
-        let mut work = self.lock();
-        if let Some(error) = work.failure.take() {
-            return Err(error);
-        }
-        if work.file.is_none() {
-            work.file = Some(Arc::clone(file));
-            drop(work);
-            self.wake.notify_one();
-        }
-        Ok(())
-    }
-
-    fn stop(&self) {
-        self.lock().stopped = true;
-        self.wake.notify_one();
-    }
-
-    fn run(&self) {
-        loop {
-            let mut work = self.lock();
-            while work.file.is_none() && !work.stopped {
-                work = self.wake.wait(work).unwrap_or_else(PoisonError::into_inner);
-            }
-            if work.stopped {
-                return;
-            }
-            // What is written meanwhile is synced with it.
-            work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
-            let file = work.file.take();
-            drop(work);
-            if let Some(Err(error)) = file.map(|file| file.sync_data()) {
-                self.lock().failure = Some(error);
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use quorated::commands::{
-    Arguments, Command, accept_loss, clear_ip_allowlist, dev, init, quorum_key, serve, verify,
+    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, quorum_key, serve, verify,
 };
 use quorated::service::StartError;
 
@@ -37,6 +37,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::QuorumKey(arguments) => quorum_key::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
+        Command::AcceptClock(arguments) => accept_clock::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments).await,
     }
 }

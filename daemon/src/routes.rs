@@ -103,6 +103,11 @@ impl Service for Routes {
         Some(Answer::fault(&refusal.fault()))
     }
 
+    fn counts(&self, head: &Incoming) -> bool {
+        // Consoles have readers of their own, and no other door answers these paths.
+        !head.path().starts_with(CONSOLE)
+    }
+
     async fn call(&self, incoming: Incoming) -> Answer {
         let path = incoming.path().to_owned();
         if let Some(name) = path.strip_prefix(SUBMIT) {

@@ -1,6 +1,5 @@
 //! `quorated accept-loss`: goes on with a store that is not what was acknowledged. The daemon must not be running.
 
-use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -35,28 +34,11 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let Err(loss) = guard::check(&data.guard, &barrier) else {
         return super::print("the store is what its guard has seen: nothing was lost");
     };
-    let word = match &arguments.confirm {
-        Some(word) => word.clone(),
-        None => typed(&loss.to_string())?,
-    };
-    if word != WORD {
-        return Err(StartError::Other(format!("nothing was changed: the word to type is `{WORD}`")));
-    }
+    let question = format!(
+        "{loss}\n\nChanges that were acknowledged may be undone: deleted keys may work again, and requests that ran may \
+         run again."
+    );
+    super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     Guard::accept(&data.guard, &barrier, clock::now())?;
     super::print("the store is taken as it is; what it does not hold did not happen")
-}
-
-fn typed(loss: &str) -> Result<String, StartError> {
-    let failed = |error: std::io::Error| StartError::Other(format!("the terminal cannot be used: {error}"));
-    let mut out = std::io::stderr().lock();
-    write!(
-        out,
-        "{loss}\n\nChanges that were acknowledged may be undone: deleted keys may work again, and requests that ran may run \
-         again.\nType `{WORD}` to go on all the same: "
-    )
-    .and_then(|()| out.flush())
-    .map_err(failed)?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
-    Ok(line.trim().to_owned())
 }

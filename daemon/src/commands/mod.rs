@@ -1,5 +1,6 @@
 //! The command line of the daemon.
 
+pub mod accept_clock;
 pub mod accept_loss;
 pub mod clear_ip_allowlist;
 mod credentials;
@@ -46,6 +47,8 @@ pub enum Command {
     Verify(verify::VerifyArguments),
     /// Go on with a store that lost acknowledged changes
     AcceptLoss(accept_loss::AcceptLossArguments),
+    /// Go on with the system's clock after it was far ahead and was set back
+    AcceptClock(accept_clock::AcceptClockArguments),
     /// Serve a throw-away organization on this machine, with something to approve
     Dev(dev::DevArguments),
 }
@@ -72,6 +75,31 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StartError> {
     private_file::replace(path, bytes)
         .map_err(|error| StartError::Other(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Fails unless the word is given, or typed after this question.
+pub(crate) fn confirm(question: &str, word: &str, given: Option<&str>) -> Result<(), StartError> {
+    let typed = match given {
+        Some(given) => given.to_owned(),
+        None => typed(question, word)?,
+    };
+    if typed == word {
+        Ok(())
+    } else {
+        Err(StartError::Other(format!("nothing was changed: the word to type is `{word}`")))
+    }
+}
+
+fn typed(question: &str, word: &str) -> Result<String, StartError> {
+    use std::io::{BufRead, Write};
+    let failed = |error: std::io::Error| StartError::Other(format!("the terminal cannot be used: {error}"));
+    let mut out = std::io::stderr().lock();
+    write!(out, "{question}\nType `{word}` to go on all the same: ")
+        .and_then(|()| out.flush())
+        .map_err(failed)?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    Ok(line.trim().to_owned())
 }
 
 /// Prints a line of data to standard output.

@@ -193,5 +193,9 @@ fn the_newest_time_survives() {
     guard.keep_time(&barrier, 9000).unwrap();
     drop((guard, barrier));
     let barrier = place.barrier();
-    assert_eq!(Guard::open(&place.guard(), &barrier, 100).unwrap().1, 9000);
+    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 9000);
+    drop(Guard::open(&place.guard(), &barrier, 100).unwrap());
+    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 9000);
+    drop(Guard::accept_clock(&place.guard(), &barrier, 100).unwrap());
+    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 100);
 }

@@ -190,17 +190,29 @@ async fn serve<S: Service>(
             .map_err(|cause| unread(cause, shared))?
     };
     busy.received();
-    let place = match place(shared, client, context.wait).await {
-        Ok(place) => place,
-        Err(limit) => return Ok(full(limit, &shared.metrics)),
-    };
-    let is_large = whole.bytes.len() > SMALL_BODY_BYTES;
     incoming.body = whole.bytes;
-    let call = shared.service.call(incoming).instrument(request_span(request_id));
-    let answer = if is_large { aside(call).await } else { call.await };
-    // Both count until the service is done.
-    drop((whole.share, place));
+    let answer = call(context, incoming, client).await;
+    // A body counts until the service is done with it.
+    drop(whole.share);
     Ok(answer)
+}
+
+/// Asks the service, once the client has a place for one more request.
+async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Client) -> Answer {
+    let shared = &context.shared;
+    let place = if shared.service.counts(&incoming) {
+        match place(shared, client, context.wait).await {
+            Ok(place) => Some(place),
+            Err(limit) => return full(limit, &shared.metrics),
+        }
+    } else {
+        None
+    };
+    let (is_large, span) = (incoming.body.len() > SMALL_BODY_BYTES, request_span(incoming.request_id));
+    let call = shared.service.call(incoming).instrument(span);
+    let answer = if is_large { aside(call).await } else { call.await };
+    drop(place);
+    answer
 }
 
 /// A place among the requests that are answered at once.

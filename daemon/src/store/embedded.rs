@@ -4,40 +4,31 @@
 //! module keeps the values that a group replaces until the group is durable and gives those to readers, and replaces the
 //! whole database by a newly opened one after a failure.
 
+mod files;
 mod judge;
 mod merge;
+mod panics;
 mod space;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Bound;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quorate_core::world::{Order as Direction, Page};
 
+use self::files::{blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
 use self::judge::Judge;
+use self::panics::guarded;
 use self::space::Space;
 use super::{Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
-/// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
-const CACHE: u64 = 16 * 1024 * 1024;
 /// How many registers are kept in memory.
 const REGISTERS: usize = 4096;
-/// How long reopening waits for the threads of the database that it replaces.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The file that holds sled's log.
-const LOG: &str = "db";
-/// Ending of a snapshot file that sled has not finished.
-const UNFINISHED: &str = "generating";
-/// Folder in which sled stores large nodes, which it never syncs.
-const BLOBS: &str = "blobs";
 
 /// A sled database in a folder.
 pub struct Embedded {
@@ -178,168 +169,6 @@ impl Commits {
         let registers = TwoGenerations::new(REGISTERS);
         Self { registers, blobs: blobs_changed(folder) }
     }
-}
-
-/// Runs a call of sled, which panics on damage that it does not expect.
-fn guarded<T>(doing: &'static str, call: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreError> {
-    let quiet = Quiet::begin();
-    let result = catch_unwind(AssertUnwindSafe(call));
-    drop(quiet);
-    match result {
-        Ok(result) => result.map_err(|error| failed(doing, &error)),
-        Err(_) => Err(StoreError::Failed { doing, cause: "the store is damaged".to_owned() }),
-    }
-}
-
-fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
-    StoreError::Failed { doing, cause: error.to_string() }
-}
-
-thread_local! {
-    /// Whether panics of this thread are reported by an error.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Keeps panics of this thread off standard error while it lives.
-struct Quiet(bool);
-
-impl Quiet {
-    fn begin() -> Self {
-        static HOOK: Once = Once::new();
-        HOOK.call_once(|| {
-            let usual = std::panic::take_hook();
-            std::panic::set_hook(Box::new(move |panic| {
-                if !QUIET.get() {
-                    usual(panic);
-                }
-            }));
-        });
-        Self(QUIET.replace(true))
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        QUIET.set(self.0);
-    }
-}
-
-/// Opens the database.
-fn open(folder: &Path) -> Result<sled::Db, StoreError> {
-    let name = folder.display().to_string();
-    let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
-    let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
-    if !remove_unfinished(folder)? {
-        return Err(StoreError::InUse(name));
-    }
-    let quiet = Quiet::begin();
-    let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
-    drop(quiet);
-    match opened {
-        Ok(Ok(db)) => Ok(db),
-        Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
-            Err(StoreError::InUse(name))
-        }
-        Ok(Err(sled::Error::Io(error))) => {
-            Err(StoreError::Failed { doing: "opening the store", cause: error.to_string() })
-        }
-        Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged("its log is damaged".to_owned())),
-    }
-}
-
-/// Removes a snapshot that an interrupted start has not finished: sled would take it for the newest one, and for
-/// damaged. Returns whether no process has the store open.
-fn remove_unfinished(folder: &Path) -> Result<bool, StoreError> {
-    let remove = || {
-        let log = match fs::File::open(folder.join(LOG)) {
-            Ok(log) => log,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-            Err(error) => return Err(error),
-        };
-        // sled locks this file, too.
-        match rustix::fs::flock(&log, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
-            locked => locked?,
-        }
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == UNFINISHED) {
-                fs::remove_file(path)?;
-            }
-        }
-        Ok(true)
-    };
-    remove().map_err(|error: std::io::Error| StoreError::Failed {
-        doing: "opening the store",
-        cause: error.to_string(),
-    })
-}
-
-/// Opens the database when the threads of the one before have let go of it.
-fn open_patiently(folder: &Path) -> Result<sled::Db, StoreError> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match open(folder) {
-            Err(StoreError::InUse(_)) if Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            opened => return opened,
-        }
-    }
-}
-
-/// Makes the next reads of all files come from the disk: after a failed sync, memory may hold what the disk does not.
-fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
-    let forget = || {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                let file = fs::File::open(entry.path())?;
-                file.sync_all()?;
-                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-            }
-        }
-        Ok(())
-    };
-    forget().map_err(|error: std::io::Error| StoreError::Failed {
-        doing: "syncing the files of the store",
-        cause: error.to_string(),
-    })
-}
-
-/// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
-/// refuses a store whose settings end after the first; so a store inside this folder writes it, and it is renamed.
-fn create(folder: &Path) -> Result<(), String> {
-    let settings = folder.join("conf");
-    if settings.exists() {
-        return Ok(());
-    }
-    let scratch = folder.join("conf.new");
-    let text = |error: std::io::Error| error.to_string();
-    let clear = || match fs::remove_dir_all(&scratch) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(text(error)),
-        _ => Ok(()),
-    };
-    clear()?;
-    fs::create_dir_all(folder).map_err(text)?;
-    let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
-    let db = config.open().map_err(|error| error.to_string())?;
-    let written = scratch.join("conf");
-    fs::File::open(&written).and_then(|file| file.sync_all()).map_err(text)?;
-    fs::rename(&written, &settings).map_err(text)?;
-    drop(db);
-    // Threads of sled may hold it a little longer.
-    clear()?;
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(text)
-}
-
-fn has_blobs(folder: &Path) -> bool {
-    fs::read_dir(folder.join(BLOBS)).is_ok_and(|mut blobs| blobs.next().is_some())
-}
-
-fn blobs_changed(folder: &Path) -> Option<std::time::SystemTime> {
-    fs::metadata(folder.join(BLOBS)).and_then(|blobs| blobs.modified()).ok()
 }
 
 /// The bounds of a page: within the prefix, behind the cursor.

@@ -275,7 +275,6 @@ fn a_program_takes_little_memory_for_its_text() {
     ] {
         let program = parse(&source).unwrap();
         let (bytes, factor) = (program.bytes(), program.bytes() / source.len());
-        println!("{bytes} bytes, {factor} times: {}", &source[..40.min(source.len())]);
         assert!(factor <= most, "{bytes} bytes, {factor} times {}", &source[..40.min(source.len())]);
     }
 }

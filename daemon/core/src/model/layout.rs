@@ -288,8 +288,9 @@ pub fn activities_of_status(organization: OrganizationId, status: Status) -> Key
 
 /// When an activity was submitted, as its id says.
 pub fn activity_submitted(id: ActivityId) -> Millis {
-    let [a, b, c, d, e, f, ..] = *id.as_bytes();
-    Millis::from_be_bytes([0, 0, a, b, c, d, e, f])
+    // The first 48 bits of a version 7 UUID (RFC 9562 §5.7) are its time.
+    let [time @ .., _, _, _, _, _, _, _, _] = *id.as_bytes();
+    Millis::from_be_bytes(time) >> 16
 }
 
 /// The activity id at the end of a key.

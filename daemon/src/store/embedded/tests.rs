@@ -99,7 +99,7 @@ fn a_group_that_failed_stays_hidden_until_the_store_is_reopened() {
     let store = Embedded::open(folder.path(), 0).unwrap();
     let first = Batch { set: vec![(b"r".to_vec(), 1)], ..Batch::default() };
     store.commit(&Group::of(first)).unwrap();
-    let stray = folder.path().join(BLOBS).join("7");
+    let stray = folder.path().join("blobs/7");
     fs::write(&stray, b"as sled does with a large node").unwrap();
     let second =
         Batch { set: vec![(b"r".to_vec(), 2)], writes: vec![Change::put(*b"k", *b"v")], ..Batch::default() };
