@@ -8,7 +8,7 @@ use quorate_tests::load::{Load, Mix, Unavailable};
 use crate::scenario::{Longest, Scenario};
 
 /// Kills of one installation. Then a new one begins, since each examination looks at everything.
-const KILLS: usize = 40;
+const KILLS: usize = 10;
 /// Longest life of a daemon after its first acknowledgement, in milliseconds.
 const LIFE: usize = 750;
 

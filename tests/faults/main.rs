@@ -7,7 +7,7 @@
 //! histories against a model, is in `tests/tests/stories/model.rs`.
 //!
 //! Variables: `FAULTS=full` chooses the long form, `ROUNDS` another number of rounds, `SEED` other choices, `ENGINE` a
-//! store engine, and `STRICT=1` also asserts what [`promises`] lists as not kept yet.
+//! store engine, and `STRICT=1`, or names of promises, also asserts what [`promises`] lists as not kept yet.
 
 #![allow(
     clippy::unwrap_used,
