@@ -54,7 +54,7 @@ pub struct Head {
     /// Product of the billing tier that was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
-    /// Digest over the records of the snapshot, see [`Contents`]; absent in heads that version 0.1 wrote.
+    /// Digest over the records of the snapshot; absent in heads that version 0.1 wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<ContentsDigest>,
     /// Deleted at. What is left of the organization is its record of activities.
