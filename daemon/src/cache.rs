@@ -1,5 +1,5 @@
-//! A bounded cache in two generations: when the younger one is full it becomes the older one, and what was not
-//! used since falls out. Lookups and insertions are constant in cost.
+//! A cache bounded in number and in bytes, in two generations: when the younger one is full it becomes the older one,
+//! and what was not used since falls out. Lookups and insertions are constant in cost.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -7,15 +7,59 @@ use std::hash::Hash;
 
 /// See the module.
 pub(crate) struct TwoGenerations<K, V> {
-    young: HashMap<K, V>,
-    old: HashMap<K, V>,
-    half: usize,
+    young: Generation<K, V>,
+    old: Generation<K, V>,
+    /// Most values, and most bytes, of a generation.
+    half: (usize, usize),
+}
+
+/// Values, each with its bytes.
+struct Generation<K, V> {
+    values: HashMap<K, (V, usize)>,
+    bytes: usize,
+}
+
+impl<K, V> Default for Generation<K, V> {
+    fn default() -> Self {
+        Self { values: HashMap::new(), bytes: 0 }
+    }
+}
+
+impl<K: Eq + Hash, V> Generation<K, V> {
+    fn insert(&mut self, key: K, value: V, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if let Some((_, replaced)) = self.values.insert(key, (value, bytes)) {
+            self.bytes = self.bytes.saturating_sub(replaced);
+        }
+    }
+
+    fn remove<Q>(&mut self, key: &Q) -> Option<(K, V, usize)>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let (key, (value, bytes)) = self.values.remove_entry(key)?;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Some((key, value, bytes))
+    }
+
+    fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
+        self.values.retain(|key, _| wanted(key));
+        self.bytes = self.values.values().map(|(_, bytes)| bytes).sum();
+    }
 }
 
 impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
     /// Holds at most `limit` values.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { young: HashMap::new(), old: HashMap::new(), half: (limit / 2).max(1) }
+        Self::weighed(limit, usize::MAX)
+    }
+
+    /// Holds at most `limit` values, which have at most so many bytes together. A single value may have more than half of
+    /// them, and then stands alone in its generation.
+    pub(crate) fn weighed(limit: usize, bytes: usize) -> Self {
+        let half = ((limit / 2).max(1), bytes / 2);
+        Self { young: Generation::default(), old: Generation::default(), half }
     }
 
     /// The value of a key, which thereby counts as used.
@@ -24,11 +68,11 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        if let Some(value) = self.young.get(key) {
+        if let Some((value, _)) = self.young.values.get(key) {
             return Some(value.clone());
         }
-        let (key, value) = self.old.remove_entry(key)?;
-        self.keep(key, value.clone());
+        let (key, value, bytes) = self.old.remove(key)?;
+        self.keep_weighed(key, value.clone(), bytes);
         Some(value)
     }
 
@@ -44,17 +88,25 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
 
     /// Drops all but these.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
-        self.young.retain(|key, _| wanted(key));
-        self.old.retain(|key, _| wanted(key));
+        self.young.retain(&wanted);
+        self.old.retain(&wanted);
     }
 
-    /// Keeps a value.
+    /// Keeps a value whose bytes do not count.
     pub(crate) fn keep(&mut self, key: K, value: V) {
-        if self.young.len() >= self.half {
+        self.keep_weighed(key, value, 0);
+    }
+
+    /// Keeps a value of so many bytes.
+    pub(crate) fn keep_weighed(&mut self, key: K, value: V, bytes: usize) {
+        let (number, most) = self.half;
+        self.young.remove(&key);
+        let is_full = self.young.values.len() >= number || self.young.bytes.saturating_add(bytes) > most;
+        if is_full && !self.young.values.is_empty() {
             self.old = std::mem::take(&mut self.young);
         }
         self.old.remove(&key);
-        self.young.insert(key, value);
+        self.young.insert(key, value, bytes);
     }
 }
 
@@ -77,8 +129,34 @@ mod tests {
         for key in 0..100 {
             cache.keep(key, key);
             assert_eq!(cache.value(&0), Some(0), "used each time");
-            assert!(cache.young.len() + cache.old.len() <= 4);
+            assert!(cache.young.values.len() + cache.old.values.len() <= 4);
         }
         assert_eq!(cache.value(&50), None);
+    }
+
+    #[test]
+    fn stays_within_its_bytes() {
+        let mut cache = TwoGenerations::weighed(1000, 100);
+        let bytes = |cache: &TwoGenerations<i32, i32>| cache.young.bytes + cache.old.bytes;
+        for key in 0..100 {
+            cache.keep_weighed(key, key, 20);
+            assert_eq!(cache.value(&0), Some(0), "used each time");
+            assert!(bytes(&cache) <= 100);
+        }
+        assert_eq!((cache.value(&50), cache.value(&99)), (None, Some(99)));
+        // The same key again counts once, with its bytes of now.
+        (0..10).for_each(|round| cache.keep_weighed(7, round, 30));
+        assert_eq!(cache.value(&7), Some(9));
+        assert!(bytes(&cache) <= 100);
+        // What is larger than its half pushes all else out, and is pushed out by all else.
+        cache.keep_weighed(8, 8, 1000);
+        assert_eq!(cache.value(&8), Some(8));
+        (20..26).for_each(|key| cache.keep_weighed(key, key, 20));
+        assert_eq!(cache.value(&8), None);
+        assert!(bytes(&cache) <= 100);
+        cache.retain(|key| *key == 25);
+        assert_eq!(bytes(&cache), 20);
+        cache.forget(&25);
+        assert_eq!(bytes(&cache), 0);
     }
 }

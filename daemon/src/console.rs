@@ -8,6 +8,7 @@ use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
+use quorate_core::budget::Cancellation;
 use quorate_core::operator::{self, ActivityQuery};
 use quorate_core::policy::DenyErrors;
 use quorate_core::refusal::{Intent, Refusal};
@@ -49,7 +50,7 @@ impl Console {
     }
 
     /// Answers the path behind `/console/v1/`.
-    pub fn answer(&self, rest: &str, incoming: &Incoming) -> Answer {
+    pub fn answer(&self, rest: &str, incoming: &Incoming, cancellation: &Cancellation) -> Answer {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
         }
@@ -58,7 +59,7 @@ impl Console {
         if let ["events"] = parts.as_slice() {
             return self.events(query.text("after"));
         }
-        let result = self.turns.read(|world| {
+        let result = self.turns.read(cancellation, |world| {
             let answer = self.answer_from(world, &parts, &query);
             answer.map(|body| body.map(Answer::ok)).map_err(|refusal| refusal.fault())
         });

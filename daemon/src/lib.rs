@@ -17,6 +17,7 @@ pub mod outbox;
 pub mod private_file;
 pub mod process;
 pub mod prompt;
+mod readers;
 pub mod routes;
 pub mod service;
 pub mod socket;

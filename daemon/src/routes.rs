@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use quorate_common::fault::Fault;
 use quorate_core::authn::{self, Credentials};
+use quorate_core::budget::{CancelOnDrop, Cancellation};
+use quorate_core::model::layout;
 use quorate_core::pipeline;
 use quorate_core::queries::Known;
 use quorate_core::refusal::{Corrupt, Refusal, Unoffered};
 use quorate_core::{kinds, queries};
-use tokio::sync::Semaphore;
 
 use crate::console::Console;
 use crate::door::{Answer, Incoming, Line, Service, Stamps};
 use crate::fail_points;
+use crate::readers::Readers;
 use crate::source::Proxies;
 use crate::turn::Turns;
 
@@ -25,37 +27,18 @@ pub struct Routes {
     turns: Arc<Turns>,
     console: Arc<Console>,
     proxies: Proxies,
-    /// Places for what reads much: each takes a thread of its own while it reads.
-    readers: Arc<Semaphore>,
-    /// The same for the console, which does not wait behind the public API.
-    console_readers: Arc<Semaphore>,
+    /// Places for consoles, which do not wait behind the public API.
+    console_readers: Readers,
 }
 
-/// How many requests of the API, and how many of consoles, that may read much are answered at once.
-const READERS: [usize; 2] = [8, 4];
-
-/// Runs something that may read much, so that other requests do not wait behind it.
-async fn reading(places: &Arc<Semaphore>, run: impl FnOnce() -> Answer + Send + 'static) -> Answer {
-    // Nobody closes the semaphore, so there always is a place in the end. It is held by the work and not by the
-    // request: a client that goes away does not end what it began.
-    let place = Arc::clone(places).acquire_owned().await;
-    let span = tracing::Span::current();
-    let work = move || {
-        let answer = span.in_scope(run);
-        drop(place);
-        answer
-    };
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-        tracing::error!("reading for a request panicked");
-        Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
-    })
-}
+/// How many requests of consoles are answered at once.
+const CONSOLE_READERS: usize = 4;
 
 impl Routes {
     /// Routes over these turns.
     pub fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
-        let [readers, console_readers] = READERS.map(|places| Arc::new(Semaphore::new(places)));
-        Self { turns, console: Arc::new(console), proxies, readers, console_readers }
+        let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS);
+        Self { turns, console: Arc::new(console), proxies, console_readers }
     }
 
     fn credentials(&self, incoming: &Incoming) -> Credentials {
@@ -74,7 +57,7 @@ impl Routes {
         answer(result).of(operation)
     }
 
-    async fn query(&self, name: &str, incoming: Incoming) -> Answer {
+    async fn query(&self, name: &str, incoming: &Incoming) -> Answer {
         let Some(operation) = queries::names().find(|known| *known == name) else {
             return match queries::known(name) {
                 Known::Unoffered => unoffered(name),
@@ -84,9 +67,21 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let (turns, credentials) = (Arc::clone(&self.turns), self.credentials(&incoming));
-        let run = move || answer(turns.query(operation, &credentials, &incoming.body)).of(operation);
-        if operation.starts_with("list_") { reading(&self.readers, run).await } else { run() }
+        let result = self.turns.query(operation, &self.credentials(incoming), &incoming.body).await;
+        answer(result).of(operation)
+    }
+
+    /// Answers a console. The work ends at its next read when the future is dropped.
+    async fn console(&self, rest: &str, incoming: Incoming) -> Answer {
+        let cancellation = Cancellation::default();
+        let _cancel = CancelOnDrop(cancellation.clone());
+        let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
+        let work = move || console.answer(&rest, &incoming, &cancellation);
+        // Consoles act for the operator, who is one tenant.
+        self.console_readers.run(layout::NO_PARENT, work).await.unwrap_or_else(|| {
+            tracing::error!("reading for a console panicked");
+            Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+        })
     }
 }
 
@@ -113,10 +108,9 @@ impl Service for Routes {
         if let Some(name) = path.strip_prefix(SUBMIT) {
             self.submit(name, &incoming).await
         } else if let Some(name) = path.strip_prefix(QUERY) {
-            self.query(name, incoming).await
+            self.query(name, &incoming).await
         } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
-            let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
-            reading(&self.console_readers, move || console.answer(&rest, &incoming)).await
+            self.console(rest, incoming).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else if path == "/public/v1/discovery/quorum-key" {

@@ -19,12 +19,18 @@ pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str
 }
 
 /// Which of these users contribute to one of the programs at least. Together they may take [`DECISION_STEP_LIMIT`]
-/// steps; whoever is looked at after they are used up contributes nothing.
-pub fn contributors(programs: &[&Program], electorate: &Electorate<'_>, user_ids: &[String]) -> Vec<bool> {
-    let mut budget = Budget::new(DECISION_STEP_LIMIT);
-    let mut counts =
-        |user: &String| programs.iter().any(|program| takes_part(program, electorate, user, &mut budget));
-    user_ids.iter().map(&mut counts).collect()
+/// steps of the budget; whoever is looked at after they are used up contributes nothing.
+pub fn contributors(
+    programs: &[&Program],
+    electorate: &Electorate<'_>,
+    user_ids: &[String],
+    budget: &mut Budget,
+) -> Vec<bool> {
+    budget.within(DECISION_STEP_LIMIT, |budget| {
+        let mut counts =
+            |user: &String| programs.iter().any(|program| takes_part(program, electorate, user, budget));
+        user_ids.iter().map(&mut counts).collect()
+    })
 }
 
 /// As [`contributes`], at the cost of a budget.

@@ -241,22 +241,24 @@ pub struct Ruling {
     pub is_exhausted: bool,
 }
 
-/// Asks all policies about a request. Together they may take [`DECISION_STEP_LIMIT`] steps; what a denial said before
-/// they are used up stays, and everything else fails.
+/// Asks all policies about a request. Together they may take [`DECISION_STEP_LIMIT`] steps of the budget; what a denial
+/// said before they are used up stays, and everything else fails.
 pub fn consult<'p>(
     policies: impl IntoIterator<Item = &'p PolicyProgram>,
     facts: &'p dyn Facts,
     electorate: &'p Electorate<'_>,
     deny_errors: DenyErrors,
+    budget: &mut Budget,
 ) -> Ruling {
-    let mut budget = Budget::new(DECISION_STEP_LIMIT);
     let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
-    let mut said = |policy: &'p PolicyProgram| {
-        let said = request.evaluate(policy, &mut budget);
-        deny_errors.outcome(policy, facts, &said)
-    };
-    let mut outcomes: Vec<_> = policies.into_iter().map(&mut said).collect();
-    let is_exhausted = budget.is_spent();
+    let (mut outcomes, is_exhausted) = budget.within(DECISION_STEP_LIMIT, |budget| {
+        let mut said = |policy: &'p PolicyProgram| {
+            let said = request.evaluate(policy, budget);
+            deny_errors.outcome(policy, facts, &said)
+        };
+        let outcomes: Vec<_> = policies.into_iter().map(&mut said).collect();
+        (outcomes, budget.is_spent())
+    });
     if is_exhausted {
         for outcome in outcomes.iter_mut().filter(|outcome| **outcome != PolicyOutcome::DenyExplicit) {
             *outcome = PolicyOutcome::Error;

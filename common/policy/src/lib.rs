@@ -73,6 +73,7 @@ mod types;
 mod value;
 mod words;
 
+pub use budget::Budget;
 pub use contribution::{contributes, contributors};
 pub use error::{EvaluationError, EvaluationReason};
 pub use explain::{Explanation, Part, explain};
@@ -94,3 +95,5 @@ pub const STEP_LIMIT: u32 = 100_000;
 /// Steps that one decision may take: all policies, and the search for voters who could complete a consensus. A step
 /// takes less than 20 nanoseconds, so that a decision takes less than 2 milliseconds.
 pub const DECISION_STEP_LIMIT: u32 = 100_000;
+/// Steps that the decisions about all subjects of one request may take: of a batch, each payload is decided by itself.
+pub const REQUEST_STEP_LIMIT: u32 = 1_000_000;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::budget::Budget;
 use crate::contribution::contributors;
 use crate::decide::{
     Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Requester, Ruling, Standing, consult,
@@ -12,6 +13,7 @@ use crate::decide::{
 use crate::explain::{Explanation, explain};
 use crate::program::Program;
 use crate::request::{Request, RequestFacts, Subject};
+use crate::{DECISION_STEP_LIMIT, REQUEST_STEP_LIMIT};
 
 /// A policy with what it is called by.
 #[derive(Clone, Debug)]
@@ -127,7 +129,8 @@ impl House {
             return Ruling::default().verdict(standing);
         }
         let electorate = self.electorate(asked);
-        let rulings = asked.each().map(|subject| self.ruling(asked, subject, &electorate));
+        let mut budget = Budget::new(REQUEST_STEP_LIMIT);
+        let rulings = asked.each().map(|subject| self.ruling(asked, subject, &electorate, &mut budget));
         strictest(rulings.map(|ruling| ruling.verdict(standing)))
     }
 
@@ -158,9 +161,16 @@ impl House {
         Electorate::new(requester, asked.approvals.to_vec(), || self.users.clone())
     }
 
-    fn ruling(&self, asked: &Asked<'_>, subject: &Subject, electorate: &Electorate<'_>) -> Ruling {
+    fn ruling(
+        &self,
+        asked: &Asked<'_>,
+        subject: &Subject,
+        electorate: &Electorate<'_>,
+        budget: &mut Budget,
+    ) -> Ruling {
         let facts = RequestFacts::new(asked.request, subject);
-        consult(self.policies.iter().map(|policy| &policy.program), &facts, electorate, self.deny_errors)
+        let programs = self.policies.iter().map(|policy| &policy.program);
+        consult(programs, &facts, electorate, self.deny_errors, budget)
     }
 
     /// What would happen to a request.
@@ -191,9 +201,10 @@ impl House {
     fn consulted(&self, asked: &Asked<'_>, electorate: &Electorate<'_>) -> (Vec<Ruling>, Vec<Said>) {
         let mut rulings = Vec::new();
         let mut said = Vec::new();
+        let mut budget = Budget::new(REQUEST_STEP_LIMIT);
         for subject in asked.each() {
             let facts = RequestFacts::new(asked.request, subject);
-            let ruling = self.ruling(asked, subject, electorate);
+            let ruling = self.ruling(asked, subject, electorate, &mut budget);
             for (policy, outcome) in self.policies.iter().zip(&ruling.outcomes) {
                 let (explanation, reason) = if ruling.is_exhausted {
                     // To tell the reasons would take as long again.
@@ -266,7 +277,7 @@ impl House {
             waiting.filter_map(|policy| policy.program.consensus.as_ref()).collect();
         let users = self.users.iter().filter(|user| !electorate.has_approved(&user.user_id));
         let ids: Vec<String> = users.map(|user| user.user_id.clone()).collect();
-        let counted = contributors(&programs, electorate, &ids);
+        let counted = contributors(&programs, electorate, &ids, &mut Budget::new(DECISION_STEP_LIMIT));
         let helps = |(id, counts): (String, bool)| (counts || self.roots.contains(&id)).then_some(id);
         ids.into_iter().zip(counted).filter_map(helps).collect()
     }

@@ -12,7 +12,15 @@ use crate::view::View;
 
 /// An interface that was read.
 #[derive(Debug)]
-pub enum Interface {
+pub struct Interface {
+    told: Told,
+    /// Length of its text, in bytes.
+    text: usize,
+}
+
+/// What an interface says.
+#[derive(Debug)]
+enum Told {
     /// By which calls of Ethereum are told.
     Abi(Arc<Abi>),
     /// By which instructions of Solana are told.
@@ -21,9 +29,23 @@ pub enum Interface {
     Nothing,
 }
 
+/// What a read interface takes in memory for each byte of its text, roughly.
+const BYTES_PER_BYTE_OF_TEXT: usize = 8;
+
 impl Interface {
     /// Reads the text of an interface of this type.
     pub fn parse(interface_type: &str, text: &str) -> Self {
+        Self { told: Told::parse(interface_type, text), text: text.len() }
+    }
+
+    /// Roughly how many bytes it takes in memory.
+    pub const fn bytes(&self) -> usize {
+        self.text.saturating_mul(BYTES_PER_BYTE_OF_TEXT).saturating_add(size_of::<Self>())
+    }
+}
+
+impl Told {
+    fn parse(interface_type: &str, text: &str) -> Self {
         match interface_type {
             ETHEREUM => Abi::parse(text).map_or(Self::Nothing, |abi| Self::Abi(Arc::new(abi))),
             SOLANA => Idl::parse(text).map_or(Self::Nothing, |idl| Self::Idl(Arc::new(idl))),
@@ -67,16 +89,16 @@ impl Interfaces for Known<'_> {
         let is_it = |one: &SmartContractInterface| {
             one.interface_type == ETHEREUM && contract::ethereum_address(&one.address) == Some(*address)
         };
-        match &*self.find(is_it)? {
-            Interface::Abi(abi) => Some(Arc::clone(abi)),
+        match &self.find(is_it)?.told {
+            Told::Abi(abi) => Some(Arc::clone(abi)),
             _ => None,
         }
     }
 
     fn idl(&self, program: &str) -> Option<Arc<Idl>> {
         let is_it = |one: &SmartContractInterface| one.interface_type == SOLANA && one.address == program;
-        match &*self.find(is_it)? {
-            Interface::Idl(idl) => Some(Arc::clone(idl)),
+        match &self.find(is_it)?.told {
+            Told::Idl(idl) => Some(Arc::clone(idl)),
             _ => None,
         }
     }

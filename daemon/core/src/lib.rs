@@ -6,6 +6,7 @@
 pub mod advice;
 pub mod answer;
 pub mod authn;
+pub mod budget;
 pub mod bundles;
 pub mod catalog;
 pub mod consensus;

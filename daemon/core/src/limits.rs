@@ -41,6 +41,18 @@ pub struct Limits {
     pub denied_activities: usize,
     /// Denied attempts per credential beyond those, within the life of a body; more are refused as too many.
     pub denials_per_hour: usize,
+    /// Expressions of all policies of an organization together, in bytes.
+    pub policy_bytes: usize,
+    /// What an organization takes in memory beside its wallet accounts and activities, in bytes.
+    pub snapshot_bytes: usize,
+    /// What all caches may take in memory together, in bytes.
+    pub cache_bytes: usize,
+    /// Rows of the store that are read for one answer to a query.
+    pub rows_per_answer: usize,
+    /// Steps that policies take for one answer to a query.
+    pub policy_steps_per_answer: u32,
+    /// Queries of an organization and its sub-organizations that may read much at the same time.
+    pub readers_per_organization: usize,
 }
 
 impl Default for Limits {
@@ -65,10 +77,18 @@ impl Default for Limits {
             waiting_activities: 1000,
             denied_activities: 100,
             denials_per_hour: 10_000,
+            policy_bytes: 1024 * 1024,
+            snapshot_bytes: 32 * 1024 * 1024,
+            cache_bytes: 256 * 1024 * 1024,
+            rows_per_answer: 10_000,
+            policy_steps_per_answer: 2_000_000,
+            readers_per_organization: 2,
         }
     }
 }
 
+/// Fewest steps that policies may be given for an answer: as many as one decision may take.
+pub const LEAST_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 /// Smart contract interfaces of an organization, all texts together, in bytes.
 pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
 /// Blocks of an IP allowlist, of each address family.

@@ -1,16 +1,17 @@
 //! Lists of activities: by status and type, page by page.
 
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
 use quorate_common::activity::Status;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
 use crate::kinds;
-use crate::model::record::Record;
-use crate::model::{ActivityRecord, layout};
-use crate::records;
+use crate::model::ActivityRecord;
+use crate::model::layout::{self, Key, activity_id};
 use crate::refusal::Corrupt;
 use crate::world::{Order, Page, Records};
 
-/// Which activities are listed. An empty list means all.
+/// Which activities are listed. An empty list means all; an entry counts once, however often it is there.
 #[derive(Debug, Clone, Copy)]
 pub struct ActivityFilter<'a> {
     /// Statuses.
@@ -19,10 +20,35 @@ pub struct ActivityFilter<'a> {
     pub numbers: &'a [u16],
 }
 
-/// Up to `limit` activities of an organization from behind `from`, in the order of reading.
+impl ActivityFilter<'_> {
+    /// Whether an activity is listed. One that was found by its status may have another one since.
+    pub fn takes(&self, activity: &ActivityRecord) -> bool {
+        (self.statuses.is_empty() || self.statuses.contains(&activity.status))
+            && (self.numbers.is_empty() || self.numbers.contains(&activity.number))
+    }
+
+    /// The pairs of status and type that are listed, each once; nothing if those are all.
+    fn pairs(&self) -> Option<Vec<(Status, u16)>> {
+        let wanted = |status: &&Status| self.statuses.is_empty() || self.statuses.contains(status);
+        let statuses: Vec<Status> = Status::ALL.iter().filter(wanted).copied().collect();
+        let every: BTreeSet<u16> = kinds::all().iter().map(|entry| entry.number).collect();
+        let named: BTreeSet<u16> = self.numbers.iter().copied().collect();
+        let numbers = if named.is_empty() { &every } else { &named };
+        if statuses.len() == Status::ALL.len() && numbers.is_superset(&every) {
+            return None;
+        }
+        let of_status = |status: &Status| {
+            let status = *status;
+            numbers.iter().map(move |number| (status, *number))
+        };
+        Some(statuses.iter().flat_map(of_status).collect())
+    }
+}
+
+/// The ids of up to `limit` activities of an organization from behind `from`, in the order of reading.
 ///
-/// With a filter, the ranges of its statuses and types are merged, so that the cost depends on the page and
-/// not on how many activities there are.
+/// With a filter, the ranges of its statuses and types are merged: the cost depends on the page and on how many kinds of
+/// activities there are, not on how many activities, nor on how long the filter is.
 pub fn activities(
     records: &dyn Records,
     organization: OrganizationId,
@@ -30,34 +56,74 @@ pub fn activities(
     from: Option<ActivityId>,
     order: Order,
     limit: usize,
-) -> Result<Vec<ActivityRecord>, Corrupt> {
-    if filter.statuses.is_empty() && filter.numbers.is_empty() {
+) -> Result<Vec<ActivityId>, Corrupt> {
+    let Some(pairs) = filter.pairs() else {
         let prefix = layout::activities(organization);
         let after = from.map(|id| layout::activity(organization, id));
-        let rows = records.page(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
-        return rows.iter().map(|(_, bytes)| ActivityRecord::decode(bytes)).collect();
+        let keys = records.keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
+        return Ok(keys.iter().filter_map(|key| activity_id(key)).collect());
+    };
+    // Together the first reads of all ranges cost about what the page has.
+    let at_once = limit.div_ceil(pairs.len().max(1)).max(1);
+    let mut ranges = Vec::with_capacity(pairs.len());
+    let mut heads = BinaryHeap::with_capacity(pairs.len());
+    for (status, number) in pairs {
+        let after = from.map(|id| layout::activity_listed(organization, status, number, id));
+        let prefix = layout::activities_listed(organization, status, number);
+        let mut range = Range { prefix, after, order, at_once, ids: VecDeque::new(), is_read: false };
+        heads.extend(range.next(records)?.map(|id| Head { rank: rank(order, id), range: ranges.len(), id }));
+        ranges.push(range);
     }
-    let every_status = Status::ALL;
-    let every_number: Vec<u16> = kinds::all().iter().map(|entry| entry.number).collect();
-    let statuses = if filter.statuses.is_empty() { every_status.as_slice() } else { filter.statuses };
-    let numbers = if filter.numbers.is_empty() { every_number.as_slice() } else { filter.numbers };
-    let mut ids = Vec::new();
-    for status in statuses {
-        for number in numbers {
-            let prefix = layout::activities_listed(organization, *status, *number);
-            let after = from.map(|id| layout::activity_listed(organization, *status, *number, id));
-            let keys = records.keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
-            ids.extend(keys.iter().filter_map(|key| layout::activity_id(key)));
+    let mut ids = Vec::with_capacity(limit);
+    while ids.len() < limit {
+        let Some(Head { range: place, id, .. }) = heads.pop() else { break };
+        // One that moved to another status between two reads is found twice.
+        if ids.last() != Some(&id) {
+            ids.push(id);
+        }
+        if let Some(range) = ranges.get_mut(place) {
+            heads.extend(range.next(records)?.map(|id| Head { rank: rank(order, id), range: place, id }));
         }
     }
-    ids.sort_unstable();
-    ids.dedup();
-    if order == Order::Descending {
-        ids.reverse();
+    Ok(ids)
+}
+
+/// The next activity of a range. The one that comes first in the order of reading is the greatest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    rank: [u8; 16],
+    range: usize,
+    id: ActivityId,
+}
+
+fn rank(order: Order, id: ActivityId) -> [u8; 16] {
+    match order {
+        Order::Descending => *id.as_bytes(),
+        Order::Ascending => id.as_bytes().map(|byte| !byte),
     }
-    ids.truncate(limit);
-    let found = ids
-        .into_iter()
-        .map(|id| records::activity(records, organization, id)?.ok_or(Corrupt::Record("activity")));
-    found.collect()
+}
+
+/// Activities of one status and type, a few at a time.
+struct Range {
+    prefix: Key,
+    after: Option<Key>,
+    order: Order,
+    at_once: usize,
+    ids: VecDeque<ActivityId>,
+    /// Nothing is behind what was read.
+    is_read: bool,
+}
+
+impl Range {
+    fn next(&mut self, records: &dyn Records) -> Result<Option<ActivityId>, Corrupt> {
+        if self.ids.is_empty() && !self.is_read {
+            let Self { prefix, after, order, at_once, .. } = self;
+            let page = Page { prefix, after: after.as_deref(), order: *order, limit: *at_once };
+            let keys = records.keys(page)?;
+            self.is_read = keys.len() < self.at_once;
+            self.ids.extend(keys.iter().filter_map(|key| activity_id(key)));
+            self.after = keys.into_iter().next_back();
+        }
+        Ok(self.ids.pop_front())
+    }
 }

@@ -20,6 +20,7 @@ use crate::consensus;
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout;
+use crate::model::organization::Head;
 use crate::model::{
     ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey,
     Secret, SessionProfile, WalletAccount,
@@ -71,7 +72,8 @@ pub fn organizations(
     let mut organizations = Vec::with_capacity(ids.len());
     for id in ids.iter().filter_map(|key| layout::organization_id(key)) {
         // One may be deleted between the two reads.
-        organizations.extend(world.organization(id)?.map(|organization| head(&organization)));
+        let found = records::head(world.records(), id)?.filter(|head| head.deleted.is_none());
+        organizations.extend(found.map(|found| head(&found)));
     }
     Ok(OrganizationPage { organizations, next })
 }
@@ -180,19 +182,28 @@ pub fn activities(
     let filter = ActivityFilter { statuses: &query.statuses, numbers: &numbers };
     let found =
         listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?;
-    let whole = found.len() < limit;
-    let mut activities = Vec::with_capacity(found.len());
+    // The page goes on behind the last one that was looked at.
+    let mut next = found.last().copied().filter(|_| found.len() == limit);
+    let mut activities: Vec<ActivityRow> = Vec::with_capacity(found.len());
     let mut bytes = 0_usize;
-    let mut cut = false;
-    for record in &found {
+    for id in found {
+        let record = records::activity(world.records(), organization, id)?;
+        // One that was there a moment ago may be gone, or have another status.
+        let Some(record) = record.filter(|record| filter.takes(record)) else { continue };
         bytes = bytes.saturating_add(record.votes.iter().map(|vote| vote.message.len()).sum());
-        if bytes > PAGE_BYTES && !activities.is_empty() {
-            cut = true;
+        let last = activities.last().map(|last| last.activity.id);
+        if bytes > PAGE_BYTES && last.is_some() {
+            next = last;
             break;
         }
-        activities.push(row(world, record, &snapshot, now)?);
+        let row = row(world, &record, &snapshot, now)?;
+        // What a row says is true only if policies were asked to their end.
+        if world.budget().steps_left() == 0 && last.is_some() {
+            next = last;
+            break;
+        }
+        activities.push(row);
     }
-    let next = activities.last().map(|last: &ActivityRow| last.activity.id).filter(|_| cut || !whole);
     Ok(ActivityPage { activities, next })
 }
 
@@ -248,16 +259,15 @@ fn the_organization(world: &dyn World, id: OrganizationId) -> Result<std::sync::
     world.organization(id)?.ok_or(Refusal::Missing(Missing::Organization))
 }
 
-fn head(organization: &Organization) -> OrganizationHead {
-    let (created_at, updated_at) = organization.times();
+fn head(head: &Head) -> OrganizationHead {
     OrganizationHead {
-        organization_id: organization.id(),
-        organization_name: organization.head.name.to_string(),
-        parent_organization_id: organization.head.parent,
-        version: organization.head.version,
-        root_quorum: organization.quorum(),
-        created_at,
-        updated_at,
+        organization_id: head.id,
+        organization_name: head.name.to_string(),
+        parent_organization_id: head.parent,
+        version: head.version,
+        root_quorum: wire::Quorum { threshold: head.quorum.threshold, user_ids: head.quorum.members.clone() },
+        created_at: wire::Timestamp::of_millis(head.created),
+        updated_at: wire::Timestamp::of_millis(head.updated),
     }
 }
 
@@ -279,7 +289,7 @@ fn detail(organization: &Organization) -> OrganizationDetail {
     let mut keys: Vec<_> = organization.private_keys().collect();
     keys.sort_by_key(|key| (key.created, key.id));
     OrganizationDetail {
-        head: head(organization),
+        head: head(&organization.head),
         users: users.into_iter().map(crate::model::User::wire).collect(),
         wallets: wallets.into_iter().map(crate::model::Wallet::wire).collect(),
         private_keys: keys.into_iter().map(crate::model::PrivateKey::wire).collect(),

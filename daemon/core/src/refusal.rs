@@ -198,6 +198,9 @@ pub enum Limit {
     Denials(usize),
     /// As many organizations without a parent as may be founded. Holds the limit.
     Organizations(usize),
+    /// As many bytes as an organization may have of something. Holds what they are of, the limit, and the name of the
+    /// setting.
+    Bytes(&'static str, usize, &'static str),
 }
 
 /// Not offered here.
@@ -230,6 +233,20 @@ pub enum Corrupt {
     /// Something that cannot be, by our own rules. Holds a sentence for the log.
     #[error("{0}")]
     Invariant(&'static str),
+    /// The work ended before its answer. It stands here, since nothing may be concluded from what was not read.
+    #[error("{0}")]
+    Stopped(Stopped),
+}
+
+/// Why work ended before its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    /// It read as many rows as an answer may cost. Holds the limit.
+    #[error("the answer would take more than {0} rows of the store (`rows_per_answer`)")]
+    Rows(usize),
+    /// Nobody waits for the answer any more.
+    #[error("the client went away")]
+    Cancelled,
 }
 
 macro_rules! into_refusal {
@@ -269,7 +286,20 @@ impl Refusal {
                 "the stored records of this organization were changed outside the service; its operator must restore them",
             )
             .reason("RECORDS_ALTERED"),
+            Self::Corrupt(Corrupt::Stopped(stopped)) => stopped.fault(),
             Self::Corrupt(_) => Fault::new(Code::Internal, "internal server error").reason("INTERNAL"),
+        }
+    }
+}
+
+impl Stopped {
+    fn fault(self) -> Fault {
+        match self {
+            Self::Rows(_) => Fault::new(
+                Code::ResourceExhausted,
+                format!("{self}; ask for a page with `paginationOptions`"),
+            ),
+            Self::Cancelled => Fault::new(Code::Unavailable, self.to_string()),
         }
     }
 }
@@ -432,6 +462,9 @@ fn limit(reason: &Limit) -> String {
         Limit::Denials(limit) => format!(
             "credential has reached its limit of {limit} denied activities within an hour (`denials_per_hour`)"
         ),
+        Limit::Bytes(what, limit, setting) => {
+            format!("organization has reached its limit of {limit} bytes of {what} (`{setting}`)")
+        }
         Limit::Organizations(limit) => {
             format!("this service has reached its limit of {limit} organizations (`organizations`)")
         }

@@ -141,7 +141,7 @@ impl<'a> View<'a> {
         let records = self.records();
         let mut read = || {
             let text = records.interface_text(known.id)?;
-            Ok(text.map_or(Interface::Nothing, |text| Interface::parse(&known.interface_type, &text.0)))
+            Ok(Interface::parse(&known.interface_type, text.as_ref().map_or("", |text| text.0.as_str())))
         };
         self.world.library().interface(known.id, &mut read)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 
+use crate::budget::Budget;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
@@ -120,6 +121,9 @@ pub trait World {
 
     /// Digests for look-ups.
     fn index(&self) -> &IndexKey;
+
+    /// What the answer at hand may still cost.
+    fn budget(&self) -> &Budget;
 
     /// Limits of the installation.
     fn limits(&self) -> &Limits;

@@ -1,6 +1,6 @@
 //! Section `[limits]`: how often a client may call, and how many of each thing there may be.
 
-use quorate_core::limits::Limits as Resources;
+use quorate_core::limits::{LEAST_POLICY_STEPS, Limits as Resources};
 
 use super::section::Section;
 use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as DoorLimits, RequestLimits};
@@ -9,6 +9,10 @@ use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as DoorLimits, Re
 const MOST: u32 = 10_000;
 /// Most connections and requests per second that can be configured.
 const MOST_TRAFFIC: u32 = 1_000_000;
+/// Fewest rows that an answer may be limited to: a page of a list, merged from all statuses and types, takes fewer.
+const LEAST_ROWS: u32 = 2_000;
+/// Most places for reading that an organization can be given.
+const MOST_READERS: u32 = 64;
 
 /// Most memory of request bodies that can be configured: one gibibyte.
 const MOST_BODY_BYTES: u32 = 1024 * 1024 * 1024;
@@ -77,7 +81,9 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
         denials_per_hour: count("denials_per_hour", usual.denials_per_hour),
+        ..usual
     };
+    let resources = budgets(section, &resources);
     Limits { requests_per_second: (rate > 0).then_some(rate), connections, requests, resources }
 }
 
@@ -97,6 +103,29 @@ fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimi
             usual.requests_in_flight_per_client,
         ),
         requests_waiting_per_client: count("requests_waiting_per_client", usual.requests_waiting_per_client),
+    }
+}
+
+const KIB: u32 = 1024;
+const MIB: u32 = 1024 * KIB;
+
+/// What one organization, and one answer, may cost.
+fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
+    let mut number = |key, range, default| section.number(key, range).map_or(default, size);
+    Resources {
+        policy_bytes: number("policy_bytes", 64 * KIB..=64 * MIB, usual.policy_bytes),
+        snapshot_bytes: number("snapshot_bytes", MIB..=1024 * MIB, usual.snapshot_bytes),
+        cache_bytes: number("cache_bytes", 16 * MIB..=u32::MAX, usual.cache_bytes),
+        rows_per_answer: number("rows_per_answer", LEAST_ROWS..=100 * MOST_TRAFFIC, usual.rows_per_answer),
+        readers_per_organization: number(
+            "readers_per_organization",
+            1..=MOST_READERS,
+            usual.readers_per_organization,
+        ),
+        policy_steps_per_answer: section
+            .number("policy_steps_per_answer", LEAST_POLICY_STEPS..=1000 * MOST_TRAFFIC)
+            .unwrap_or(usual.policy_steps_per_answer),
+        ..usual.clone()
     }
 }
 

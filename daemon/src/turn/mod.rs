@@ -1,6 +1,7 @@
 //! Turns: a request through the core on any thread, then through the committer, again if somebody else was
 //! faster. Organizations never wait for each other.
 
+mod answers;
 mod committer;
 pub mod gather;
 mod opened_keys;
@@ -15,6 +16,7 @@ use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
+use quorate_core::budget::Budget;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
@@ -22,7 +24,6 @@ use quorate_core::model::change::Write;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::pipeline::{self, Commit, Turn};
 use quorate_core::policy::DenyErrors;
-use quorate_core::queries;
 use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
 use quorate_core::world::{Keyring, Library, Moment, QuorumKey, Records, World};
@@ -34,6 +35,7 @@ use crate::fail_points;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
+use crate::readers::Readers;
 use crate::store::Batch;
 pub use committer::{CommitError, Committer, Figures, StoreState};
 use committer::{Deciding, Effects};
@@ -41,10 +43,16 @@ use opened_keys::OpenedKeys;
 use relied::Relying;
 use snapshots::Snapshots;
 
-/// How many names of signers are kept in memory.
+/// How many names of signers are kept in memory, if their bytes allow it.
 const SIGNERS: usize = 4096;
-/// How many interfaces of smart contracts are kept in memory, in each of two generations; the largest take two megabytes.
-const INTERFACES: usize = 16;
+/// What a signer takes in memory beside its name, in bytes.
+const SIGNER_BYTES: usize = 1024;
+/// How many interfaces of smart contracts are kept in memory, if their bytes allow it.
+const INTERFACES: usize = 256;
+/// How many queries that read much are answered at the same time.
+const READERS: usize = 8;
+/// How many snapshots are read from the store at the same time.
+const LOADERS: usize = 4;
 /// How often a turn is run again before the caller is told to come back.
 const ATTEMPTS: u32 = 32;
 
@@ -84,6 +92,12 @@ pub struct Shared {
     signers: Kept<Signer>,
     keys: OpenedKeys,
     interfaces: Kept<Interface>,
+    /// Places for queries that read much.
+    readers: Readers,
+    /// Places for reading snapshots that are not at hand.
+    loaders: Readers,
+    /// Of what the daemon does by itself.
+    unmetered: Budget,
     limits: Limits,
     outside: Outside,
     /// Tells the console what changed.
@@ -105,10 +119,13 @@ impl Shared {
             barrier,
             guard,
             identity,
-            snapshots: Snapshots::default(),
-            signers: Kept::new(TwoGenerations::new(SIGNERS)),
+            snapshots: Snapshots::new(limits.cache_bytes / 4 * 3),
+            signers: Kept::new(TwoGenerations::weighed(SIGNERS, limits.cache_bytes / 8)),
             keys: OpenedKeys::new(),
-            interfaces: Kept::new(TwoGenerations::new(INTERFACES)),
+            interfaces: Kept::new(TwoGenerations::weighed(INTERFACES, limits.cache_bytes / 8)),
+            readers: Readers::new(READERS, limits.readers_per_organization),
+            loaders: Readers::new(LOADERS, 1),
+            unmetered: Budget::unmetered(),
             limits,
             outside,
             feed: Feed::default(),
@@ -156,6 +173,10 @@ impl World for Shared {
         self.barrier.vault().index()
     }
 
+    fn budget(&self) -> &Budget {
+        &self.unmetered
+    }
+
     fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -183,7 +204,8 @@ impl Keyring for Shared {
         name: Key,
         resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
     ) -> Result<Arc<Signer>, Refusal> {
-        at_hand(&self.signers, name, resolve)
+        let bytes = name.len().saturating_add(SIGNER_BYTES);
+        at_hand(&self.signers, name, resolve, |_| bytes)
     }
 
     fn sign(
@@ -202,7 +224,7 @@ impl Library for Shared {
         id: SmartContractInterfaceId,
         read: &mut dyn FnMut() -> Result<Interface, Refusal>,
     ) -> Result<Arc<Interface>, Refusal> {
-        at_hand(&self.interfaces, id.as_bytes().to_vec(), read)
+        at_hand(&self.interfaces, id.as_bytes().to_vec(), read, Interface::bytes)
     }
 }
 
@@ -270,13 +292,14 @@ fn at_hand<T>(
     kept: &Kept<T>,
     key: Key,
     make: &mut dyn FnMut() -> Result<T, Refusal>,
+    bytes: impl Fn(&T) -> usize,
 ) -> Result<Arc<T>, Refusal> {
     let poisoned = |_| Refusal::Corrupt(Corrupt::Invariant("what is kept is poisoned"));
     if let Some(value) = kept.lock().map_err(poisoned)?.value(&key) {
         return Ok(value);
     }
     let value = Arc::new(make()?);
-    kept.lock().map_err(poisoned)?.keep(key, Arc::clone(&value));
+    kept.lock().map_err(poisoned)?.keep_weighed(key, Arc::clone(&value), bytes(&value));
     Ok(value)
 }
 
@@ -308,46 +331,6 @@ impl Turns {
         self.store_state() == StoreState::Ready
     }
 
-    /// Answers a query.
-    pub fn query(&self, name: &str, credentials: &Credentials, body: &[u8]) -> Result<Vec<u8>, Fault> {
-        self.read(|world| {
-            let turn = queries::query(world, now(), name, credentials, body);
-            log(turn.corrupt.as_ref());
-            turn.answer
-        })
-    }
-
-    /// Computes an answer that carries no commit. It is returned when all that it relied on is durable and still was so
-    /// after it was computed; otherwise it is computed again.
-    pub fn read<T>(&self, answer: impl Fn(&dyn World) -> Result<T, Fault>) -> Result<T, Fault> {
-        for _ in 0..ATTEMPTS {
-            let world = Relying::on(&self.shared);
-            let answer = answer(&world);
-            if self.confirm(&world.relied())? {
-                return answer;
-            }
-        }
-        Err(unavailable())
-    }
-
-    /// Whether the organizations that an answer relied on still have the versions that it saw. Those that have not are
-    /// read from the store the next time.
-    fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, Fault> {
-        let registers: Vec<_> = relied.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
-        let current = self.shared.barrier.store().confirm(&registers);
-        let current = current.map_err(|error| {
-            let corrupt = Corrupt::from(&error);
-            log(Some(&corrupt));
-            Refusal::from(corrupt).fault()
-        })?;
-        if !current {
-            for (id, _) in relied {
-                self.shared.snapshots.evict(*id);
-            }
-        }
-        Ok(current)
-    }
-
     /// Takes a submitted request to its end. What it changed is durable when this returns.
     pub async fn submit(
         &self,
@@ -357,10 +340,18 @@ impl Turns {
     ) -> Result<Vec<u8>, Fault> {
         let mut turnstile = None;
         let mut faulted = false;
+        let mut loaded = Vec::new();
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
-            let world = Relying::on(&self.shared);
+            let budget = Budget::of_submission(&self.shared.limits);
+            let world = Relying::on_cached(&self.shared, budget, &loaded);
             let turn = Self::decide(&world, operation, credentials, body);
+            if let Some(missing) = world.missing() {
+                drop(deciding);
+                self.load(missing).await;
+                loaded.push(missing);
+                continue;
+            }
             if turn.corrupt.is_some() && !faulted {
                 // What it missed may just have been deleted: behind the group that is being made durable, it is
                 // seen whether that was so.
@@ -476,8 +467,10 @@ fn refused(error: CommitError) -> Fault {
 }
 
 fn log(corrupt: Option<&Corrupt>) {
-    // That the store is being reopened is logged once, and not for each request.
-    if let Some(corrupt) = corrupt.filter(|corrupt| **corrupt != Corrupt::Unavailable) {
+    // That the store is being reopened is logged once, and not for each request. That an answer would cost too much, or
+    // that nobody waits for it, is no fault.
+    let is_fault = |corrupt: &&Corrupt| !matches!(corrupt, Corrupt::Unavailable | Corrupt::Stopped(_));
+    if let Some(corrupt) = corrupt.filter(is_fault) {
         tracing::error!(cause = %corrupt, "a request met a fault of the daemon");
     }
 }

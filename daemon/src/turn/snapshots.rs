@@ -12,7 +12,7 @@ use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
-/// How many organizations are kept in memory.
+/// How many organizations are kept in memory, if their bytes allow it.
 const ORGANIZATIONS: usize = 1024;
 
 /// See the module.
@@ -24,13 +24,17 @@ struct Cache {
     epoch: u64,
 }
 
-impl Default for Snapshots {
-    fn default() -> Self {
-        Self(Mutex::new(Cache { organizations: TwoGenerations::new(ORGANIZATIONS), epoch: 0 }))
-    }
-}
-
 impl Snapshots {
+    /// Keeps snapshots of at most so many bytes together.
+    pub(super) fn new(bytes: usize) -> Self {
+        Self(Mutex::new(Cache { organizations: TwoGenerations::weighed(ORGANIZATIONS, bytes), epoch: 0 }))
+    }
+
+    /// Whether the snapshot of an organization is cached.
+    pub(super) fn has(&self, id: OrganizationId) -> bool {
+        self.lock().organizations.value(&id).is_some()
+    }
+
     /// Returns the snapshot of an organization, read from the store if it is not cached.
     pub(super) fn organization(
         &self,
@@ -79,7 +83,7 @@ impl Snapshots {
     pub(super) fn clear(&self) {
         let mut cache = self.lock();
         cache.epoch = cache.epoch.wrapping_add(1);
-        cache.organizations = TwoGenerations::new(ORGANIZATIONS);
+        cache.organizations.retain(|_| false);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Cache> {
@@ -93,7 +97,8 @@ impl Cache {
         match self.organizations.value(&organization.id()) {
             Some(present) if present.head.version >= organization.head.version => present,
             _ => {
-                self.organizations.keep(organization.id(), Arc::clone(&organization));
+                let bytes = organization.bytes();
+                self.organizations.keep_weighed(organization.id(), Arc::clone(&organization), bytes);
                 organization
             }
         }

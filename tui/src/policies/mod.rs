@@ -16,7 +16,7 @@ use quorate_policy::decide::{
 };
 use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::simulate::{House, NamedPolicy};
-use quorate_policy::{Names, Program, contributors, in_words};
+use quorate_policy::{Budget, DECISION_STEP_LIMIT, Names, Program, contributors, in_words};
 
 pub(crate) use draft::{Draft, DraftFlaw, removal};
 pub(crate) use history::{History, Matched};
@@ -77,7 +77,7 @@ impl<'a> Rules<'a> {
         let nobody = Requester { user_id: String::new(), is_root: false };
         let electorate = Electorate::new(nobody, Vec::new(), || self.house.users.clone());
         let ids: Vec<String> = self.house.users.iter().map(|user| user.user_id.clone()).collect();
-        let counted = contributors(&[&program], &electorate, &ids);
+        let counted = contributors(&[&program], &electorate, &ids, &mut Budget::new(DECISION_STEP_LIMIT));
         let counted = self.house.users.iter().zip(counted).filter(|(_, counts)| *counts);
         counted.map(|(user, _)| user.alias.clone()).collect()
     }

@@ -10,7 +10,7 @@ use crate::cx::Cx;
 use crate::model::Change;
 use crate::model::policy::{EXPRESSION_LIMIT, Policy};
 use crate::params::PolicyParams;
-use crate::refusal::{Intent, Refusal};
+use crate::refusal::{Intent, Limit, Refusal};
 use crate::view::{View, distinct, room};
 
 /// An expression of a policy, or the scope of a session.
@@ -25,7 +25,20 @@ pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refus
     if distinct(policies.iter().map(|policy| policy.policy_name.as_str()), "policies").is_err() {
         return Err(NAME_TAKEN.into());
     }
+    let expressions = policies.iter().flat_map(|policy| [&policy.condition, &policy.consensus, &policy.time]);
+    expressions_fit(expressions.flatten().map(|text| text.as_str().len()).sum(), 0, view)?;
     room(view.organization.policies().count(), policies.len(), view.limits().policies, "policies")
+}
+
+/// There is room for expressions of so many bytes in the place of others. Whoever has more than fits may still make
+/// them shorter.
+pub fn expressions_fit(added: usize, replaced: usize, view: &View<'_>) -> Result<(), Refusal> {
+    let limit = view.limits().policy_bytes;
+    let after = view.organization.policy_bytes().saturating_sub(replaced).saturating_add(added);
+    if after > limit && added > replaced {
+        return Err(Limit::Bytes("policy expressions", limit, "policy_bytes").into());
+    }
+    Ok(())
 }
 
 /// Adds a policy; gives its id.

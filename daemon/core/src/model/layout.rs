@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::Millis;
 use super::import_target::Purpose;
+use crate::world::Order;
 
 /// A key of the store.
 pub type Key = Vec<u8>;
@@ -211,6 +212,16 @@ pub fn accounts(organization: OrganizationId, wallet: Option<WalletId>) -> Key {
         Some(wallet) => key(b'n', &[organization.as_bytes(), wallet.as_bytes()]),
         None => key(b'n', &[organization.as_bytes()]),
     }
+}
+
+/// The key from which a page goes on that is through with all accounts of a wallet.
+pub fn beyond_accounts(organization: OrganizationId, wallet: WalletId, order: Order) -> Key {
+    let mut key = accounts(organization, Some(wallet));
+    if order == Order::Ascending {
+        // Behind the greatest ordinal.
+        key.extend_from_slice(&[0xff; 5]);
+    }
+    key
 }
 
 /// Where an account stands, by its id.

@@ -104,7 +104,14 @@ pub struct Member {
     pub user: User,
     stamp_keys: Vec<OnceLock<Option<StampKeyBox>>>,
     wire: OnceLock<Option<Box<RawValue>>>,
+    /// What it takes in memory, once all of it is computed.
+    bytes: usize,
 }
+
+/// What a parsed API key and its entry in the index take in memory, in bytes.
+const KEY_BYTES: usize = 512;
+/// What the head of an organization and the empty collections take in memory, in bytes.
+const HEAD_BYTES: usize = 8 * 1024;
 
 struct StampKeyBox(StampKey);
 
@@ -116,8 +123,11 @@ impl std::fmt::Debug for StampKeyBox {
 
 impl Member {
     fn new(user: User) -> Self {
-        let stamp_keys = user.api_keys.iter().map(|_| OnceLock::new()).collect();
-        Self { user, stamp_keys, wire: OnceLock::new() }
+        let stamp_keys: Vec<_> = user.api_keys.iter().map(|_| OnceLock::new()).collect();
+        // Beside the user it may hold what votes show of them, which is as long.
+        let bytes =
+            stamp_keys.len().saturating_mul(KEY_BYTES).saturating_add(user.memory().saturating_mul(2));
+        Self { user, stamp_keys, wire: OnceLock::new(), bytes }
     }
 
     /// The parsed form of the API key with this public key, and the key itself.
@@ -143,6 +153,8 @@ pub struct ParsedPolicy {
     pub policy: Policy,
     /// The parsed form.
     pub program: PolicyProgram,
+    /// What both take in memory.
+    bytes: usize,
 }
 
 impl ParsedPolicy {
@@ -155,7 +167,8 @@ impl ParsedPolicy {
             policy.time.as_ref().map(text),
         );
         let program = program.map_err(|_| Corrupt::Record(Policy::NOUN))?;
-        Ok(Self { policy, program })
+        let bytes = policy.memory().saturating_add(program.bytes());
+        Ok(Self { policy, program, bytes })
     }
 }
 
@@ -219,6 +232,33 @@ impl Organization {
     /// The user with their parsed keys.
     pub fn member(&self, id: UserId) -> Option<&Member> {
         self.members.get(&id).map(Arc::as_ref)
+    }
+
+    /// How many credentials all users have together.
+    pub fn credentials(&self) -> usize {
+        self.by_key.len().saturating_add(self.by_credential.len())
+    }
+
+    /// Roughly how many bytes the snapshot takes in memory.
+    pub fn bytes(&self) -> usize {
+        let members = self.members.values().map(|member| member.bytes);
+        let policies = self.policies.values().map(|policy| policy.bytes);
+        let shelves = [
+            self.wallets.bytes(),
+            self.private_keys.bytes(),
+            self.tags.bytes(),
+            self.invitations.bytes(),
+            self.webhook_endpoints.bytes(),
+            self.secrets.bytes(),
+            self.session_profiles.bytes(),
+            self.smart_contract_interfaces.bytes(),
+        ];
+        members.chain(policies).chain(shelves).fold(HEAD_BYTES, usize::saturating_add)
+    }
+
+    /// The expressions of all policies together, in bytes.
+    pub fn policy_bytes(&self) -> usize {
+        self.policies().map(|parsed| parsed.policy.expression_bytes()).sum()
     }
 
     /// Users, in order of their ids.

@@ -72,6 +72,12 @@ impl Record for Policy {
 }
 
 impl Policy {
+    /// Its expressions together, in bytes.
+    pub fn expression_bytes(&self) -> usize {
+        let expressions = [&self.condition, &self.consensus, &self.time];
+        expressions.into_iter().flatten().map(|text| text.as_str().len()).sum()
+    }
+
     /// As queries show it.
     pub fn wire(&self) -> wire::Policy {
         let text = |expression: &Option<Text<EXPRESSION_LIMIT>>| {

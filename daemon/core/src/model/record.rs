@@ -21,12 +21,34 @@ pub trait Record: Serialize + DeserializeOwned {
         Ok(bytes)
     }
 
+    /// Roughly how many bytes it takes in memory: what its JSON has, and what surrounds that.
+    fn memory(&self) -> usize {
+        let mut counter = Counter(0);
+        // What does not serialize is never stored.
+        let _ = serde_json::to_writer(&mut counter, self);
+        counter.0.saturating_add(size_of::<Self>()).saturating_add(128)
+    }
+
     /// Reads stored bytes.
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
             Some((&version, json)) if version == Self::VERSION => from_json(json),
             _ => Err(Corrupt::Record(Self::NOUN)),
         }
+    }
+}
+
+/// Counts what is written to it.
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

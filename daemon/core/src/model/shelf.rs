@@ -24,49 +24,63 @@ pub trait Shelved: Record {
 
 /// Records of one kind. Copies share them.
 #[derive(Debug)]
-pub struct Shelf<T: Shelved>(BTreeMap<T::Id, Arc<T>>);
+pub struct Shelf<T: Shelved> {
+    records: BTreeMap<T::Id, Arc<T>>,
+    /// What the records take in memory.
+    bytes: usize,
+}
 
 impl<T: Shelved> Default for Shelf<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { records: BTreeMap::new(), bytes: 0 }
     }
 }
 
 impl<T: Shelved> Clone for Shelf<T> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self { records: self.records.clone(), bytes: self.bytes }
     }
 }
 
 impl<T: Shelved> Shelf<T> {
     /// The one of this id.
     pub fn get(&self, id: T::Id) -> Option<&T> {
-        self.0.get(&id).map(Arc::as_ref)
+        self.records.get(&id).map(Arc::as_ref)
     }
 
     /// All, in order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.values().map(Arc::as_ref)
+        self.records.values().map(Arc::as_ref)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.records.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.records.is_empty()
     }
 
     /// Puts one in the place of the one with the same id.
     pub fn put(&mut self, one: T) {
-        self.0.insert(one.id(), Arc::new(one));
+        self.bytes = self.bytes.saturating_add(one.memory());
+        if let Some(old) = self.records.insert(one.id(), Arc::new(one)) {
+            self.bytes = self.bytes.saturating_sub(old.memory());
+        }
     }
 
     /// Takes one out.
     pub fn remove(&mut self, id: T::Id) {
-        self.0.remove(&id);
+        if let Some(old) = self.records.remove(&id) {
+            self.bytes = self.bytes.saturating_sub(old.memory());
+        }
+    }
+
+    /// Roughly how many bytes they take in memory together.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

@@ -213,6 +213,14 @@ impl Submission<'_> {
     /// Gives the organization its next version, with these changes.
     pub(super) fn advance(&self, changes: Vec<change::Change>, commit: &mut Commit) -> Result<(), Refusal> {
         let applied = change::apply(&self.target, changes, self.now, self.world.index())?;
+        let limit = self.world.limits().snapshot_bytes;
+        let bytes = applied.after.bytes();
+        // Whoever has more than fits may still take something away.
+        if bytes > limit && bytes > self.target.bytes() {
+            return Err(
+                Limit::Bytes("users, policies and other records in memory", limit, "snapshot_bytes").into()
+            );
+        }
         commit.absent.extend(applied.absent);
         commit.vacant.extend(applied.vacant);
         commit.writes.extend(applied.writes);

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::commit::Settled;
 use super::proposal_of;
+use crate::budget::Budget;
 use crate::consensus::Approval;
 use crate::cx::Cx;
 use crate::kind::{Entry, Ready, RuleOutcome};
@@ -94,11 +95,17 @@ impl<'a> Ruled<'a> {
         }
     }
 
-    /// What it would come to with these approvals, and who could still help it along.
-    pub(super) fn consult(&self, approvals: &[Approval]) -> (Decided, Vec<UserId>) {
+    /// Returns what it would come to with these approvals, and which of these users could still help it along, at the
+    /// cost of a budget.
+    pub(super) fn consult(
+        &self,
+        approvals: &[Approval],
+        users: &[UserId],
+        budget: &Budget,
+    ) -> (Decided, Vec<UserId>) {
         let case = self.case(approvals);
-        let decided = policy::decide(&case);
-        let voters = policy::voters(&case, &decided.evaluations);
+        let decided = budget.with_steps(|steps| policy::decide_within(&case, steps));
+        let voters = budget.with_steps(|steps| policy::voters(&case, &decided.evaluations, users, steps));
         (decided, voters)
     }
 

@@ -250,10 +250,37 @@ pub fn voters(
     organization: &Organization,
     now: Millis,
 ) -> Result<Voters, Corrupt> {
+    let users = organization.users().filter(|user| user.has_credential());
+    let everybody: Vec<UserId> = users.map(|user| user.id).collect();
+    voters_among(&everybody, world, record, organization, now)
+}
+
+/// Which of these users may still vote. What policies take comes out of the budget of the answer.
+fn voters_among(
+    users: &[UserId],
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    now: Millis,
+) -> Result<Voters, Corrupt> {
     let view = View::new(world, organization, record.proposer, None, now);
     let approvals = live_approvals(record, organization, now);
-    let (decided, open_to) = Ruled::again(record, view)?.consult(&approvals);
+    let (decided, open_to) = Ruled::again(record, view)?.consult(&approvals, users, world.budget());
     Ok(Voters { open_to, approvals, decided })
+}
+
+/// Steps for each credential of the people by whom an activity is judged.
+const STEPS_OF_CREDENTIAL: usize = 25;
+
+/// Takes from the budget what it costs to read a proposal again, a step for each byte. False if that is more than there
+/// is; of the first activity of an answer it is never more than half.
+fn pays_for_reading(world: &dyn World, record: &ActivityRecord, organization: &Organization) -> bool {
+    let budget = world.budget();
+    let bytes = record.proposal().map_or(0, str::len);
+    let people = organization.credentials().saturating_mul(STEPS_OF_CREDENTIAL);
+    let cost = bytes.saturating_add(people);
+    let half = usize::try_from(budget.steps_left() / 2).unwrap_or(usize::MAX);
+    budget.take_steps(if budget.steps_taken() == 0 { cost.min(half) } else { cost })
 }
 
 /// The can-flags of an activity for one user.
@@ -267,10 +294,24 @@ pub fn can_flags(
     if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
         return Ok(CanFlags::default());
     }
-    let voters = voters(world, record, organization, now)?;
+    // A root user can always help an activity along; policies are asked only where they make a difference.
+    let (is_root, is_own) = (organization.is_root(caller.user), record.proposer == caller.user);
+    let has_approved = || live_approvals(record, organization, now).iter().any(|own| own.user == caller.user);
+    if is_root && !has_approved() {
+        return Ok(CanFlags { approve: true, reject: true });
+    }
+    // What policies would say is not known once the budget is used up, so that no flag relies on them.
+    let unknown = CanFlags { approve: false, reject: is_root || is_own };
+    if !pays_for_reading(world, record, organization) {
+        return Ok(unknown);
+    }
+    let voters = voters_among(&[caller.user], world, record, organization, now)?;
+    if world.budget().steps_left() == 0 {
+        return Ok(unknown);
+    }
     let eligible = voters.open_to.contains(&caller.user);
     let adds = !voters.has_approved(caller);
-    Ok(CanFlags { approve: eligible && adds, reject: eligible || record.proposer == caller.user })
+    Ok(CanFlags { approve: eligible && adds, reject: eligible || is_own })
 }
 
 impl Submission<'_> {

@@ -8,7 +8,7 @@ use quorate_policy::decide::{
     DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Ruling, Standing, consult, strictest,
 };
 use quorate_policy::request::{Request, RequestFacts, Subject};
-use quorate_policy::{Program, Timestamp, contributors};
+use quorate_policy::{Budget, Program, REQUEST_STEP_LIMIT, Timestamp, contributors};
 use serde_json::value::RawValue;
 
 use super::Facts;
@@ -76,6 +76,11 @@ impl From<Decision> for Decided {
 
 /// Decides, by the rules that the console applies, too.
 pub fn decide(case: &Case<'_>) -> Decided {
+    decide_within(case, &mut Budget::new(REQUEST_STEP_LIMIT))
+}
+
+/// Decides as [`decide`] does, if the budget allows it. Policies that are not asked to their end permit nothing.
+pub fn decide_within(case: &Case<'_>, budget: &mut Budget) -> Decided {
     match case.entry.gate {
         // Who holds the secret was proven, and which invitation it opens is checked by the rules.
         // Whoever founds an organization was proven to hold its passkey, and there is nobody else to ask.
@@ -88,7 +93,7 @@ pub fn decide(case: &Case<'_>) -> Decided {
     let standing = standing(case);
     // Where the root quorum alone decides, policies are not asked.
     let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
-    let rulings = if unasked { vec![Ruling::default()] } else { rulings(case) };
+    let rulings = if unasked { vec![Ruling::default()] } else { rulings(case, budget) };
     let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
     let evaluations = evaluations(case.organization, &rulings);
     let decision = match outcome {
@@ -132,7 +137,7 @@ fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
 }
 
 /// What all policies say of each subject.
-fn rulings(case: &Case<'_>) -> Vec<Ruling> {
+fn rulings(case: &Case<'_>, budget: &mut Budget) -> Vec<Ruling> {
     let organization = case.organization;
     if organization.policies().next().is_none() {
         return vec![Ruling::default()];
@@ -149,7 +154,7 @@ fn rulings(case: &Case<'_>) -> Vec<Ruling> {
     let said = |subject| {
         let facts = RequestFacts::new(request, subject);
         let programs = organization.policies().map(|parsed| &parsed.program);
-        consult(programs, &facts, &electorate, case.deny_errors)
+        consult(programs, &facts, &electorate, case.deny_errors, budget)
     };
     subjects.iter().map(said).collect()
 }
@@ -179,15 +184,18 @@ fn evaluations(organization: &Organization, rulings: &[Ruling]) -> Vec<Evaluatio
     said.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
 }
 
-/// Who could still help a case along, by what policies said of it: root users, and users whom a policy's consensus
-/// would count.
-pub fn voters(case: &Case<'_>, evaluations: &[Evaluation]) -> Vec<UserId> {
+/// Which of these users could still help a case along, by what policies said of it: root users, and users whom a
+/// policy's consensus would count.
+pub fn voters(
+    case: &Case<'_>,
+    evaluations: &[Evaluation],
+    users: &[UserId],
+    budget: &mut Budget,
+) -> Vec<UserId> {
     let organization = case.organization;
-    let candidates: Vec<UserId> =
-        organization.users().filter(|user| user.has_credential()).map(|user| user.id).collect();
     // Where the root quorum is met already, policies were not asked; still, whoever they count may complete it.
     let asked = match evaluations {
-        [] if case.entry.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(case)),
+        [] if case.entry.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(case, budget)),
         asked => asked.to_vec(),
     };
     // A denial is overridden by the root quorum and nobody else.
@@ -198,10 +206,10 @@ pub fn voters(case: &Case<'_>, evaluations: &[Evaluation]) -> Vec<UserId> {
     };
     let waiting = organization.policies().filter(|parsed| waits(parsed.policy.id));
     let programs: Vec<_> = waiting.filter_map(|parsed| consensus_of(&parsed.program)).collect();
-    let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-    let counted = contributors(&programs, &electorate(case), &names);
+    let names: Vec<String> = users.iter().map(ToString::to_string).collect();
+    let counted = contributors(&programs, &electorate(case), &names, budget);
     let helps = |(user, counts): (UserId, bool)| (counts || organization.is_root(user)).then_some(user);
-    candidates.into_iter().zip(counted).filter_map(helps).collect()
+    users.iter().copied().zip(counted).filter_map(helps).collect()
 }
 
 fn consensus_of(program: &PolicyProgram) -> Option<&Program> {

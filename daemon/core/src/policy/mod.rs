@@ -3,7 +3,7 @@
 mod decide;
 mod facts;
 
-pub use decide::{Case, Decided, Decision, Rule, decide, voters};
+pub use decide::{Case, Decided, Decision, Rule, decide, decide_within, voters};
 pub(crate) use decide::{instant, parameters};
 pub use facts::Facts;
 pub use quorate_policy::decide::DenyErrors;

@@ -1,5 +1,7 @@
 //! Queries: what users of an organization, and of its parent, may read.
 
+use std::sync::Arc;
+
 use quorate_common::ids::OrganizationId;
 use quorate_common::json::Document;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -36,50 +38,64 @@ impl Asked<'_> {
 
 type Run = fn(&Asked<'_>, &Document) -> Result<Vec<u8>, Refusal>;
 
-/// A row of the table: name, reach of the caller's key, function.
+/// What a query costs whoever answers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// A few records at most.
+    Small,
+    /// It grows with what the organization holds, or policies are asked.
+    Large,
+}
+
+/// A row of the table: name, reach of the caller's key, cost, function.
 struct Entry {
     name: &'static str,
     reach: Reach,
+    cost: Cost,
     run: Run,
 }
 
-const fn entry(name: &'static str, run: Run) -> Entry {
-    Entry { name, reach: Reach::Usual, run }
+const fn small(name: &'static str, run: Run) -> Entry {
+    Entry { name, reach: Reach::Usual, cost: Cost::Small, run }
+}
+
+const fn large(name: &'static str, run: Run) -> Entry {
+    Entry { cost: Cost::Large, ..small(name, run) }
 }
 
 const ENTRIES: &[Entry] = &[
-    entry("get_activity", activities::get_activity),
-    entry("get_api_key", users::get_api_key),
-    entry("get_api_keys", users::get_api_keys),
-    entry("get_authenticator", users::get_authenticator),
-    entry("get_authenticators", users::get_authenticators),
-    entry("get_ip_allowlist", settings::get_ip_allowlist),
-    entry("get_oauth_providers", users::get_oauth_providers),
-    entry("get_organization", organizations::get_organization),
-    entry("get_organization_configs", organizations::get_organization_configs),
-    entry("get_policy", organizations::get_policy),
-    entry("get_policy_evaluations", activities::get_policy_evaluations),
-    entry("get_private_key", keys::get_private_key),
-    entry("get_session_profile", settings::get_session_profile),
-    entry("get_session_profiles", settings::get_session_profiles),
-    entry("get_smart_contract_interface", settings::get_smart_contract_interface),
-    entry("get_user", users::get_user),
-    entry("get_wallet", wallets::get_wallet),
-    entry("get_wallet_account", wallets::get_wallet_account),
-    entry("list_activities", activities::list_activities),
-    entry("list_policies", organizations::list_policies),
-    entry("list_private_key_tags", keys::list_private_key_tags),
-    entry("list_private_keys", keys::list_private_keys),
-    entry("list_secrets", secrets::list_secrets),
-    entry("list_smart_contract_interfaces", settings::list_smart_contract_interfaces),
-    entry("list_suborgs", organizations::list_suborgs),
-    entry("list_user_tags", users::list_user_tags),
-    entry("list_users", users::list_users),
-    entry("list_verified_suborgs", organizations::list_verified_suborgs),
-    entry("list_wallet_accounts", wallets::list_wallet_accounts),
-    entry("list_wallets", wallets::list_wallets),
-    entry("list_webhook_endpoints", settings::list_webhook_endpoints),
-    Entry { name: "whoami", reach: Reach::Children, run: users::whoami },
+    large("get_activity", activities::get_activity),
+    small("get_api_key", users::get_api_key),
+    large("get_api_keys", users::get_api_keys),
+    small("get_authenticator", users::get_authenticator),
+    small("get_authenticators", users::get_authenticators),
+    small("get_ip_allowlist", settings::get_ip_allowlist),
+    large("get_oauth_providers", users::get_oauth_providers),
+    large("get_organization", organizations::get_organization),
+    small("get_organization_configs", organizations::get_organization_configs),
+    small("get_policy", organizations::get_policy),
+    large("get_policy_evaluations", activities::get_policy_evaluations),
+    small("get_private_key", keys::get_private_key),
+    small("get_session_profile", settings::get_session_profile),
+    large("get_session_profiles", settings::get_session_profiles),
+    large("get_smart_contract_interface", settings::get_smart_contract_interface),
+    small("get_user", users::get_user),
+    small("get_wallet", wallets::get_wallet),
+    small("get_wallet_account", wallets::get_wallet_account),
+    large("list_activities", activities::list_activities),
+    large("list_policies", organizations::list_policies),
+    large("list_private_key_tags", keys::list_private_key_tags),
+    large("list_private_keys", keys::list_private_keys),
+    large("list_secrets", secrets::list_secrets),
+    large("list_smart_contract_interfaces", settings::list_smart_contract_interfaces),
+    large("list_suborgs", organizations::list_suborgs),
+    large("list_user_tags", users::list_user_tags),
+    large("list_users", users::list_users),
+    large("list_verified_suborgs", organizations::list_verified_suborgs),
+    large("list_wallet_accounts", wallets::list_wallet_accounts),
+    large("list_wallets", wallets::list_wallets),
+    large("list_webhook_endpoints", settings::list_webhook_endpoints),
+    Entry { reach: Reach::Children, ..small("whoami", users::whoami) },
 ];
 
 /// Queries of the API that this service does not have.
@@ -125,25 +141,62 @@ pub fn known(name: &str) -> Known {
 
 /// Answers a query.
 pub fn query(world: &dyn World, now: Millis, name: &str, credentials: &Credentials, body: &[u8]) -> Turn {
-    let answer = run(world, now, name, credentials, body);
-    answer.map_or_else(|refusal| Turn::refuse(&refusal), Turn::answer)
+    match admit(world, now, name, credentials, body) {
+        Ok(admitted) => admitted.answer(world),
+        Err(refusal) => Turn::refuse(&refusal),
+    }
 }
 
-fn run(
+/// A query whose caller is proven.
+pub struct Admitted {
+    entry: &'static Entry,
+    organization: Arc<Organization>,
+    caller: Caller,
+    tenant: OrganizationId,
+    document: Document,
+    now: Millis,
+}
+
+impl Admitted {
+    /// What the answer costs.
+    pub const fn cost(&self) -> Cost {
+        self.entry.cost
+    }
+
+    /// On whose account the work is done: the caller's organization, or its parent. A tenant may have any number of
+    /// sub-organizations.
+    pub const fn tenant(&self) -> OrganizationId {
+        self.tenant
+    }
+
+    /// Answers it.
+    pub fn answer(self, world: &dyn World) -> Turn {
+        let Self { entry, organization, caller, document, now, .. } = self;
+        let asked = Asked { world, organization: &organization, caller: &caller, now };
+        (entry.run)(&asked, &document).map_or_else(|refusal| Turn::refuse(&refusal), Turn::answer)
+    }
+}
+
+/// Finds out who sent a query, and reads nothing beyond what that takes.
+///
+/// # Errors
+/// Why the query is not answered.
+pub fn admit(
     world: &dyn World,
     now: Millis,
     name: &str,
     credentials: &Credentials,
     body: &[u8],
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Admitted, Refusal> {
     let entry = ENTRIES
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| crate::refusal::Unoffered::Type(name.to_owned()))?;
     let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.reach, now)?;
     is_no_activity(&document)?;
-    let Authenticated { caller, target, .. } = authenticated;
-    (entry.run)(&Asked { world, organization: &target, caller: &caller, now }, &document)
+    let Authenticated { caller, home, target } = authenticated;
+    let tenant = home.head.parent.unwrap_or(home.id());
+    Ok(Admitted { entry, organization: target, caller, tenant, document, now })
 }
 
 /// Fails if the body has a member that only bodies of activities have. Votes show such bodies with their stamps, which

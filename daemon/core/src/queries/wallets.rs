@@ -16,6 +16,8 @@ use crate::world::{Order, Page};
 
 /// How many accounts are read at once where all are asked for.
 const CHUNK: usize = 256;
+/// How many are read behind those of a wallet that was deleted.
+const AFTER_A_GAP: usize = 16;
 
 /// One wallet.
 pub(super) fn get_wallet(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
@@ -141,24 +143,32 @@ fn a_page(asked: &Asked<'_>, prefix: &[u8], pagination: &Pagination) -> Result<V
     Ok(accounts)
 }
 
-/// Up to `limit` accounts, read page by page, without those of wallets that are gone: they are removed by and by,
-/// and must not make a page short.
+/// Up to `limit` accounts, read page by page, without those of wallets that were deleted: they are removed in the
+/// background, and must not make a page short. However many such a wallet has, they are passed over at once.
 fn stretch(asked: &Asked<'_>, page: Page<'_>, limit: usize) -> Result<Vec<WalletAccount>, Refusal> {
     let mut accounts = Vec::new();
     let mut after: Option<Key> = page.after.map(<[u8]>::to_vec);
     let mut size = page.limit;
     loop {
         let rows = asked.world.records().page(Page { after: after.as_deref(), limit: size, ..page })?;
-        for (_, bytes) in &rows {
-            let account = WalletAccount::decode(bytes)?;
-            if accounts.len() < limit && asked.organization.wallet(account.wallet).is_some() {
+        let is_last = rows.len() < size;
+        size = CHUNK.max(size);
+        after = None;
+        for (key, bytes) in rows {
+            let account = WalletAccount::decode(&bytes)?;
+            after = if asked.organization.wallet(account.wallet).is_some() {
                 accounts.push(account);
+                Some(key)
+            } else {
+                size = AFTER_A_GAP;
+                Some(layout::beyond_accounts(asked.id(), account.wallet, page.order))
+            };
+            if accounts.len() == limit {
+                return Ok(accounts);
             }
         }
-        if rows.len() < size || accounts.len() == limit {
+        if is_last {
             return Ok(accounts);
         }
-        size = CHUNK.max(size);
-        after = rows.into_iter().next_back().map(|(key, _)| key);
     }
 }

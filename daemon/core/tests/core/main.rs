@@ -16,6 +16,7 @@
 mod authority;
 mod bad_input;
 mod bodies;
+mod budgets;
 mod bundles;
 mod catalog;
 mod changes;

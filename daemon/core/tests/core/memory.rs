@@ -1,5 +1,6 @@
 //! A world in memory: an ordered map for the store, the checks of a committer, and counted randomness.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use quorate_common::bundle::quorum_signature;
 use quorate_common::fault::Fault;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
+use quorate_core::budget::Budget;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
@@ -30,6 +32,10 @@ pub(crate) struct Memory {
     /// Versions of what is no organization.
     versions: BTreeMap<OrganizationId, u64>,
     index: IndexKey,
+    /// What an answer may cost.
+    pub(crate) budget: Arc<Budget>,
+    /// A snapshot is being read, which costs an answer nothing: a daemon has it at hand.
+    reads_snapshot: Cell<bool>,
     /// Limits of the installation.
     pub(crate) limits: Limits,
     /// Whether mail can be sent.
@@ -49,6 +55,8 @@ impl Default for Memory {
             rows: BTreeMap::new(),
             versions: BTreeMap::new(),
             index: IndexKey::new([7; 32]),
+            budget: Arc::new(Budget::unmetered()),
+            reads_snapshot: Cell::new(false),
             limits: Limits::default(),
             sends_mail: true,
             takes_founders: true,
@@ -101,6 +109,10 @@ impl Memory {
         };
         self.drawn = counter;
         turn
+    }
+
+    fn take_rows(&self, rows: usize) -> Result<(), Corrupt> {
+        if self.reads_snapshot.get() { Ok(()) } else { self.budget.take_rows(rows) }
     }
 
     /// Asks a query.
@@ -224,6 +236,7 @@ impl Memory {
 impl Records for Memory {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
         self.can_read(key)?;
+        self.take_rows(1)?;
         Ok(self.rows.get(key).cloned())
     }
 
@@ -241,6 +254,7 @@ impl Records for Memory {
             found.reverse();
         }
         found.truncate(page.limit);
+        self.take_rows(found.len().max(1))?;
         Ok(found)
     }
 
@@ -298,7 +312,10 @@ impl Library for Memory {
 
 impl World for Memory {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
-        Ok(records::organization(self, id)?.map(Arc::new))
+        self.reads_snapshot.set(true);
+        let organization = records::organization(self, id);
+        self.reads_snapshot.set(false);
+        Ok(organization?.map(Arc::new))
     }
 
     fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
@@ -326,6 +343,10 @@ impl World for Memory {
 
     fn index(&self) -> &IndexKey {
         &self.index
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     fn limits(&self) -> &Limits {

@@ -62,6 +62,13 @@ impl Kind for UpdatePolicy {
         if let Some(name) = intent.policy_name.as_ref().filter(|name| **name != policy.name) {
             policy::name_is_free(name, view)?;
         }
+        let expressions = [
+            intent.policy_condition.as_ref().or(policy.condition.as_ref()),
+            intent.policy_consensus.as_ref().or(policy.consensus.as_ref()),
+            intent.time.as_ref().or(policy.time.as_ref()),
+        ];
+        let bytes = expressions.into_iter().flatten().map(|text| text.as_str().len()).sum();
+        policy::expressions_fit(bytes, policy.expression_bytes(), view)?;
         Ok((Facts::default(), policy))
     }
 
