@@ -15,6 +15,7 @@
 //! | `GET /console/v1/organizations/ID/activities/REF/explanation` | what each policy says of it, as `quorate policy explain --json` tells it |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
+//! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Status};
-use crate::ids::{ActivityId, OrganizationId, UserId, WalletAccountId};
+use crate::ids::{ActivityId, EndpointId, OrganizationId, UserId, WalletAccountId};
 use crate::wire::{
     Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, Secret,
     SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
@@ -266,6 +267,40 @@ pub struct Grounds {
     pub signers: BTreeMap<String, Signer>,
     /// Whether a denying policy that fails denies.
     pub strict_deny_errors: bool,
+}
+
+/// Webhook deliveries that were parked, by where they would have gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedPage {
+    /// One entry for each destination of which deliveries were parked.
+    pub destinations: Vec<ParkedDeliveries>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Webhook deliveries that were taken from the queue without having been made. Their activities can still be queried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedDeliveries {
+    /// The organization that would have been called.
+    pub organization_id: OrganizationId,
+    /// Its endpoint; absent for the URL of the feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_id: Option<EndpointId>,
+    /// How many were parked because more waited than the limits of the organization allow.
+    pub parked: u64,
+    /// How many were parked because what is stored of them cannot be read.
+    pub unreadable: u64,
+    /// When the first one was parked.
+    pub first_parked_at: Timestamp,
+    /// When the last one was parked.
+    pub last_parked_at: Timestamp,
+    /// The oldest activity among them.
+    pub oldest_activity_id: ActivityId,
+    /// The newest activity among them.
+    pub newest_activity_id: ActivityId,
 }
 
 /// Something changed.

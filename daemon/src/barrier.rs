@@ -119,11 +119,25 @@ impl Barrier {
     fn remove_parts(&self, key: &[u8], sealed: &mut Vec<Change>) -> Result<(), Corrupt> {
         let Some(old) = self.store.value(key).map_err(|error| Corrupt::from(&error))? else { return Ok(()) };
         if old.last() == Some(&SPLIT) {
-            let (_, manifest) = self.open_one(key, &old)?;
-            let (generation, count) = read_manifest(&manifest)?;
-            sealed.extend((0..count).map(|number| Change::remove(part(key, generation, number))));
+            let manifest = self.open_one(key, &old).and_then(|(_, manifest)| read_manifest(&manifest));
+            let parts = match manifest {
+                Ok((generation, count)) => (0..count).map(|number| part(key, generation, number)).collect(),
+                // What is damaged can be removed all the same.
+                Err(_) => self.parts_of(key)?,
+            };
+            sealed.extend(parts.into_iter().map(Change::remove));
         }
         Ok(())
+    }
+
+    /// The keys of all parts of a record, found without its manifest.
+    fn parts_of(&self, key: &[u8]) -> Result<Vec<Key>, Corrupt> {
+        let prefix = [&[PARTS], key].concat();
+        let length = part(key, [0; 8], 0).len();
+        let mut parts =
+            self.store.keys(Page::first(&prefix, usize::MAX)).map_err(|error| Corrupt::from(&error))?;
+        parts.retain(|part| part.len() == length);
+        Ok(parts)
     }
 
     fn open(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Corrupt> {
@@ -244,6 +258,12 @@ mod tests {
             assert_eq!((parts(), barrier.read(b"a1").unwrap().as_deref()), (0, Some(b"short".as_slice())));
         }
         write(&barrier, b"a1", Some(&long));
+        write(&barrier, b"a1", None);
+        assert_eq!((parts(), barrier.read(b"a1").unwrap()), (0, None));
+        // What is damaged goes as well.
+        write(&barrier, b"a1", Some(&long));
+        let damaged = Batch { writes: vec![Change::put(*b"a1", [0, SPLIT])], ..Batch::default() };
+        barrier.store.commit(&Group::of(damaged)).unwrap();
         write(&barrier, b"a1", None);
         assert_eq!((parts(), barrier.read(b"a1").unwrap()), (0, None));
     }

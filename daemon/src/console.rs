@@ -79,6 +79,7 @@ impl Console {
         let body = match parts {
             ["status"] => json(&self.status()),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
+            ["outbox", "parked"] => parked(world, query),
             ["organizations"] => organizations(world, query),
             ["organizations", id] => organization(world, id),
             ["organizations", id, "signer"] => signer(world, id, query),
@@ -140,6 +141,10 @@ impl Console {
 fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
     let parent = query.id("parent")?;
     json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
+}
+
+fn parked(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
+    json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
 }
 
 fn organization(world: &dyn World, id: &str) -> Result<Bytes, Refusal> {

@@ -20,7 +20,7 @@ use crate::guard::{self, Guard, GuardError};
 use crate::http::limits::{Limits as DoorLimits, RequestLimits};
 use crate::http::{HttpDoor, Server};
 use crate::identity::{Identity, IdentityError};
-use crate::outbox::{MailSettings, Outbox, Postman, WebhookPolicy, WebhookUrl};
+use crate::outbox::{MailSettings, Outbox, OutboxLimits, Postman, WebhookPolicy, WebhookUrl};
 use crate::private_file::SecretFileError;
 use crate::routes::Routes;
 use crate::socket::{SocketDoor, SocketError};
@@ -157,6 +157,8 @@ pub struct Outside {
     pub founders: bool,
     /// What becomes of denying policies that fail.
     pub deny_errors: DenyErrors,
+    /// How much one organization may have in the outbox.
+    pub outbox: OutboxLimits,
 }
 
 /// Opens the data and starts the committer.
@@ -286,8 +288,13 @@ where
     let console = Console::new(Arc::clone(&engine.turns), facts);
     let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies.clone()));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
-    let outbox =
-        Outbox::new(Arc::clone(&engine.turns), engine.identity.clone(), &outside.webhooks, metrics.clone());
+    let outbox = Outbox::new(
+        Arc::clone(&engine.turns),
+        engine.identity.clone(),
+        &outside.webhooks,
+        outside.outbox,
+        metrics.clone(),
+    );
     let outbox = tokio::spawn(outbox.run(stop.clone()));
     let postman = outside.mail.map(|mail| Postman::new(Arc::clone(&engine.turns), mail, metrics.clone()));
     let postman = postman.transpose().map_err(StartError::Other)?;

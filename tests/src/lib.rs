@@ -29,3 +29,4 @@ pub mod places;
 pub mod proof;
 pub mod receiver;
 pub mod requests;
+pub mod webhook_faults;

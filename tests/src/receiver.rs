@@ -1,13 +1,15 @@
 //! A webhook receiver on loopback that does as it is told and remembers what came.
 
-use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming};
 use hyper::header::HeaderMap;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -26,6 +28,39 @@ pub enum Answer {
     Status(u16),
     /// Reads the request and says nothing.
     Never,
+    /// With 200, after a while.
+    Slowly(Duration),
+    /// Reads the request and resets the connection.
+    Reset,
+    /// With 200, and a body without end.
+    Endless,
+    /// With a redirect to itself.
+    Redirect,
+}
+
+impl Answer {
+    /// Whether a sender may believe that the delivery was taken.
+    pub fn takes(self) -> bool {
+        matches!(self, Self::Status(200) | Self::Slowly(_) | Self::Endless)
+    }
+}
+
+/// The body of an answer: none, or one without end.
+struct Content {
+    is_endless: bool,
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let frame = || Ok(Frame::data(Bytes::from_static(&[b'x'; 4096])));
+        Poll::Ready(self.is_endless.then(frame))
+    }
 }
 
 /// A delivery as it came.
@@ -94,6 +129,9 @@ impl Receiver {
 
 async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
     while let Ok((stream, _)) = listener.accept().await {
+        if state.lock().expect("no holder panicked").answer == Answer::Reset {
+            stream.set_zero_linger().expect("an open connection");
+        }
         let state = Arc::clone(&state);
         let service = service_fn(move |request| receive(request, Arc::clone(&state)));
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
@@ -103,7 +141,7 @@ async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
 async fn receive(
     request: Request<Incoming>,
     state: Arc<Mutex<State>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Content>, io::Error> {
     let (head, body) = request.into_parts();
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let answer = {
@@ -117,10 +155,21 @@ async fn receive(
         });
         answer
     };
+    let response = |status: u16, is_endless| {
+        let location = head.uri.to_string();
+        let response = Response::builder().status(status).header("location", location);
+        Ok(response.body(Content { is_endless }).expect("a response"))
+    };
     match answer {
-        Answer::Status(status) => {
-            Ok(Response::builder().status(status).body(Full::default()).expect("a response"))
+        Answer::Status(status) => response(status, false),
+        Answer::Redirect => response(307, false),
+        Answer::Endless => response(200, true),
+        Answer::Slowly(time) => {
+            tokio::time::sleep(time).await;
+            response(200, false)
         }
+        // The connection is closed without an answer.
+        Answer::Reset => Err(io::Error::other("reset")),
         Answer::Never => std::future::pending().await,
     }
 }

@@ -23,6 +23,7 @@ pub mod model;
 pub mod notice;
 pub mod operator;
 pub mod origins;
+pub mod outbox;
 pub mod params;
 pub mod pipeline;
 pub mod policy;

@@ -1,4 +1,4 @@
-//! Notices: what a webhook is told of an activity. Written in the same batch as the activity, delivered later.
+//! What webhooks report of an activity. Queued in the same batch as the activity, delivered later.
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,12 @@ use serde_json::value::RawValue;
 use crate::answer::{CanFlags, activity_json};
 use crate::model::change::Write;
 use crate::model::record::Record;
-use crate::model::{ActivityRecord, FeatureName, Millis, Organization, layout};
+use crate::model::{ActivityRecord, FeatureName, Millis, Organization};
+use crate::outbox::{self, EventBody};
 use crate::refusal::Corrupt;
 use crate::world::World;
 
-/// A notice that waits for delivery.
+/// A delivery that waits, as earlier versions stored it: each with a body of its own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Notice {
     /// Organization that set the URL.
@@ -35,58 +36,38 @@ impl Record for Notice {
     const NOUN: &'static str = "notice";
 }
 
-/// Who is told: an organization, by one of its endpoints or by the URL of its feature.
-struct Receiver {
-    organization: OrganizationId,
-    endpoint: Option<EndpointId>,
-    url: String,
-}
+/// An endpoint, or the URL of the feature, and where it is called.
+type Receiver = (Option<EndpointId>, String);
 
-/// The notices of an activity's present state: for the organization's own receivers and for its parent's.
+/// The deliveries of an activity's present state: to the organization's own receivers and to those of its parent.
+///
+/// # Errors
+/// If the store cannot be read, or a record cannot be encoded.
 pub fn notices(
     world: &dyn World,
     organization: &Organization,
     activity: &ActivityRecord,
 ) -> Result<Vec<Write>, Corrupt> {
-    let mut receivers = receivers(organization);
-    if let Some(parent) = organization.head.parent
-        && let Some(parent) = world.organization(parent)?
-    {
-        receivers.extend(self::receivers(&parent));
-    }
-    if receivers.is_empty() {
+    let parent = organization.head.parent.map(|parent| world.organization(parent)).transpose()?.flatten();
+    let told = [Some(organization), parent.as_deref()].into_iter().flatten();
+    let told: Vec<(OrganizationId, Vec<Receiver>)> =
+        told.map(|one| (one.id(), receivers(one))).filter(|(_, receivers)| !receivers.is_empty()).collect();
+    if told.is_empty() {
         return Ok(Vec::new());
     }
-    let body = activity_json(activity, organization, CanFlags::default())?;
-    let flaw = Corrupt::Record("activity");
-    let body = String::from_utf8(body).map_err(|_| flaw.clone())?;
-    let body = RawValue::from_string(body).map_err(|_| flaw)?;
-    let votes = u32::try_from(activity.votes.len()).unwrap_or(u32::MAX);
-    let rows = receivers.into_iter().map(|Receiver { organization, endpoint, url }| {
-        let place = layout::notice(organization, endpoint, activity.id, votes);
-        let notice = Notice {
-            receiver: organization,
-            endpoint,
-            url,
-            activity: activity.id,
-            body: body.clone(),
-            attempts: 0,
-            due: activity.updated,
-        };
-        Write::put_new(place, &notice)
-    });
-    rows.collect()
+    let body = EventBody::from_json(activity_json(activity, organization, CanFlags::default())?)?;
+    let state = (activity.id, u32::try_from(activity.votes.len()).unwrap_or(u32::MAX));
+    let mut writes = Vec::new();
+    for (organization, receivers) in told {
+        writes.extend(outbox::queue(organization, receivers, state, &body, activity.updated)?);
+    }
+    Ok(writes)
 }
 
 fn receivers(organization: &Organization) -> Vec<Receiver> {
     let feature = organization.feature(FeatureName::Webhook).flatten();
-    let feature =
-        feature.map(|url| Receiver { organization: organization.id(), endpoint: None, url: url.to_owned() });
+    let feature = feature.map(|url| (None, url.to_owned()));
     let endpoints = organization.webhook_endpoints.iter().filter(|endpoint| endpoint.hears_of_activities());
-    let endpoints = endpoints.map(|endpoint| Receiver {
-        organization: organization.id(),
-        endpoint: Some(endpoint.id),
-        url: endpoint.url.clone(),
-    });
+    let endpoints = endpoints.map(|endpoint| (Some(endpoint.id), endpoint.url.clone()));
     feature.into_iter().chain(endpoints).collect()
 }

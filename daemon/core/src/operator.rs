@@ -6,11 +6,11 @@ use quorate_chain::transaction::{TransactionType, Unsigned};
 use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage,
-    PAGE_LIMIT, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
+    PAGE_LIMIT, ParkedDeliveries, ParkedPage, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
-use quorate_common::wire;
+use quorate_common::wire::{self, Timestamp};
 use quorate_policy::request::{kind_of, names_of};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,12 +19,13 @@ use crate::answer;
 use crate::consensus;
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
-use crate::model::layout;
+use crate::model::layout::{self, outbox::Destination};
 use crate::model::organization::Head;
 use crate::model::{
     ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey,
     Secret, SessionProfile, WalletAccount,
 };
+use crate::outbox;
 use crate::pipeline::{self, Voters};
 use crate::policy::{self, Decision, DenyErrors, Rule};
 use crate::records;
@@ -76,6 +77,43 @@ pub fn organizations(
         organizations.extend(found.map(|found| head(&found)));
     }
     Ok(OrganizationPage { organizations, next })
+}
+
+/// A page of what is parked in the outbox, behind a cursor of an earlier page.
+///
+/// # Errors
+/// If the cursor is none, or the store cannot be read.
+pub fn parked(world: &dyn World, after: Option<&str>, limit: usize) -> Result<ParkedPage, Refusal> {
+    let limit = limit.clamp(1, PAGE_LIMIT);
+    let after = after.map(|text| destination(text).ok_or(Intent::Cursor)).transpose()?;
+    let rows = outbox::parked(world.records(), after.as_ref(), limit)?;
+    let next = rows.last().filter(|_| rows.len() == limit).map(|(last, _)| match last.endpoint {
+        Some(endpoint) => format!("{}.{endpoint}", last.organization),
+        None => last.organization.to_string(),
+    });
+    let destinations = rows.into_iter().filter_map(|(destination, parked)| {
+        let parked = parked?;
+        Some(ParkedDeliveries {
+            organization_id: destination.organization,
+            endpoint_id: destination.endpoint,
+            parked: parked.parked,
+            unreadable: parked.unreadable,
+            first_parked_at: Timestamp::of_millis(parked.first),
+            last_parked_at: Timestamp::of_millis(parked.last),
+            oldest_activity_id: parked.oldest,
+            newest_activity_id: parked.newest,
+        })
+    });
+    Ok(ParkedPage { destinations: destinations.collect(), next })
+}
+
+/// The destination of a cursor: an organization, and its endpoint if it has one.
+fn destination(text: &str) -> Option<Destination> {
+    let (organization, endpoint) = match text.split_once('.') {
+        Some((organization, endpoint)) => (organization, Some(endpoint.parse().ok()?)),
+        None => (text, None),
+    };
+    Some(Destination { organization: organization.parse().ok()?, endpoint })
 }
 
 /// An organization with all that is bounded.

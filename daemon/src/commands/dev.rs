@@ -9,7 +9,6 @@ use quorate_common::bounded::{Email, Label};
 use quorate_common::console::Mode;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_core::limits::Limits;
-use quorate_core::policy::DenyErrors;
 use serde::{Deserialize, Serialize};
 use tracing::level_filters::LevelFilter;
 use zeroize::Zeroizing;
@@ -94,7 +93,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         webhooks: WebhookPolicy::dev(),
         mail: arguments.mail.clone().map(mail).transpose()?,
         founders: true,
-        deny_errors: DenyErrors::default(),
+        ..Outside::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
     let engine = service::open(&data, Limits::default(), &outside)?;

@@ -63,6 +63,7 @@ fn outside(config: &Config) -> Result<Outside, StartError> {
         mail: mail.transpose()?,
         founders: config.organizations.founding,
         deny_errors: config.policies.deny_errors,
+        outbox: config.limits.outbox,
     })
 }
 

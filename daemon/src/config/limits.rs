@@ -4,6 +4,8 @@ use quorate_core::limits::{LEAST_POLICY_STEPS, Limits as Resources};
 
 use super::section::Section;
 use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as DoorLimits, RequestLimits};
+use crate::outbox::OutboxLimits;
+use crate::outbox::limits::MOST_DELIVERIES;
 
 /// Most that a limit on things may be raised to: these lists are read as a whole.
 const MOST: u32 = 10_000;
@@ -13,6 +15,8 @@ const MOST_TRAFFIC: u32 = 1_000_000;
 const LEAST_ROWS: u32 = 2_000;
 /// Most places for reading that an organization can be given.
 const MOST_READERS: u32 = 64;
+/// Fewest bytes that a limit on bytes may be set to.
+const LEAST_BYTES: u32 = 64 * 1024;
 
 /// Most memory of request bodies that can be configured: one gibibyte.
 const MOST_BODY_BYTES: u32 = 1024 * 1024 * 1024;
@@ -30,6 +34,8 @@ pub struct Limits {
     pub requests: RequestLimits,
     /// How many of each thing.
     pub resources: Resources,
+    /// How much one organization may have in the outbox.
+    pub outbox: OutboxLimits,
 }
 
 impl Default for Limits {
@@ -39,6 +45,7 @@ impl Default for Limits {
             connections: HTTP_CONNECTIONS,
             requests: RequestLimits::default(),
             resources: Resources::default(),
+            outbox: OutboxLimits::default(),
         }
     }
 }
@@ -84,7 +91,8 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         ..usual
     };
     let resources = budgets(section, &resources);
-    Limits { requests_per_second: (rate > 0).then_some(rate), connections, requests, resources }
+    let outbox = outbox(section, default.outbox);
+    Limits { requests_per_second: (rate > 0).then_some(rate), connections, requests, resources, outbox }
 }
 
 fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimits {
@@ -126,6 +134,16 @@ fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
             .number("policy_steps_per_answer", LEAST_POLICY_STEPS..=1000 * MOST_TRAFFIC)
             .unwrap_or(usual.policy_steps_per_answer),
         ..usual.clone()
+    }
+}
+
+fn outbox(section: &mut Section<'_, '_>, default: OutboxLimits) -> OutboxLimits {
+    let most = u32::try_from(MOST_DELIVERIES).unwrap_or(u32::MAX);
+    let bytes = section.number("waiting_webhook_bytes", LEAST_BYTES..=u32::MAX);
+    OutboxLimits {
+        deliveries: section.number("webhook_deliveries", 1..=most).map_or(default.deliveries, size),
+        waiting: section.number("waiting_webhooks", 1..=MOST_TRAFFIC).map_or(default.waiting, size),
+        waiting_bytes: bytes.map_or(default.waiting_bytes, u64::from),
     }
 }
 

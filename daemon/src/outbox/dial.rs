@@ -33,6 +33,8 @@ const CONNECT: Duration = Duration::from_secs(3);
 const ADDRESSES: usize = 32;
 /// How much of an answer is read before it is dropped.
 const ANSWER_BYTES: usize = 8 * 1024;
+/// How long the body of an answer is read. Its status has come by then, so nothing depends on it.
+const ANSWER_TIME: Duration = Duration::from_secs(1);
 /// Largest head of an answer.
 const ANSWER_HEAD_BYTES: usize = 16 * 1024;
 
@@ -49,8 +51,10 @@ pub enum Outcome {
     Final(u16),
     /// We refused to deliver it, and would again.
     Refused(&'static str),
-    /// It may succeed later.
-    Retry(&'static str),
+    /// The receiver answered that it failed; it may succeed later.
+    Failed(u16),
+    /// The receiver did not answer; it may later.
+    Silent(&'static str),
 }
 
 /// Delivers webhooks. Cheap to clone.
@@ -96,11 +100,11 @@ impl Dialler {
         let answer = match timeout_at(until, self.exchange(url, request)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(outcome)) => return outcome,
-            Err(_) => return Outcome::Retry("no answer in time"),
+            Err(_) => return Outcome::Silent("no answer in time"),
         };
         let outcome = judge(answer.status);
         // Read so that a well-behaved receiver sees its answer taken. What it says changes nothing.
-        let _ = timeout_at(until, drop_body(answer.body)).await;
+        let _ = timeout(ANSWER_TIME, drop_body(answer.body)).await;
         outcome
     }
 
@@ -109,9 +113,9 @@ impl Dialler {
         if !url.is_tls {
             return converse(stream, request).await;
         }
-        let tls = self.tls.as_ref().ok_or(Outcome::Retry("no trusted certificate roots"))?;
+        let tls = self.tls.as_ref().ok_or(Outcome::Silent("no trusted certificate roots"))?;
         let name = server_name(&url.host).ok_or(Outcome::Refused("host cannot have a certificate"))?;
-        let stream = tls.connect(name, stream).await.map_err(|_| Outcome::Retry("TLS failed"))?;
+        let stream = tls.connect(name, stream).await.map_err(|_| Outcome::Silent("TLS failed"))?;
         converse(stream, request).await
     }
 
@@ -129,7 +133,7 @@ impl Dialler {
                 return Ok(stream);
             }
         }
-        Err(Outcome::Retry("cannot connect"))
+        Err(Outcome::Silent("cannot connect"))
     }
 
     async fn addresses(&self, url: &WebhookUrl) -> Result<Vec<IpAddr>, Outcome> {
@@ -140,7 +144,7 @@ impl Dialler {
         };
         match &self.names {
             Names::System => {
-                let unresolved = Outcome::Retry("name does not resolve");
+                let unresolved = Outcome::Silent("name does not resolve");
                 let found = tokio::net::lookup_host((name.as_str(), url.port)).await;
                 let addresses: Vec<IpAddr> = found.map_err(|_| unresolved)?.map(|found| found.ip()).collect();
                 if addresses.is_empty() { Err(unresolved) } else { Ok(addresses) }
@@ -207,7 +211,7 @@ async fn converse<Io>(stream: Io, request: Request<Full<Bytes>>) -> Result<Answe
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let broken = |_| Outcome::Retry("connection broke");
+    let broken = |_| Outcome::Silent("connection broke");
     let (mut sender, connection) = http1::Builder::new()
         .max_buf_size(ANSWER_HEAD_BYTES)
         .handshake(TokioIo::new(stream))
@@ -237,7 +241,7 @@ async fn drop_body((mut body, connection): (Incoming, Connection)) {
 fn judge(status: StatusCode) -> Outcome {
     match status.as_u16() {
         code @ 200..300 => Outcome::Delivered(code),
-        500..600 => Outcome::Retry("receiver failed"),
+        code @ 500..600 => Outcome::Failed(code),
         code => Outcome::Final(code),
     }
 }

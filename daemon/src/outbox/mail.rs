@@ -3,6 +3,7 @@
 //! A mail leaves the store when the server has taken it, or refused it for good, or after four days of attempts. A
 //! crash between taking and removing sends it twice, never not at all.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +16,15 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use quorate_core::mail::Mail;
 use quorate_core::model::change::Write;
 use quorate_core::model::layout::{Key, MAILS};
-use quorate_core::model::record::Record;
+use quorate_core::outbox::readable;
 use quorate_core::pipeline::Commit;
 use quorate_core::refusal::Corrupt;
-use quorate_core::world::{Page, World};
+use quorate_core::world::{Page, World as _};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use zeroize::Zeroizing;
 
+use super::pause::{Pause, Stopped};
 use super::schedule;
 use crate::clock::now;
 use crate::fail_points;
@@ -116,17 +118,19 @@ pub struct Postman {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     sender: Sender,
     metrics: Metrics,
-}
-
-/// One look at what waits.
-#[derive(Default)]
-struct Found {
-    due: Vec<(Key, Mail)>,
-    /// When the earliest of the others is due.
+    /// What was sent and is not recorded yet.
+    ended: Option<(Key, Mail, Sent)>,
+    /// Mails that cannot be read. They stay where they are.
+    unreadable: HashSet<Key>,
+    pause: Pause,
+    /// Where the next look goes on; nothing means from the start.
+    after: Option<Key>,
+    /// When the earliest mail is due of those that were looked at since the start.
     next: Option<u64>,
 }
 
 /// What became of one attempt.
+#[derive(Clone, Copy)]
 enum Sent {
     /// The server has it.
     Taken,
@@ -154,57 +158,88 @@ impl Postman {
         if let Some((name, password)) = settings.login {
             transport = transport.credentials(Credentials::new(name, password.to_string()));
         }
-        Ok(Self { turns, transport: transport.build(), sender: settings.sender, metrics })
+        Ok(Self {
+            turns,
+            transport: transport.build(),
+            sender: settings.sender,
+            metrics,
+            ended: None,
+            unreadable: HashSet::new(),
+            pause: Pause::default(),
+            after: None,
+            next: None,
+        })
     }
 
     /// Sends until `stop`. What is left then is sent after the next start.
-    pub async fn run(self, stop: CancellationToken) {
+    pub async fn run(mut self, stop: CancellationToken) {
+        let turns = Arc::clone(&self.turns);
         while !stop.is_cancelled() {
-            let found = self.look().unwrap_or_else(|corrupt| {
-                tracing::error!(cause = %corrupt, "mail cannot be read");
-                Found::default()
-            });
-            for (key, mail) in found.due {
-                let sent = tokio::select! {
-                    () = stop.cancelled() => return,
-                    sent = self.send(&mail) => sent,
-                };
-                self.settle(key, mail, sent).await;
-            }
-            let rest =
-                found.next.map_or(REST, |due| Duration::from_millis(due.saturating_sub(now())).min(REST));
+            let result = tokio::select! {
+                () = stop.cancelled() => return,
+                result = self.work() => result,
+            };
+            self.pause.note(result, "mail", now());
+            let rest = self.rest(now());
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.turns.world().mails.notified() => {}
+                () = turns.world().mails.notified() => {}
                 () = tokio::time::sleep(rest) => {}
             }
         }
     }
 
-    fn look(&self) -> Result<Found, Corrupt> {
+    /// Sends what is due among the next mails. Nothing is sent while what was sent before cannot be recorded.
+    async fn work(&mut self) -> Result<(), Stopped> {
+        if self.pause.holds(now()) {
+            return Ok(());
+        }
+        if !self.turns.takes_writes() {
+            return Err(Stopped::Writes);
+        }
+        self.record().await?;
+        for (key, mail) in self.look()? {
+            let sent = self.send(&mail).await;
+            self.ended = Some((key, mail, sent));
+            self.record().await?;
+        }
+        Ok(())
+    }
+
+    /// How long there is nothing to do, unless something comes.
+    fn rest(&self, now: u64) -> Duration {
+        let next = if self.after.is_some() { Some(now) } else { self.next };
+        let until = self.pause.until().or(next);
+        until.map_or(REST, |until| Duration::from_millis(until.saturating_sub(now)).min(REST))
+    }
+
+    /// Looks at a stretch of what waits.
+    fn look(&mut self) -> Result<Vec<(Key, Mail)>, Corrupt> {
         fail_points::reach("mail.read");
-        let mut found = Found::default();
-        let mut after: Option<Key> = None;
-        loop {
-            let page = Page { after: after.as_deref(), ..Page::first(MAILS, PASS) };
-            let rows = self.turns.world().records().page(page)?;
-            let last = rows.len() < PASS;
-            after = rows.last().map(|(key, _)| key.clone());
-            for (key, bytes) in rows {
-                let Ok(mail) = Mail::decode(&bytes) else {
+        if self.after.is_none() {
+            self.next = None;
+        }
+        let records = self.turns.world().records();
+        let keys = records.keys(Page { after: self.after.as_deref(), ..Page::first(MAILS, PASS) })?;
+        let is_full = keys.len() == PASS;
+        let mut due = Vec::new();
+        for key in &keys {
+            let Some(mail) = readable::<Mail>(records.read(key))? else {
+                // It may have been sent since its key was read.
+                if !records.keys(Page::first(key, 1))?.is_empty() && self.unreadable.insert(key.clone()) {
+                    self.metrics.delivery("unreadable");
                     tracing::error!("a mail cannot be read; it stays where it is");
-                    continue;
-                };
-                if mail.due <= now() {
-                    found.due.push((key, mail));
-                } else {
-                    found.next = Some(found.next.map_or(mail.due, |next| next.min(mail.due)));
                 }
-            }
-            if last || found.due.len() >= PASS {
-                return Ok(found);
+                continue;
+            };
+            if mail.due <= now() {
+                due.push((key.clone(), mail));
+            } else {
+                self.next = Some(self.next.map_or(mail.due, |next| next.min(mail.due)));
             }
         }
+        self.after = keys.into_iter().next_back().filter(|_| is_full);
+        Ok(due)
     }
 
     async fn send(&self, mail: &Mail) -> Sent {
@@ -231,40 +266,36 @@ impl Postman {
         }
     }
 
-    async fn settle(&self, key: Key, mail: Mail, sent: Sent) {
+    /// Makes durable what became of a mail. What cannot be recorded is remembered, and the mail is not sent again.
+    async fn record(&mut self) -> Result<(), Stopped> {
+        let Some((key, mail, sent)) = &self.ended else { return Ok(()) };
         let write = match sent {
-            Sent::Taken => {
-                self.metrics.delivery("delivered");
-                Write::remove(key)
-            }
-            Sent::Refused => {
-                self.metrics.delivery("refused");
-                Write::remove(key)
-            }
-            Sent::Later => {
-                self.metrics.delivery("failed");
-                postponed(key, mail)
-            }
+            Sent::Taken | Sent::Refused => Write::remove(key.clone()),
+            Sent::Later => postponed(key.clone(), mail)?,
         };
         let commit = Commit { writes: vec![write], ..Commit::default() };
         let recorded = self.turns.commit(commit).await;
         fail_points::reach("mail.settled");
-        if let Err(error) = recorded {
-            tracing::error!(cause = %error, "it cannot be recorded that a mail was sent; it is sent again");
-        }
+        recorded.map_err(|_| Stopped::Writes)?;
+        self.metrics.delivery(match sent {
+            Sent::Taken => "delivered",
+            Sent::Refused => "refused",
+            Sent::Later => "failed",
+        });
+        self.ended = None;
+        Ok(())
     }
 }
 
 /// Puts a mail back for later, or gives it up.
-fn postponed(key: Key, mut mail: Mail) -> Write {
-    mail.attempts = mail.attempts.saturating_add(1);
-    let Some(due) = schedule::next(mail.attempts, schedule::MAIL_ATTEMPTS, now()) else {
+fn postponed(key: Key, mail: &Mail) -> Result<Write, Corrupt> {
+    let attempts = mail.attempts.saturating_add(1);
+    let Some(due) = schedule::next(attempts, schedule::MAIL_ATTEMPTS, now()) else {
         tracing::warn!("a mail was given up");
-        return Write::remove(key);
+        return Ok(Write::remove(key));
     };
-    mail.due = due;
-    // A mail that was read from the store can be written there again.
-    Write::put(key.clone(), &mail).unwrap_or_else(|_| Write::remove(key))
+    let (to, subject, text) = (mail.to.clone(), mail.subject.clone(), mail.text.clone());
+    Write::put(key, &Mail { to, subject, text, attempts, due })
 }
 
 #[cfg(test)]

@@ -14,26 +14,52 @@ const FIRST: Duration = Duration::from_secs(5);
 /// Longest wait behind any failure.
 const LONGEST: Duration = Duration::from_hours(1);
 
+/// Longest rest of a receiver that was silent once; it doubles with each further silence.
+const FIRST_REST: Duration = Duration::from_secs(1);
+/// Longest rest of a silent receiver.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+
 /// How long to wait behind the `failed`-th of so many attempts, counted from 1; `None` when that was the last one.
 /// `random` spreads the wait evenly from zero to its upper bound, so that receivers are not hit in step.
 pub fn wait(failed: u32, attempts: u32, random: u64) -> Option<Duration> {
     if failed >= attempts {
         return None;
     }
-    let doublings = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
-    let bound = FIRST.saturating_mul(doublings).min(LONGEST);
+    Some(share(doubled(FIRST, failed).min(LONGEST), random))
+}
+
+/// When a receiver that did not answer so many times in a row is called again, in milliseconds since 1970: after half of
+/// the longest rest at least, so that it is not called all the time, and all of it at most.
+pub fn after_silence(silent: u32, now: u64) -> u64 {
+    let half = doubled(FIRST_REST, silent).min(LONGEST_REST) / 2;
+    let rest = half.saturating_add(share(half, random()));
+    now.saturating_add(millis(rest))
+}
+
+fn doubled(first: Duration, times: u32) -> Duration {
+    first.saturating_mul(1_u32.checked_shl(times.saturating_sub(1)).unwrap_or(u32::MAX))
+}
+
+/// A part of a duration, even over it.
+fn share(bound: Duration, random: u64) -> Duration {
     // The high half of the product is even over the bound, unlike a remainder.
     let share = (bound.as_millis() + 1).saturating_mul(u128::from(random)) >> u64::BITS;
-    Some(Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX)))
+    Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX))
+}
+
+fn random() -> u64 {
+    // Without randomness retries of many things come at once, which is a nuisance only.
+    getrandom::u64().unwrap_or_default()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// When the attempt behind the `failed`-th failure is due, in milliseconds since 1970.
 pub fn next(failed: u32, attempts: u32, now: u64) -> Option<u64> {
-    let mut random = [0; 8];
-    // Without randomness retries of many things come at once, which is a nuisance only.
-    let _ = getrandom::fill(&mut random);
-    let wait = wait(failed, attempts, u64::from_be_bytes(random))?;
-    Some(now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
+    let wait = wait(failed, attempts, random())?;
+    Some(now.saturating_add(millis(wait)))
 }
 
 #[cfg(test)]
@@ -66,5 +92,14 @@ mod tests {
         assert_eq!(wait(1, WEBHOOK_ATTEMPTS, u64::MAX / 2), Some(Duration::from_millis(2500)));
         assert_eq!(wait(199, MAIL_ATTEMPTS, u64::MAX), Some(LONGEST));
         assert_eq!(wait(200, MAIL_ATTEMPTS, u64::MAX), None);
+    }
+
+    #[test]
+    fn silent_receivers_rest_up_to_a_minute() {
+        for (silent, bound) in [(1, 1000), (2, 2000), (3, 4000), (6, 32_000), (7, 60_000), (u32::MAX, 60_000)]
+        {
+            let rest = after_silence(silent, 5) - 5;
+            assert!((bound / 2..=bound).contains(&rest), "{silent}: {rest}");
+        }
     }
 }

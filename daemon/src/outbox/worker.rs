@@ -1,242 +1,409 @@
-//! Delivers notices: in order for each activity and receiver, retried, and never forgotten by a crash, since a
-//! notice leaves the store only when it was delivered or given up.
+//! Delivers webhooks: in order for each activity and destination, retried, and kept over a crash, since a delivery leaves
+//! the store only when it was made, given up or parked.
+//!
+//! What became of a delivery is recorded before anything else is started. While it cannot be recorded, it is remembered
+//! here, and nothing is delivered: neither twice, nor what may never become durable.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
+use quorate_common::ids::OrganizationId;
+use quorate_core::model::Millis;
 use quorate_core::model::change::Write;
-use quorate_core::model::layout::{Key, NOTICES};
-use quorate_core::model::record::Record;
-use quorate_core::notice::Notice;
+use quorate_core::model::layout::Key;
+use quorate_core::model::layout::outbox::{DeliveryId, Destination, Lane};
+use quorate_core::outbox::{self, Delivery, Outcomes, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
 use quorate_core::refusal::Corrupt;
-use quorate_core::world::{Page, World};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::dial::{Dialler, Outcome};
-use super::receiver::{ReceiverPolicy, WebhookUrl};
-use super::schedule;
+use super::attempt::{Attempt, Courier, Fate};
+use super::limits::OutboxLimits;
+use super::pause::{Pause, Stopped};
+use super::receiver::ReceiverPolicy;
+use super::shares::{Shares, Slot};
 use crate::clock::now;
 use crate::fail_points;
 use crate::identity::Identity;
 use crate::telemetry::Metrics;
 use crate::turn::Turns;
 
-/// How many notices are looked at in one pass.
-const PASS: usize = 1024;
-/// How many deliveries run at once.
-const DELIVERIES: usize = 16;
-/// Longest rest between two passes.
+/// Longest time between two walks over the destinations for which something waits.
 const REST: Duration = Duration::from_secs(30);
-
-/// Who is told, and of what: one notice after the other.
-type Lane = (OrganizationId, Option<EndpointId>, ActivityId);
+/// How many destinations a walk finds before other work is done.
+const WALK: usize = 64;
+/// How many of the oldest deliveries of an organization are parked at once.
+const PARKED: usize = 256;
+/// What the log calls it.
+const WHAT: &str = "webhooks";
 
 /// Delivers what waits.
 pub struct Outbox {
-    turns: Arc<Turns>,
-    identity: Identity,
-    dialler: Arc<Dialler>,
-    policy: ReceiverPolicy,
-    metrics: Metrics,
+    courier: Courier,
+    limits: OutboxLimits,
+    shares: Shares,
+    /// Deliveries that run.
+    running: JoinSet<Attempt>,
+    under_way: HashMap<Id, Running>,
+    /// The lanes of what runs and of what is not recorded yet.
+    busy: HashSet<Lane>,
+    /// What is to be recorded.
+    ended: Vec<Ended>,
+    pause: Pause,
+    waiting: HashMap<OrganizationId, Waiting>,
+    /// Organizations that may have more waiting than they may.
+    over: BTreeSet<OrganizationId>,
+    /// Whether more can be parked at once.
+    is_parking: bool,
+    walk: Walk,
 }
 
-/// What became of one delivery.
+/// A delivery that runs.
+struct Running {
+    id: DeliveryId,
+    delivery: Delivery,
+    slot: Slot,
+}
+
+/// A delivery that ended and is not recorded yet.
 struct Ended {
-    lane: Lane,
-    key: Key,
-    notice: Notice,
-    outcome: Outcome,
+    id: DeliveryId,
+    /// Its time in the schedule.
+    due: Option<Millis>,
+    fate: Fate,
 }
 
-/// One pass over what waits.
-struct Found {
-    /// The first notice of each lane that is due.
-    due: Vec<(Key, Notice)>,
-    /// When the earliest of the others is due.
-    next: Option<u64>,
-    /// Where the next pass begins; nothing means from the start.
-    cursor: Option<Key>,
+/// What an organization has waiting.
+#[derive(Default)]
+struct Waiting {
+    usage: Usage,
+    /// Whether the log says that some of it was parked.
+    is_logged: bool,
+}
+
+/// A walk over the destinations for which something waits.
+enum Walk {
+    /// It goes on behind this one.
+    Under(Option<Destination>),
+    /// The next one begins then.
+    Rests(Millis),
 }
 
 impl Outbox {
     /// An outbox over these turns.
-    pub fn new(turns: Arc<Turns>, identity: Identity, policy: &ReceiverPolicy, metrics: Metrics) -> Self {
-        let dialler = Arc::new(Dialler::new(policy.clone()));
-        Self { turns, identity, dialler, policy: policy.clone(), metrics }
+    pub fn new(
+        turns: Arc<Turns>,
+        identity: Identity,
+        policy: &ReceiverPolicy,
+        limits: OutboxLimits,
+        metrics: Metrics,
+    ) -> Self {
+        Self {
+            courier: Courier::new(turns, identity, policy, metrics),
+            shares: Shares::new(limits.deliveries),
+            limits,
+            running: JoinSet::new(),
+            under_way: HashMap::new(),
+            busy: HashSet::new(),
+            ended: Vec::new(),
+            pause: Pause::default(),
+            waiting: HashMap::new(),
+            over: BTreeSet::new(),
+            is_parking: false,
+            walk: Walk::Under(None),
+        }
     }
 
     /// Delivers until `stop`. What is under way then is tried again after the next start.
-    pub async fn run(self, stop: CancellationToken) {
-        let mut under_way: HashSet<Lane> = HashSet::new();
-        let mut deliveries: JoinSet<Ended> = JoinSet::new();
-        let mut cursor: Option<Key> = None;
-        loop {
-            let found = self.look(cursor.as_deref(), &under_way).unwrap_or_else(|corrupt| {
-                tracing::error!(cause = %corrupt, "notices cannot be read");
-                Found { due: Vec::new(), next: None, cursor: None }
-            });
-            let mut waits = found.cursor.is_none();
-            for (key, notice) in found.due {
-                if deliveries.len() >= DELIVERIES {
-                    waits = true;
-                    break;
-                }
-                let lane = lane(&notice);
-                under_way.insert(lane);
-                deliveries.spawn(self.deliver(lane, key, notice));
+    pub async fn run(mut self, stop: CancellationToken) {
+        let turns = Arc::clone(&self.courier.turns);
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = self.convert() => {}
+        }
+        while !stop.is_cancelled() {
+            let result = self.work().await;
+            if self.pause.note(result, WHAT, now()) || turns.world().notices.take_unknown() {
+                // What the store holds may not be what was seen of it before.
+                self.walk = Walk::Under(None);
+                self.waiting.clear();
             }
-            cursor = found.cursor;
-            if !waits && !stop.is_cancelled() {
-                continue;
-            }
-            let rest =
-                found.next.map_or(REST, |due| Duration::from_millis(due.saturating_sub(now())).min(REST));
+            let rest = self.rest(now());
             tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.turns.world().notices.notified() => {}
+                () = stop.cancelled() => {}
+                () = turns.world().notices.added() => {}
                 () = tokio::time::sleep(rest) => {}
-                Some(ended) = deliveries.join_next() => if let Ok(ended) = ended {
-                    under_way.remove(&ended.lane);
-                    self.settle(ended).await;
-                },
+                Some(joined) = self.running.join_next_with_id() => self.join(joined),
             }
         }
     }
 
-    /// Looks at a stretch of what waits. A lane is looked at whole, so that its first notice is its first.
-    fn look(&self, after: Option<&[u8]>, under_way: &HashSet<Lane>) -> Result<Found, Corrupt> {
-        fail_points::reach("outbox.read");
-        let page = Page { after, ..Page::first(NOTICES, PASS) };
-        let rows = self.turns.world().records().page(page)?;
-        let full = rows.len() == PASS;
-        let last = rows.last().and_then(|(key, _)| activity_of(key)).map(<[u8]>::to_vec);
-        let one_activity = rows.first().and_then(|(key, _)| activity_of(key)) == last.as_deref();
-        let mut found = Found { due: Vec::new(), next: None, cursor: None };
-        let mut seen: HashSet<Lane> = HashSet::new();
-        for (key, bytes) in rows {
-            if full && !one_activity && activity_of(&key) == last.as_deref() {
+    /// Does what can be done now.
+    async fn work(&mut self) -> Result<(), Stopped> {
+        while let Some(joined) = self.running.try_join_next_with_id() {
+            self.join(joined);
+        }
+        if self.pause.holds(now()) {
+            return Ok(());
+        }
+        if !self.courier.turns.takes_writes() {
+            return Err(Stopped::Writes);
+        }
+        self.record(Vec::new()).await?;
+        self.arrive()?;
+        self.park().await?;
+        self.walk()?;
+        self.start().await
+    }
+
+    /// How long there is nothing to do, unless something comes.
+    fn rest(&self, now: Millis) -> Duration {
+        let walk = match self.walk {
+            Walk::Rests(until) if !self.is_parking => until,
+            _ => now,
+        };
+        let until =
+            self.pause.until().unwrap_or_else(|| self.shares.next().map_or(walk, |next| next.min(walk)));
+        Duration::from_millis(until.saturating_sub(now)).min(REST)
+    }
+
+    /// Takes note of what was queued since the last time.
+    fn arrive(&mut self) -> Result<(), Corrupt> {
+        for (organization, arrived) in self.courier.turns.world().notices.take() {
+            if let Some(Waiting { usage, .. }) = self.waiting.get_mut(&organization) {
+                usage.deliveries = usage.deliveries.saturating_add(arrived.usage.deliveries);
+                usage.bytes = usage.bytes.saturating_add(arrived.usage.bytes);
+            } else {
+                let usage = outbox::usage(self.courier.records(), organization)?;
+                self.waiting.insert(organization, Waiting { usage, is_logged: false });
+            }
+            self.over.insert(organization);
+            for destination in arrived.destinations {
+                self.shares.wake(destination, || self.courier.tenant(organization));
+            }
+        }
+        Ok(())
+    }
+
+    /// Parks the oldest deliveries of organizations that have more waiting than they may, some of each at once.
+    async fn park(&mut self) -> Result<(), Stopped> {
+        self.is_parking = false;
+        for organization in std::mem::take(&mut self.over) {
+            let Some(usage) = self.excess(organization) else { continue };
+            self.over.insert(organization);
+            self.park_oldest(organization, usage)?;
+            // Otherwise all of it is under way.
+            if !self.ended.is_empty() {
+                self.is_parking = true;
+                self.log_parked(organization);
+                self.record(Vec::new()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an organization has waiting, if that is more than it may.
+    fn excess(&self, organization: OrganizationId) -> Option<Usage> {
+        let usage = self.waiting.get(&organization)?.usage;
+        (usage.deliveries > self.limits.waiting || usage.bytes > self.limits.waiting_bytes).then_some(usage)
+    }
+
+    fn park_oldest(&mut self, organization: OrganizationId, mut usage: Usage) -> Result<(), Corrupt> {
+        let mut state = None;
+        for (id, due) in outbox::oldest(self.courier.records(), organization, PARKED)? {
+            let same = state == Some((id.activity, id.votes));
+            if !same && usage.deliveries <= self.limits.waiting && usage.bytes <= self.limits.waiting_bytes {
                 break;
             }
-            let notice = Notice::decode(&bytes)?;
-            let lane = lane(&notice);
-            if full {
-                found.cursor = Some(key.clone());
-            }
-            if !seen.insert(lane) || under_way.contains(&lane) {
+            if self.busy.contains(&id.lane()) {
                 continue;
             }
-            if notice.due <= now() {
-                found.due.push((key, notice));
-            } else {
-                found.next = Some(found.next.map_or(notice.due, |next| next.min(notice.due)));
+            usage.deliveries = usage.deliveries.saturating_sub(1);
+            if !same {
+                usage.bytes = usage.bytes.saturating_sub(id.size.into());
             }
+            state = Some((id.activity, id.votes));
+            self.ended.push(Ended { id, due, fate: Fate::Parked(ParkedFor::Limit) });
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn deliver(&self, lane: Lane, key: Key, notice: Notice) -> impl Future<Output = Ended> + use<> {
-        let dialler = Arc::clone(&self.dialler);
-        let headers = self.headers(&notice, &key);
-        let url = WebhookUrl::check(&notice.url, &self.policy);
-        async move {
-            fail_points::reach("outbox.send");
-            let outcome = match (url, headers) {
-                (Ok(url), Ok(headers)) => {
-                    let body = Bytes::from(notice.body.get().to_owned());
-                    dialler.post(&url, &headers, body).await
-                }
-                // What was allowed when it was set is not allowed any more.
-                (Err(why), _) => Outcome::Refused(why),
-                (_, Err(_)) => Outcome::Retry("it could not be signed"),
-            };
-            fail_points::reach("outbox.sent");
-            Ended { lane, key, notice, outcome }
-        }
-    }
-
-    /// The headers of one attempt. The event id stays the same over attempts; time and signature do not.
-    fn headers(&self, notice: &Notice, key: &[u8]) -> Result<Vec<(&'static str, String)>, Corrupt> {
-        let (key_id, time, event) = (self.identity.webhook_key_id(), now().to_string(), event_id(key));
-        let mut text = format!("v1.ed25519.{key_id}.{time}.{event}.").into_bytes();
-        text.extend_from_slice(notice.body.get().as_bytes());
-        Ok(vec![
-            ("x-turnkey-organization-id", notice.receiver.to_string()),
-            ("x-turnkey-event-type", "ACTIVITY_UPDATES".to_owned()),
-            ("x-turnkey-timestamp", time),
-            ("x-turnkey-webhook-version", "1".to_owned()),
-            ("x-turnkey-event-id", event),
-            ("x-turnkey-signature-key-id", key_id),
-            ("x-turnkey-signature-algorithm", "ed25519".to_owned()),
-            ("x-turnkey-signature-version", "v1".to_owned()),
-            ("x-turnkey-signature", self.identity.sign_webhook(text)?),
-        ])
-    }
-
-    /// Takes a delivered notice out of the store, and puts a failed one back for later.
-    async fn settle(&self, ended: Ended) {
-        let Ended { key, mut notice, outcome, .. } = ended;
-        let (receiver, activity) = (notice.receiver, notice.activity);
-        notice.attempts = notice.attempts.saturating_add(1);
-        let write = match outcome {
-            Outcome::Delivered(_) => {
-                self.metrics.delivery("delivered");
-                Write::remove(key)
-            }
-            Outcome::Final(status) => {
-                self.metrics.delivery("refused");
-                tracing::warn!(%receiver, %activity, status, "a webhook was refused for good");
-                Write::remove(key)
-            }
-            Outcome::Refused(why) => {
-                self.metrics.delivery("refused");
-                tracing::warn!(%receiver, %activity, why, "a webhook may not be delivered");
-                Write::remove(key)
-            }
-            Outcome::Retry(why) => {
-                self.metrics.delivery("failed");
-                tracing::warn!(%receiver, %activity, why, attempts = notice.attempts, "a webhook failed");
-                postponed(key, notice)
-            }
+    /// Says once, until less waits again, that an organization loses deliveries.
+    fn log_parked(&mut self, organization: OrganizationId) {
+        let Some(waiting) = self.waiting.get_mut(&organization).filter(|waiting| !waiting.is_logged) else {
+            return;
         };
-        let commit = Commit { writes: vec![write], ..Commit::default() };
-        fail_points::reach("outbox.settle");
-        let recorded = self.turns.commit(commit).await;
-        fail_points::reach("outbox.settled");
-        if let Err(error) = recorded {
-            tracing::error!(cause = %error, "a delivery cannot be recorded; it is made again after the next start");
+        waiting.is_logged = true;
+        tracing::warn!(
+            %organization,
+            waiting_webhooks = self.limits.waiting,
+            waiting_webhook_bytes = self.limits.waiting_bytes,
+            "more webhook deliveries wait than the limits allow: the oldest are parked, and not delivered any more"
+        );
+    }
+
+    /// Looks for destinations for which something waits, some at once.
+    fn walk(&mut self) -> Result<(), Corrupt> {
+        let mut after = match self.walk {
+            Walk::Under(after) => after,
+            Walk::Rests(until) if until <= now() => None,
+            Walk::Rests(_) => return Ok(()),
+        };
+        for _ in 0..WALK {
+            let Some(found) = outbox::next_destination(self.courier.records(), after.as_ref())? else {
+                self.walk = Walk::Rests(now().saturating_add(REST.as_secs().saturating_mul(1000)));
+                return Ok(());
+            };
+            if !self.shares.is_awake(&found) {
+                self.shares.wake(found, || self.courier.tenant(found.organization));
+            }
+            after = Some(found);
         }
+        self.walk = Walk::Under(after);
+        Ok(())
+    }
+
+    /// Starts deliveries for as long as there is room for them.
+    async fn start(&mut self) -> Result<(), Stopped> {
+        loop {
+            self.shares.tick(now());
+            let Some(destination) = self.shares.turn() else { return Ok(()) };
+            fail_points::reach("outbox.read");
+            let busy = &self.busy;
+            let look = outbox::look(self.courier.records(), &destination, now(), |lane| busy.contains(lane));
+            let look = look.inspect_err(|_| self.shares.rest(destination, now()))?;
+            if let Some((id, delivery)) = look.due {
+                self.start_one(id, delivery);
+            } else if !look.corrections.is_empty() || !look.unreadable.is_empty() {
+                self.shares.rest(destination, now());
+            } else if let Some(next) = look.next {
+                self.shares.rest(destination, next);
+            } else {
+                self.shares.idle(destination);
+            }
+            let parked = |(id, due)| Ended { id, due, fate: Fate::Parked(ParkedFor::Unreadable) };
+            self.ended.extend(look.unreadable.into_iter().map(parked));
+            self.record(look.corrections).await?;
+        }
+    }
+
+    fn start_one(&mut self, id: DeliveryId, delivery: Delivery) {
+        let Some(slot) = self.shares.start(id.destination, id.size) else { return };
+        self.busy.insert(id.lane());
+        let task = self.running.spawn(self.courier.clone().deliver(id, delivery.url.clone()));
+        self.under_way.insert(task.id(), Running { id, delivery, slot });
+    }
+
+    /// Takes note of how a delivery ended.
+    fn join(&mut self, joined: Result<(Id, Attempt), JoinError>) {
+        let (task, attempt) = match joined {
+            Ok(joined) => joined,
+            Err(error) => (error.id(), Attempt::NotPrepared(Corrupt::Invariant("a delivery ends"))),
+        };
+        let Some(Running { id, delivery, slot }) = self.under_way.remove(&task) else { return };
+        let due = delivery.due;
+        let (conduct, fate) = self.courier.judge(&id, delivery, attempt);
+        if self.shares.end(&slot, conduct, now()) {
+            let Destination { organization, endpoint } = id.destination;
+            let endpoint = endpoint.map(|endpoint| endpoint.to_string());
+            tracing::warn!(%organization, endpoint, "a webhook receiver does not answer; it is called less often");
+        }
+        self.ended.push(Ended { id, due: Some(due), fate });
+    }
+
+    /// Makes durable what became of deliveries. What cannot be recorded stays here, and is recorded later.
+    /// Corrections of the schedule that cannot be recorded are found again.
+    async fn record(&mut self, corrections: Vec<Write>) -> Result<(), Stopped> {
+        if self.ended.is_empty() && corrections.is_empty() {
+            return Ok(());
+        }
+        let mut outcomes = Outcomes::default();
+        for Ended { id, due, fate } in &self.ended {
+            match (fate, due) {
+                (Fate::Postponed(delivery), Some(due)) => outcomes.postpone(id, *due, delivery)?,
+                (Fate::Parked(why), due) => outcomes.park(*id, *due, *why),
+                (Fate::Gone | Fate::Postponed(_), due) => outcomes.end(*id, *due),
+            }
+        }
+        let outbox::Batch { mut writes, freed } = outcomes.finish(self.courier.records(), now())?;
+        writes.extend(corrections);
+        let commit = Commit { writes, ..Commit::default() };
+        fail_points::reach("outbox.settle");
+        let recorded = self.courier.turns.commit(commit).await;
+        fail_points::reach("outbox.settled");
+        recorded.map_err(|_| Stopped::Writes)?;
+        for Ended { id, fate, .. } in self.ended.drain(..) {
+            self.busy.remove(&id.lane());
+            if let Fate::Parked(why) = fate {
+                self.courier.metrics.delivery(match why {
+                    ParkedFor::Limit => "parked",
+                    ParkedFor::Unreadable => "unreadable",
+                });
+            }
+        }
+        for (organization, usage) in freed {
+            self.free(organization, usage);
+        }
+        Ok(())
+    }
+
+    fn free(&mut self, organization: OrganizationId, freed: Usage) {
+        let Some(waiting) = self.waiting.get_mut(&organization) else { return };
+        let usage = &mut waiting.usage;
+        usage.deliveries = usage.deliveries.saturating_sub(freed.deliveries);
+        usage.bytes = usage.bytes.saturating_sub(freed.bytes);
+        if usage.deliveries <= self.limits.waiting / 2 && usage.bytes <= self.limits.waiting_bytes / 2 {
+            waiting.is_logged = false;
+        }
+        if usage.deliveries == 0 {
+            self.waiting.remove(&organization);
+        }
+    }
+
+    /// Converts what an earlier version stored.
+    async fn convert(&mut self) {
+        let (mut after, mut unreadable, mut converted): (Option<Key>, u64, u64) = (None, 0, 0);
+        loop {
+            let step = self.convert_some(after.as_deref()).await;
+            match step {
+                Ok(step) => {
+                    unreadable = unreadable.saturating_add(step.unreadable);
+                    converted = converted.saturating_add(step.converted);
+                    after = step.next;
+                    if after.is_none() {
+                        break;
+                    }
+                    self.pause = Pause::default();
+                }
+                Err(stopped) => {
+                    self.pause.note(Err(stopped), WHAT, now());
+                    tokio::time::sleep(self.rest(now())).await;
+                }
+            }
+        }
+        if converted > 0 {
+            tracing::info!(converted, "webhook deliveries of an earlier version were converted");
+        }
+        if unreadable > 0 {
+            (0..unreadable).for_each(|_| self.courier.metrics.delivery("unreadable"));
+            tracing::error!(
+                unreadable,
+                "webhook deliveries of an earlier version cannot be read; they are skipped"
+            );
+        }
+    }
+
+    async fn convert_some(&self, after: Option<&[u8]>) -> Result<outbox::Conversion, Stopped> {
+        let mut step = outbox::convert(self.courier.records(), after)?;
+        if !step.writes.is_empty() {
+            let commit = Commit { writes: std::mem::take(&mut step.writes), ..Commit::default() };
+            self.courier.turns.commit(commit).await.map_err(|_| Stopped::Writes)?;
+        }
+        Ok(step)
     }
 }
 
-/// Puts a notice back for later, or gives it up.
-fn postponed(key: Key, mut notice: Notice) -> Write {
-    let Some(due) = schedule::next(notice.attempts, schedule::WEBHOOK_ATTEMPTS, now()) else {
-        tracing::warn!(receiver = %notice.receiver, activity = %notice.activity, "a webhook was given up");
-        return Write::remove(key);
-    };
-    notice.due = due;
-    // A notice that was read from the store can be written there again.
-    Write::put(key.clone(), &notice).unwrap_or_else(|_| Write::remove(key))
-}
-
-fn lane(notice: &Notice) -> Lane {
-    (notice.receiver, notice.endpoint, notice.activity)
-}
-
-/// The activity in the key of a notice.
-fn activity_of(key: &[u8]) -> Option<&[u8]> {
-    key.get(1..17)
-}
-
-/// Names an event by where its notice stands, so that it is the same at each attempt.
-fn event_id(key: &[u8]) -> String {
-    use sha2::{Digest, Sha256};
-    let mut bytes = [0; 16];
-    bytes.iter_mut().zip(Sha256::digest(key)).for_each(|(to, from)| *to = from);
-    ActivityId::random(bytes).to_string()
-}
+#[cfg(test)]
+mod tests;

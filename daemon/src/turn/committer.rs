@@ -14,6 +14,7 @@ use super::{Gone, Shared};
 use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
+use crate::outbox::arrivals::ByOrganization;
 use crate::store::{Batch, Group, StoreError, Verdict};
 
 /// How often it is tried to write again after a failure.
@@ -72,8 +73,8 @@ pub(super) struct Effects {
     pub(super) gone: Vec<Gone>,
     /// What the change feed tells.
     pub(super) news: Vec<console::Change>,
-    /// Whether notices wait.
-    pub(super) rings: bool,
+    /// Webhook deliveries that it queues.
+    pub(super) rings: ByOrganization,
     /// Whether mail waits.
     pub(super) mails: bool,
     /// Whether more has to be removed.
@@ -284,9 +285,7 @@ fn publish(shared: &Shared, effects: Effects) {
         shared.forget(&effects.gone);
     }
     shared.feed.publish(effects.news);
-    if effects.rings {
-        shared.notices.notify_one();
-    }
+    shared.notices.add(effects.rings);
     if effects.mails {
         shared.mails.notify_one();
     }

@@ -35,6 +35,7 @@ use crate::fail_points;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
+use crate::outbox::arrivals::{self, Arrivals};
 use crate::readers::Readers;
 use crate::store::Batch;
 pub use committer::{CommitError, Committer, Figures, StoreState};
@@ -102,8 +103,8 @@ pub struct Shared {
     outside: Outside,
     /// Tells the console what changed.
     pub feed: Feed,
-    /// Rings when notices were committed.
-    pub notices: tokio::sync::Notify,
+    /// Webhook deliveries that were committed.
+    pub notices: Arrivals,
     /// Rings when mail was committed.
     pub mails: tokio::sync::Notify,
     /// Rings when something was deleted of which more has to be removed.
@@ -129,7 +130,7 @@ impl Shared {
             limits,
             outside,
             feed: Feed::default(),
-            notices: tokio::sync::Notify::new(),
+            notices: Arrivals::default(),
             mails: tokio::sync::Notify::new(),
             leftovers: tokio::sync::Notify::new(),
             store_state: tokio::sync::Notify::new(),
@@ -419,7 +420,8 @@ impl Turns {
         let Commit { expect, absent, vacant, writes, after, set, news } = commit;
         let writes_some =
             |letter| writes.iter().any(|write| write.key.first() == Some(&letter) && write.value.is_some());
-        let [rings, mails, leaves] = [b'x', b'y', b'z'].map(writes_some);
+        let [mails, leaves] = [b'y', b'z'].map(writes_some);
+        let rings = arrivals::queued(&writes);
         let gone = writes.iter().filter_map(Gone::of).collect();
         let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
             log(Some(&corrupt));

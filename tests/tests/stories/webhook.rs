@@ -4,11 +4,16 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use hyper::Method;
 use quorate_tests::caller::Caller;
-use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::daemon::{Daemon, GLANCE, Options};
+use quorate_tests::disk::Disk;
+use quorate_tests::http::PATIENCE;
+use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::receiver::{Answer, Delivery, Receiver};
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
+use quorate_tests::webhook_faults::{self, CONDUCTS};
 use serde_json::{Value, json};
 
 const SET_FEATURE: &str = "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE";
@@ -23,7 +28,7 @@ async fn hook(caller: &Caller, receiver: &Receiver) {
 /// lost answer can cause, counts once.
 fn accepted(deliveries: &[Delivery]) -> HashMap<String, Vec<String>> {
     let mut seen: HashMap<String, Vec<String>> = HashMap::new();
-    for delivery in deliveries.iter().filter(|delivery| delivery.answer == Answer::Status(200)) {
+    for delivery in deliveries.iter().filter(|delivery| delivery.answer.takes()) {
         let text = |member: &str| delivery.body[member].as_str().unwrap_or_default().to_owned();
         let statuses = seen.entry(text("id")).or_default();
         if !statuses.contains(&text("status")) {
@@ -227,4 +232,130 @@ async fn endpoints_hear_what_they_subscribe_to() {
         .until("the update of the other wallet", |deliveries| is_told(deliveries, &untold, &["COMPLETED"]))
         .await;
     assert!(first.deliveries().iter().all(|delivery| delivery.body["id"] != untold["id"]));
+}
+
+/// A daemon whose webhooks may reach the loopback, with these limits.
+fn installed(limits: &str) -> Installation {
+    let installation = Installation::new("file = \"root.key\"");
+    installation.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\nfile = \"root.key\"\n\
+         [webhook]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]\n[limits]\n{limits}\n"
+    ));
+    installation
+}
+
+async fn endpoint(caller: &Caller, name: &str, receiver: &Receiver) {
+    let endpoint = json!({"name": name, "url": receiver.url(&format!("/{name}")),
+        "subscriptions": [{"eventType": "ACTIVITY_UPDATES"}]});
+    caller.completed("ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT", &endpoint).await;
+}
+
+#[tokio::test]
+async fn a_silent_receiver_of_one_organization_delays_no_other() {
+    let installation = installed("");
+    let keys = [Key::named("attacker"), Key::named("victim")];
+    let ids = [installation.found("attacker", &keys[0]).await, installation.found("victim", &keys[1]).await];
+    let served = installation.serve().await;
+    let [attacker, victim] = [0, 1].map(|place: usize| served.caller(&ids[place], keys[place].clone()));
+    let (silent, prompt) = (Receiver::start().await, Receiver::start().await);
+    silent.answer(Answer::Never);
+    let addresses =
+        [requests::make_wallet(&attacker, "attacker").await, requests::make_wallet(&victim, "victim").await];
+    for number in 0..10 {
+        endpoint(&attacker, &format!("e{number}"), &silent).await;
+    }
+    endpoint(&victim, "prompt", &prompt).await;
+    let long = "x".repeat(1_000_000);
+    for number in 0..20 {
+        attacker.completed(SIGN, &requests::sign(&addresses[0], &format!("{number} {long}"))).await;
+    }
+    for number in 0..5 {
+        let begun = Instant::now();
+        let told = victim.completed(SIGN, &requests::sign(&addresses[1], &format!("{number}"))).await;
+        prompt.until("the event of the other", |deliveries| is_told(deliveries, &told, &["COMPLETED"])).await;
+        // One attempt at a silent receiver takes ten seconds.
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn more_than_may_wait_is_parked_and_counted() {
+    let installation = installed("waiting_webhooks = 10");
+    let key = Key::named("parked");
+    let id = installation.found("parked", &key).await;
+    let served = installation.serve().await;
+    let alice = served.caller(&id, key);
+    let receiver = Receiver::start().await;
+    receiver.answer(Answer::Never);
+    let address = requests::make_wallet(&alice, "parked").await;
+    endpoint(&alice, "parked", &receiver).await;
+    let mut activities = Vec::new();
+    for number in 0..40 {
+        activities.push(alice.completed(SIGN, &requests::sign(&address, &format!("{number}"))).await);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let parked = loop {
+        let page = alice.call(Method::GET, "/console/v1/outbox/parked", &[], b"").await.json();
+        let parked = page["destinations"][0].clone();
+        if parked["parked"].as_u64() >= Some(30) {
+            break parked;
+        }
+        assert!(Instant::now() < deadline, "not parked in time: {page:#}");
+        tokio::time::sleep(GLANCE).await;
+    };
+    assert_eq!((&parked["organizationId"], &parked["unreadable"]), (&json!(id), &json!(0)));
+    assert!(parked["endpointId"].is_string() && parked["newestActivityId"].is_string(), "{parked:#}");
+    // The newest were kept.
+    receiver.answer(Answer::Status(200));
+    let newest = &activities[31..];
+    let all = |deliveries: &[Delivery]| newest.iter().all(|one| is_told(deliveries, one, &["COMPLETED"]));
+    let deliveries = receiver.until("the newest", all).await;
+    assert!(deliveries.iter().all(|delivery| delivery.body["id"] != activities[5]["id"]));
+}
+
+#[tokio::test]
+async fn receivers_do_nothing_to_signing() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let figures = webhook_faults::signing_beside(&daemon.root(0), 10, 2, 20).await;
+    assert_eq!(figures.len(), CONDUCTS.len());
+    // The true bound is measured on a machine that does nothing else; here a request that waited for a receiver shows.
+    for figures in &figures {
+        assert!(figures.p99 < Duration::from_secs(3), "{figures:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_floods_no_receiver() {
+    let Some(disk) = Disk::or_skip() else { return };
+    let daemon = Daemon::start_on(Options::quorum(1, 1), &disk.root().join("data")).await;
+    let alice = daemon.root(0);
+    let receiver = Receiver::start().await;
+    hook(&alice, &receiver).await;
+    let address = requests::make_wallet(&alice, "full").await;
+    // Deliveries are under way when the store fails.
+    receiver.answer(Answer::Slowly(Duration::from_millis(500)));
+    disk.fill();
+    let text = "x".repeat(1000);
+    let mut number = 0;
+    let failed = loop {
+        let reply = alice.submit(SIGN, &requests::sign(&address, &format!("{number} {text}"))).await;
+        if reply.status != 200 {
+            break reply.status;
+        }
+        number += 1;
+        assert!(number < 10_000, "the disk does not fill up");
+    };
+    assert_eq!(failed, 503);
+    receiver.answer(Answer::Status(200));
+    // As long as a flood of thousands took to come.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(3) {
+        let mut came: HashMap<String, usize> = HashMap::new();
+        for delivery in receiver.deliveries() {
+            let event = delivery.headers["x-turnkey-event-id"].to_str().expect("a text").to_owned();
+            *came.entry(event).or_default() += 1;
+        }
+        assert!(came.values().all(|count| *count <= 1), "{came:#?}");
+        tokio::time::sleep(GLANCE).await;
+    }
 }

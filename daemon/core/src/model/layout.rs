@@ -1,6 +1,8 @@
 //! Where each record stands in the store. Keys hold ids, times and keyed digests, never names or secrets;
 //! they begin with a letter for the kind of record and sort by time where there are many.
 
+pub mod outbox;
+
 use hmac::{Hmac, KeyInit, Mac};
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
@@ -190,6 +192,7 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
 pub fn may_be_long(key: &[u8]) -> bool {
     match key.first() {
         Some(b'a' | b'e' | b'i' | b'o' | b'x' | b'y') => true,
+        Some(&outbox::LETTER) => outbox::is_body(key),
         // Seeds and scalars are short; values of secrets need not be.
         Some(b's') => key.get(17) == Some(&b'v'),
         _ => false,
@@ -390,7 +393,7 @@ pub fn found_child(key: &[u8]) -> Option<OrganizationId> {
     Some(OrganizationId::from_bytes(key.get(34..50)?.try_into().ok()?))
 }
 
-/// A notice that waits for delivery. Ordered by activity, then by how many votes it had: each update adds one.
+/// A delivery that waits, in stores of earlier versions. Also names an event to its receiver, whatever the version.
 pub fn notice(
     receiver: OrganizationId,
     endpoint: Option<EndpointId>,
@@ -401,7 +404,12 @@ pub fn notice(
     key(b'x', &[activity.as_bytes(), &votes.to_be_bytes(), receiver.as_bytes(), endpoint])
 }
 
-/// All notices begin so.
+/// The number of votes in a key of [`notice`].
+pub fn notice_votes(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.get(17..21)?.try_into().ok()?))
+}
+
+/// All deliveries in stores of earlier versions begin so.
 pub const NOTICES: &[u8] = b"x";
 
 /// That a user of this id was there and is gone: nobody may take the id up again.

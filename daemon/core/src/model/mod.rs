@@ -5,6 +5,7 @@ pub mod activity;
 pub mod billing;
 pub mod change;
 mod contents;
+pub mod delivery;
 pub mod feature;
 pub mod import_target;
 pub mod invitation;

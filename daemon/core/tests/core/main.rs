@@ -29,6 +29,7 @@ mod house;
 mod invitations;
 mod limits;
 mod memory;
+mod outbox;
 mod outcomes;
 mod page;
 #[path = "../../../../tests/src/passkey.rs"]

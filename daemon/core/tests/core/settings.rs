@@ -1,7 +1,8 @@
 //! What kinds leave behind that set what an organization is, or end it, as queries and later requests show it.
 
+use quorate_core::model::layout::outbox::{DeliveryId, LETTER};
 use quorate_core::model::record::Record;
-use quorate_core::notice::Notice;
+use quorate_core::outbox::Delivery;
 use quorate_core::sweep;
 use serde_json::{Value, json};
 
@@ -27,10 +28,10 @@ fn pages_go_on_behind_a_child_that_was_deleted() {
     assert_eq!(next.iter().map(|one| one.organization_id).collect::<Vec<_>>(), [sibling.home]);
 }
 
-/// The receivers of the notices that wait.
+/// Where the deliveries go that wait.
 fn told(house: &House) -> Vec<String> {
-    let notices = house.memory.rows(b'x').map(|(_, bytes)| Notice::decode(bytes).expect("a notice decodes"));
-    notices.map(|notice| notice.url).collect()
+    let rows = house.memory.rows(LETTER).filter(|(key, _)| DeliveryId::of_key(key).is_some());
+    rows.map(|(_, bytes)| Delivery::decode(bytes).expect("a delivery decodes").url).collect()
 }
 
 #[test]

@@ -12,6 +12,7 @@ use quorate_common::ids::{
     SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_core::mail::Mail;
+use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
 use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
@@ -20,6 +21,7 @@ use quorate_core::model::{
     SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use quorate_core::notice::Notice;
+use quorate_core::outbox::{Delivery, EventBody, Parked};
 use quorate_core::secret;
 use serde_json::Value;
 
@@ -39,7 +41,7 @@ fn check<R: Record>(house: &House, is_it: impl Fn(&[u8]) -> bool) {
 fn check_as<R: Record>(name: &str, house: &House, is_it: impl Fn(&[u8]) -> bool) {
     let place = fixture(1, name);
     if golden::is_blessing() && !place.exists() {
-        let letters = [b'o', b'e', b'n', b'a', b'x', b'i'];
+        let letters = [b'o', b'e', b'n', b'a', b'p', b'i'];
         let rows = letters.into_iter().flat_map(|letter| house.memory.rows(letter));
         let (_, found) = rows.into_iter().find(|(key, _)| is_it(key)).expect("the house has one");
         let text = serde_json::to_string_pretty(&json::<R>(found)).expect("JSON serializes");
@@ -109,6 +111,9 @@ fn records_stay_readable() {
     check::<SmartContractInterface>(&house, entity(b'c'));
     check::<InterfaceText>(&house, |key| key[0] == b'i');
     check::<Mail>(&house, |_| false);
+    check::<Delivery>(&house, |key| DeliveryId::of_key(key).is_some());
+    check::<EventBody>(&house, outbox::is_body);
+    check::<Parked>(&house, |_| false);
 }
 
 #[test]
@@ -225,6 +230,12 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
     let interface = SmartContractInterfaceId::from_bytes([0x12; 16]);
     let entity = |entity: Entity| layout::entity(organization, entity);
     let at = 0x0102_0304_0506_0708;
+    let delivery = |endpoint| DeliveryId {
+        destination: Destination { organization, endpoint },
+        activity,
+        votes: 3,
+        size: 0x0001_0203,
+    };
     vec![
         ("organization", layout::organization(organization)),
         ("user", entity(Entity::User(UserId::from_bytes([0x66; 16])))),
@@ -250,6 +261,11 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
         ("notice", layout::notice(organization, None, activity, 3)),
         ("endpoint notice", layout::notice(organization, Some(endpoint), activity, 3)),
+        ("delivery", delivery(Some(endpoint)).key()),
+        ("feature delivery", delivery(None).key()),
+        ("scheduled delivery", delivery(Some(endpoint)).scheduled(at)),
+        ("event body", delivery(None).body()),
+        ("parked deliveries", delivery(Some(endpoint)).destination.parked()),
         ("mail", layout::mail(activity, 2)),
         ("departed", layout::departed(organization, UserId::from_bytes([0x66; 16]))),
         (

@@ -94,15 +94,15 @@ async fn statuses_decide() {
         ("HTTP/1.1 304 Not Modified\r\n\r\n", Outcome::Final(304)),
         ("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", Outcome::Final(400)),
         ("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n", Outcome::Final(429)),
-        ("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", Outcome::Retry("receiver failed")),
-        ("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Outcome::Retry("receiver failed")),
+        ("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", Outcome::Failed(500)),
+        ("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Outcome::Failed(503)),
         ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\ncut", Outcome::Delivered(200)),
-        ("SSH-2.0-OpenSSH\r\n", Outcome::Retry("connection broke")),
-        ("", Outcome::Retry("connection broke")),
+        ("SSH-2.0-OpenSSH\r\n", Outcome::Silent("connection broke")),
+        ("", Outcome::Silent("connection broke")),
     ] {
         check(Manner::Answers(answer), expected).await;
     }
-    check(Manner::Closes, Outcome::Retry("connection broke")).await;
+    check(Manner::Closes, Outcome::Silent("connection broke")).await;
 }
 
 #[tokio::test]
@@ -136,9 +136,9 @@ async fn redirects_are_not_followed() {
 
 #[tokio::test]
 async fn hostile_receivers_cost_little() {
-    check(Manner::Silent, Outcome::Retry("no answer in time")).await;
-    check(Manner::Dawdles, Outcome::Retry("no answer in time")).await;
-    check(Manner::FloodsHead, Outcome::Retry("connection broke")).await;
+    check(Manner::Silent, Outcome::Silent("no answer in time")).await;
+    check(Manner::Dawdles, Outcome::Silent("no answer in time")).await;
+    check(Manner::FloodsHead, Outcome::Silent("connection broke")).await;
     let (_, sent) = check(Manner::Floods, Outcome::Delivered(200)).await;
     // What the kernel's buffers took, not what we read.
     assert!(sent < 64 * 1024 * 1024, "{sent} bytes were taken");
@@ -174,12 +174,12 @@ async fn names_are_checked_by_their_addresses() {
 async fn nobody_there_and_no_certificate_are_tried_again() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let dialler = dialler(ReceiverPolicy::dev());
-    assert_eq!(post(&dialler, &format!("http://{closed}/")).await, Outcome::Retry("cannot connect"));
+    assert_eq!(post(&dialler, &format!("http://{closed}/")).await, Outcome::Silent("cannot connect"));
     let (address, task) = receiver(Manner::Closes).await;
     let without_roots = Dialler { tls: None, ..dialler.clone() };
     assert_eq!(
         post(&without_roots, &format!("https://{address}/")).await,
-        Outcome::Retry("no trusted certificate roots")
+        Outcome::Silent("no trusted certificate roots")
     );
     task.abort();
 }
@@ -221,10 +221,10 @@ async fn certificates_are_verified_by_name() {
     };
     let at = |name: &str| format!("https://{name}:{port}/");
     assert_eq!(post(&trusting, &at("receiver.example")).await, Outcome::Delivered(200));
-    assert_eq!(post(&trusting, &at("other.example")).await, Outcome::Retry("TLS failed"));
+    assert_eq!(post(&trusting, &at("other.example")).await, Outcome::Silent("TLS failed"));
     let untrusting = Dialler { names: trusting.names.clone(), ..dialler(ReceiverPolicy::dev()) };
     let outcome = post(&untrusting, &at("receiver.example")).await;
-    assert!(matches!(outcome, Outcome::Retry("TLS failed" | "no trusted certificate roots")), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Silent("TLS failed" | "no trusted certificate roots")), "{outcome:?}");
 }
 
 #[tokio::test]

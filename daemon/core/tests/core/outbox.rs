@@ -1,0 +1,284 @@
+//! The queue of webhook deliveries: what is next, what is stored once, what a look costs, and what becomes of rows that
+//! cannot be read or that an earlier version stored.
+
+use std::cell::Cell;
+
+use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
+use quorate_core::model::Millis;
+use quorate_core::model::change::Write;
+use quorate_core::model::layout::outbox::{DeliveryId, Destination, LETTER, Lane, is_body};
+use quorate_core::model::layout::{self, Key};
+use quorate_core::model::record::Record;
+use quorate_core::notice::Notice;
+use quorate_core::outbox::{self, Delivery, EventBody, Look, Outcomes, Parked, ParkedFor, Usage};
+use quorate_core::pipeline::Commit;
+use quorate_core::refusal::Corrupt;
+use quorate_core::world::{Page, Records};
+use serde_json::value::RawValue;
+
+use crate::memory::Memory;
+
+const ORGANIZATION: OrganizationId = OrganizationId::from_bytes([0x11; 16]);
+const DUE: Millis = 1000;
+
+fn endpoint(number: u8) -> Option<EndpointId> {
+    (number > 0).then(|| EndpointId::from_bytes([number; 16]))
+}
+
+fn destination(number: u8) -> Destination {
+    Destination { organization: ORGANIZATION, endpoint: endpoint(number) }
+}
+
+fn activity(number: u64) -> ActivityId {
+    ActivityId::timed(number, [7; 10])
+}
+
+fn body(text: &str) -> EventBody {
+    EventBody::from_json(format!("{{\"text\":\"{text}\"}}").into_bytes()).expect("it is JSON")
+}
+
+fn commit(memory: &mut Memory, writes: Vec<Write>) {
+    memory.commit(Commit { writes, ..Commit::default() });
+}
+
+/// Queues a state of an activity to these endpoints.
+fn queue(memory: &mut Memory, number: u64, votes: u32, endpoints: &[u8], due: Millis) {
+    let receivers = endpoints.iter().map(|number| (endpoint(*number), format!("https://{number}.example")));
+    let writes = outbox::queue(ORGANIZATION, receivers, (activity(number), votes), &body("text"), due);
+    commit(memory, writes.expect("it can be encoded"));
+}
+
+fn look(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Look {
+    outbox::look(memory, &destination(number), now, |lane| busy.contains(lane))
+        .expect("the store can be read")
+}
+
+fn due(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Option<(DeliveryId, Delivery)> {
+    let look = look(memory, number, now, busy);
+    assert!(look.corrections.is_empty() && look.unreadable.is_empty());
+    look.due
+}
+
+fn finish(memory: &mut Memory, outcomes: Outcomes) -> Option<Usage> {
+    let batch = outcomes.finish(memory, 5).expect("the store can be read");
+    commit(memory, batch.writes);
+    batch.freed.get(&ORGANIZATION).copied()
+}
+
+fn bodies(memory: &Memory) -> usize {
+    memory.rows(LETTER).filter(|(key, _)| is_body(key)).count()
+}
+
+#[test]
+fn a_body_is_stored_once_and_goes_with_the_last_delivery() {
+    let mut memory = Memory::default();
+    queue(&mut memory, 1, 1, &[0, 1, 2], DUE);
+    let size = u64::from(body("text").size());
+    assert_eq!(bodies(&memory), 1);
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("the store can be read");
+    assert_eq!(usage, Usage { deliveries: 3, bytes: size });
+    let ids: Vec<DeliveryId> =
+        [0, 1, 2].iter().map(|number| due(&memory, *number, DUE, &[]).expect("it is due").0).collect();
+    for id in &ids {
+        let text = outbox::body(&memory, id).expect("the store can be read").expect("there is a body");
+        assert_eq!(text, b"{\"text\":\"text\"}");
+    }
+    let mut outcomes = Outcomes::default();
+    outcomes.end(ids[1], Some(DUE));
+    assert_eq!(finish(&mut memory, outcomes), Some(Usage { deliveries: 1, bytes: 0 }));
+    assert_eq!(bodies(&memory), 1);
+    // The last two end at once.
+    let mut outcomes = Outcomes::default();
+    outcomes.end(ids[0], Some(DUE));
+    outcomes.end(ids[2], Some(DUE));
+    assert_eq!(finish(&mut memory, outcomes), Some(Usage { deliveries: 2, bytes: size }));
+    assert_eq!(memory.rows(LETTER).count(), 0);
+}
+
+#[test]
+fn states_of_an_activity_are_delivered_in_order() {
+    let mut memory = Memory::default();
+    queue(&mut memory, 1, 1, &[0], DUE);
+    queue(&mut memory, 1, 2, &[0], DUE + 1);
+    queue(&mut memory, 2, 1, &[0], DUE + 2);
+    let (first, delivery) = due(&memory, 0, DUE + 2, &[]).expect("it is due");
+    assert_eq!((first.activity, first.votes), (activity(1), 1));
+    // While the first state is under way, the other activity does not wait for it.
+    let (other, _) = due(&memory, 0, DUE + 2, &[first.lane()]).expect("it is due");
+    assert_eq!(other.activity, activity(2));
+    // When it failed, the second state waits for it, and the other activity still does not.
+    let mut outcomes = Outcomes::default();
+    let later = Delivery { attempts: 1, due: 5000, ..delivery };
+    outcomes.postpone(&first, DUE, &later).expect("it can be encoded");
+    assert_eq!(finish(&mut memory, outcomes), None);
+    let looked = look(&memory, 0, DUE + 2, &[]);
+    assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
+    commit(&mut memory, looked.corrections);
+    let looked = look(&memory, 0, 4999, &[other.lane()]);
+    assert!(looked.due.is_none() && looked.corrections.is_empty());
+    assert_eq!(looked.next, Some(5000));
+    let (again, delivery) = due(&memory, 0, 5000, &[other.lane()]).expect("it is due");
+    assert_eq!((again, delivery.attempts), (first, 1));
+    let mut outcomes = Outcomes::default();
+    outcomes.end(first, Some(5000));
+    finish(&mut memory, outcomes);
+    let (second, _) = due(&memory, 0, 5000, &[other.lane()]).expect("it is due");
+    assert_eq!((second.activity, second.votes), (activity(1), 2));
+}
+
+#[test]
+fn a_place_that_was_lost_or_left_is_corrected() {
+    let mut memory = Memory::default();
+    queue(&mut memory, 1, 1, &[0], DUE);
+    queue(&mut memory, 1, 2, &[0], DUE);
+    let (first, _) = due(&memory, 0, DUE, &[]).expect("it is due");
+    commit(&mut memory, vec![Write::remove(first.scheduled(DUE))]);
+    let looked = look(&memory, 0, DUE, &[]);
+    assert!(looked.due.is_none());
+    commit(&mut memory, looked.corrections);
+    assert_eq!(due(&memory, 0, DUE, &[]).map(|(id, _)| id), Some(first));
+    commit(&mut memory, vec![Write::remove(first.key())]);
+    let looked = look(&memory, 0, DUE, &[]);
+    assert_eq!(looked.due.map(|(id, _)| id.votes), Some(2));
+    commit(&mut memory, looked.corrections);
+    assert_eq!(memory.rows(LETTER).filter(|(key, _)| key.starts_with(b"ps")).count(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_counted_and_holds_up_nothing() {
+    let mut memory = Memory::default();
+    for number in 1..=3 {
+        queue(&mut memory, number, 1, &[0], DUE);
+    }
+    queue(&mut memory, 1, 2, &[0], DUE);
+    let (damaged, _) = due(&memory, 0, DUE, &[]).expect("it is due");
+    commit(&mut memory, vec![Write::mark(damaged.key(), b"\x09damaged")]);
+    let looked = look(&memory, 0, DUE, &[]);
+    assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
+    assert_eq!(looked.unreadable, [(damaged, Some(DUE))]);
+    let mut outcomes = Outcomes::default();
+    outcomes.park(damaged, Some(DUE), ParkedFor::Unreadable);
+    finish(&mut memory, outcomes);
+    // The next state of that activity is free now.
+    assert_eq!(due(&memory, 0, DUE, &[]).map(|(id, _)| (id.activity, id.votes)), Some((activity(1), 2)));
+    let id = due(&memory, 0, DUE, &[(destination(0), activity(1))]).expect("it is due").0;
+    commit(&mut memory, vec![Write::mark(id.body(), b"\x09damaged")]);
+    assert_eq!(outbox::body(&memory, &id), Ok(None));
+    let mut outcomes = Outcomes::default();
+    outcomes.park(id, Some(DUE), ParkedFor::Unreadable);
+    outcomes.park(due(&memory, 0, DUE, &[]).expect("it is due").0, Some(DUE), ParkedFor::Limit);
+    finish(&mut memory, outcomes);
+    let count = memory.read(&destination(0).parked()).expect("the store can be read").expect("there is one");
+    let expected =
+        Parked { parked: 1, unreadable: 2, first: 5, last: 5, oldest: activity(1), newest: activity(2) };
+    assert_eq!(Parked::decode(&count), Ok(expected));
+}
+
+/// Counts what is read.
+struct Counted<'a> {
+    memory: &'a Memory,
+    rows: Cell<usize>,
+}
+
+impl Counted<'_> {
+    fn counted<T>(&self, found: Vec<T>) -> Vec<T> {
+        self.rows.set(self.rows.get() + found.len().max(1));
+        found
+    }
+}
+
+impl Records for Counted<'_> {
+    fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
+        self.rows.set(self.rows.get() + 1);
+        self.memory.read(key)
+    }
+
+    fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
+        self.memory.page(page).map(|found| self.counted(found))
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt> {
+        self.memory.keys(page).map(|found| self.counted(found))
+    }
+}
+
+#[test]
+fn a_look_at_twenty_thousand_deliveries_reads_a_few_rows() {
+    let mut memory = Memory::default();
+    let mut writes = Vec::new();
+    for number in 0..20_000 {
+        let receivers = [(endpoint(u8::from(number % 100 == 0)), "https://example".to_owned())];
+        let state = (activity(number), 1);
+        writes.extend(
+            outbox::queue(ORGANIZATION, receivers, state, &body("text"), DUE + number).expect("rows"),
+        );
+    }
+    commit(&mut memory, writes);
+    let records = Counted { memory: &memory, rows: Cell::new(0) };
+    let mut after = None;
+    let mut destinations = 0;
+    while let Some(found) = outbox::next_destination(&records, after.as_ref()).expect("it can be read") {
+        after = Some(found);
+        destinations += 1;
+        let looked = outbox::look(&records, &found, u64::MAX, |_| false).expect("it can be read");
+        let (id, _) = looked.due.expect("something is due");
+        let mut outcomes = Outcomes::default();
+        outcomes.end(id, Some(DUE));
+        outcomes.finish(&records, 0).expect("it can be read");
+    }
+    assert_eq!(destinations, 2);
+    assert!(records.rows.get() < 100, "{} rows were read", records.rows.get());
+    let oldest = outbox::oldest(&memory, ORGANIZATION, 3).expect("it can be read");
+    let expected: Vec<_> = (0..3).map(|number| (activity(number), Some(DUE + number))).collect();
+    assert_eq!(oldest.iter().map(|(id, due)| (id.activity, *due)).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_an_earlier_version_stored_is_converted() {
+    let mut memory = Memory::default();
+    let notice = |number: u64, votes, endpoint, text: &str| {
+        let notice = Notice {
+            receiver: ORGANIZATION,
+            endpoint,
+            url: "https://example".to_owned(),
+            activity: activity(number),
+            body: RawValue::from_string(format!("{{\"text\":\"{text}\"}}")).expect("it is JSON"),
+            attempts: 3,
+            due: DUE,
+        };
+        let key = layout::notice(ORGANIZATION, endpoint, activity(number), votes);
+        Write::put_new(key, &notice).expect("it can be encoded")
+    };
+    let mut writes: Vec<Write> = (0..100).map(|number| notice(number, 1, None, "one")).collect();
+    writes.extend([
+        notice(5, 2, None, "two"),
+        notice(5, 1, endpoint(1), "one"),
+        notice(5, 1, endpoint(2), "one"),
+    ]);
+    let damaged = layout::notice(ORGANIZATION, None, activity(7), 9);
+    writes.push(Write::mark(damaged.clone(), b"\x01damaged"));
+    commit(&mut memory, writes);
+    let (mut after, mut steps, mut converted, mut unreadable) = (None::<Key>, 0, 0, 0);
+    loop {
+        let step = outbox::convert(&memory, after.as_deref()).expect("it can be read");
+        commit(&mut memory, step.writes);
+        (steps, converted, unreadable) =
+            (steps + 1, converted + step.converted, unreadable + step.unreadable);
+        after = step.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((steps, converted, unreadable), (2, 103, 1));
+    // The damaged row stays; all others are as if this version had queued them.
+    assert_eq!(memory.rows(b'x').map(|(key, _)| key.to_vec()).collect::<Vec<_>>(), [damaged]);
+    assert_eq!(bodies(&memory), 101);
+    let (id, delivery) = due(&memory, 2, DUE, &[]).expect("it is due");
+    assert_eq!((id.activity, id.votes, delivery.attempts, delivery.due), (activity(5), 1, 3, DUE));
+    let text = outbox::body(&memory, &id).expect("it can be read");
+    assert_eq!(text.as_deref(), Some(b"{\"text\":\"one\"}".as_slice()));
+    // A body that stands is not written again.
+    commit(&mut memory, vec![notice(5, 1, endpoint(3), "one")]);
+    let step = outbox::convert(&memory, None).expect("it can be read");
+    assert!(step.writes.iter().all(|write| !is_body(&write.key)));
+}
