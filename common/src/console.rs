@@ -14,6 +14,7 @@
 //! | `GET /console/v1/organizations/ID/policies/findings` | `{"findings": […]}`: what is suspicious, as `quorate policy lint --json` tells it |
 //! | `GET /console/v1/organizations/ID/activities/REF/explanation` | what each policy says of it, as `quorate policy explain --json` tells it |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
+//! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with those activities, at most [`PAGE_LIMIT`]; the others are not there |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
@@ -44,6 +45,32 @@ pub enum Mode {
     Production,
 }
 
+/// Why the daemon's store takes no writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreState {
+    /// Too little space is free. Reads go on.
+    Full,
+    /// A write failed, and the store is being opened again.
+    Recovering,
+    /// A state that this console does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The state of a store that takes no writes, for operators.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreStatus {
+    /// Why it takes none.
+    pub state: StoreState,
+    /// When it came into this state.
+    pub since: Timestamp,
+    /// The cause, as the store reports it.
+    #[serde(default)]
+    pub detail: String,
+}
+
 /// The daemon itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,6 +98,9 @@ pub struct DaemonStatus {
     /// Whether denying policies that fail over a request deny it.
     #[serde(default)]
     pub strict_deny_errors: bool,
+    /// State of the store; absent while it takes writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreStatus>,
 }
 
 /// An organization in a list.
@@ -185,6 +215,9 @@ pub struct ActivityPage {
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<ActivityId>,
+    /// How many activities wait for votes; only on the first page of a list of exactly those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
 }
 
 /// An activity in a list, with who decides it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
-use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL};
+use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
 use quorate_common::fault::{Code, Fault};
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use crate::clock::now;
 use crate::door::{Answer, Incoming};
 use crate::identity::Identity;
-use crate::turn::{Shared, Turns};
+use crate::turn::{self, Shared, Turns};
 
 /// How many events are read from the feed at once.
 const EVENTS: usize = 256;
@@ -126,6 +126,7 @@ impl Console {
             quorum_public_key: self.facts.identity.quorum_public_key(),
             keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
+            store: store_status(self.turns.store_state()),
         }
     }
 
@@ -136,6 +137,16 @@ impl Console {
         tokio::spawn(async move { feed(&shared, after, &sender).await });
         Answer::events(receiver)
     }
+}
+
+/// What operators are told of a store that takes no writes.
+fn store_status(state: turn::StoreState) -> Option<StoreStatus> {
+    let (state, since, detail) = match state {
+        turn::StoreState::Ready => return None,
+        turn::StoreState::Full { since, cause } => (StoreState::Full, since, cause),
+        turn::StoreState::Failed { since, cause } => (StoreState::Recovering, since, cause),
+    };
+    Some(StoreStatus { state, since: Timestamp::of_millis(since), detail })
 }
 
 fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
@@ -159,6 +170,7 @@ fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Refus
     let asked = ActivityQuery {
         statuses: query.list("status").iter().map(status).collect::<Result<_, _>>()?,
         types: query.list("type"),
+        ids: query.list("id").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
         after: query.id("after")?,
         limit: query.limit()?,
     };

@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use hyper::Method;
+use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, GLANCE};
 use quorate_tests::disk::Disk;
 use quorate_tests::http::PATIENCE;
 use quorate_tests::load::{Load, Mix, Unavailable};
 use quorate_tests::requests;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::calls::{RECOVERY, is_clean};
 use crate::promises::Promise;
@@ -55,11 +57,15 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
             running.until_acknowledged(5).await;
             disk.fill();
             refused += refusals(&daemon, &kept["id"]).await;
+            if recovers {
+                reports(&daemon, &[json!("full"), json!("recovering")]).await;
+            }
             disk.free();
             if recovers {
                 let begun = Instant::now();
                 running.acknowledged_anew(RECOVERY).await;
                 recovered.take(begun.elapsed());
+                reports(&daemon, &[Value::Null]).await;
                 running.stop();
                 running.join().await;
                 load.examine(&daemon).await;
@@ -87,8 +93,24 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
     ));
 }
 
+/// Waits until the console is told one of these states of the store.
+async fn reports(daemon: &Daemon, states: &[Value]) {
+    let root = daemon.root(0);
+    let operator = Caller::new(daemon.socket(), root.organization(), root.key().clone());
+    let begun = Instant::now();
+    loop {
+        let told = operator.call(Method::GET, "/console/v1/status", &[], b"").await.success();
+        let state = &told["store"]["state"];
+        if states.contains(state) {
+            return;
+        }
+        assert!(begun.elapsed() < RECOVERY, "the console is told {state}, not one of {states:?}");
+        tokio::time::sleep(GLANCE).await;
+    }
+}
+
 /// Writes and reads while the file system is full, until writes are refused. Returns how often they were.
-async fn refusals(daemon: &Daemon, kept: &serde_json::Value) -> usize {
+async fn refusals(daemon: &Daemon, kept: &Value) -> usize {
     let root = daemon.root(0);
     let (begun, mut refused, mut number) = (Instant::now(), 0, 0);
     while refused == 0 || begun.elapsed() < FULL {

@@ -81,17 +81,22 @@ async fn pass(
 
 /// Changes every intent in an answer, however deep. The bytes that people signed stay as they are.
 pub fn each_intent(value: &mut Value, forgery: &dyn Fn(&mut Value)) {
+    each_member(value, "intent", forgery);
+}
+
+/// Changes every member of this name in an answer, however deep.
+pub fn each_member(value: &mut Value, wanted: &str, forgery: &dyn Fn(&mut Value)) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if name == "intent" {
+                if name == wanted {
                     forgery(member);
                 } else {
-                    each_intent(member, forgery);
+                    each_member(member, wanted, forgery);
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| each_intent(item, forgery)),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_member(item, wanted, forgery)),
         _ => {}
     }
 }

@@ -93,3 +93,19 @@ pub async fn make_sub_organization(
     let result = caller.result(CREATE_SUB_ORGANIZATION, &sub_organization(name, root_users, threshold)).await;
     result["subOrganizationId"].as_str().expect("an organization id").to_owned()
 }
+
+/// Proposes so many tags, which must all wait for votes. Several are under way at once; none is proposed twice.
+pub async fn propose_tags(caller: &Caller, count: usize) {
+    const AT_ONCE: usize = 8;
+    let mut workers = tokio::task::JoinSet::new();
+    for worker in 0..AT_ONCE {
+        let caller = caller.clone();
+        workers.spawn(async move {
+            for number in (worker..count).step_by(AT_ONCE) {
+                let tag = json!({ "userTagName": format!("tag {number}"), "userIds": [] });
+                caller.waiting("ACTIVITY_TYPE_CREATE_USER_TAG", &tag).await;
+            }
+        });
+    }
+    workers.join_all().await;
+}

@@ -61,6 +61,12 @@ impl<'a> Canvas<'a> {
 
     /// Lines from `from` on. What does not fit is counted in the last row. Says nothing when it all fits.
     pub(crate) fn lines(&mut self, area: Rect, lines: &[Line], from: usize) {
+        self.pane(area, lines, from, true);
+    }
+
+    /// The same for one pane of several, of which one has the keys. `from` is lowered to what there is.
+    pub(crate) fn pane(&mut self, area: Rect, lines: &[Line], from: usize, has_keys: bool) {
+        let from = from.min(lines.len().saturating_sub(usize::from(area.height)));
         let height = usize::from(area.height);
         let rest = lines.get(from.min(lines.len())..).unwrap_or_default();
         let overflow = rest.len() > height;
@@ -68,7 +74,7 @@ impl<'a> Canvas<'a> {
             let down_row = u16::try_from(down).unwrap_or(u16::MAX);
             if overflow && down.saturating_add(1) == height {
                 let more = rest.len().saturating_sub(down);
-                self.row(area, down_row, &format!("  {more} more rows below: PgDn"), self.theme.faint());
+                self.row(area, down_row, &below(more, has_keys), self.theme.faint());
             } else {
                 self.row(area, down_row, &line.text, line.style);
             }
@@ -82,6 +88,7 @@ impl<'a> Canvas<'a> {
         count: usize,
         per_thing: usize,
         selected: usize,
+        has_keys: bool,
         made: impl Fn(usize) -> Vec<Line>,
     ) {
         let height = usize::from(area.height);
@@ -99,7 +106,7 @@ impl<'a> Canvas<'a> {
             self.row(area, u16::try_from(down).unwrap_or(u16::MAX), &line.text, line.style);
         }
         if below > 0 {
-            let text = format!("  {} more rows below: PgDn", below.saturating_add(1));
+            let text = self::below(below.saturating_add(1), has_keys);
             self.row(area, area.height.saturating_sub(1), &text, self.theme.faint());
         }
     }
@@ -150,6 +157,12 @@ impl<'a> Canvas<'a> {
             self.row(area, down, "", Theme::plain());
         }
     }
+}
+
+/// How many rows are below, and the keys that show them.
+fn below(rows: usize, has_keys: bool) -> String {
+    let noun = if rows == 1 { "row" } else { "rows" };
+    format!("  {rows} more {noun} below: {}", if has_keys { "PgDn" } else { "Tab, PgDn" })
 }
 
 /// Cuts an area in two, the first one `rows` high.

@@ -7,7 +7,7 @@ use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::app::{Effect, JournalLine, Model, Msg, update, view};
+use crate::app::{Effect, JournalLine, Model, Msg, drawn as was_drawn, update, view};
 use crate::ballot::Ballot;
 use crate::book::Book;
 use crate::clock::now_millis;
@@ -20,6 +20,7 @@ use crate::roster::Roster;
 use crate::session::Session;
 use crate::signals;
 use crate::term::{Input, Screen};
+use crate::text::clean;
 use crate::theme::Theme;
 
 /// How often time is looked at.
@@ -28,6 +29,8 @@ const TICK: Duration = Duration::from_millis(200);
 const FRAME: Duration = Duration::from_millis(100);
 /// How far drawings may come before their time, so that a key or an answer shows at once.
 const AHEAD: Duration = Duration::from_millis(400);
+/// How long the daemon may take to say whether user and key fit, before the console opens.
+const CHECK: Duration = Duration::from_secs(2);
 /// The least time between two drawings, in any case: what comes together is drawn together.
 const TOGETHER: Duration = Duration::from_millis(8);
 
@@ -35,6 +38,7 @@ const TOGETHER: Duration = Duration::from_millis(8);
 pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let roster = Roster::load(&session.folders.roster())?;
     let book = Book::load(&session.folders.book())?;
+    check(&session).await?;
     let session = Arc::new(session);
     let mut screen = Screen::take()?;
     let size = screen.terminal.size()?;
@@ -56,6 +60,7 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
         if model.dirty && Instant::now() >= due {
             screen.terminal.draw(|frame| view(&model, theme, frame))?;
             model.dirty = false;
+            was_drawn(&mut model);
             drawn = Instant::now();
             paced = paced.max(drawn) + FRAME;
         }
@@ -75,7 +80,7 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
         model.now = model.now.max(now_millis());
         for effect in update(&mut model, msg) {
             if matches!(effect, Effect::Order(_)) {
-                read_book(&mut model, &session, &results_in);
+                read_own_files(&mut model, &session, &results_in);
             }
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
@@ -94,10 +99,29 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     }
 }
 
-/// Reads the address book again before anything else is read: another terminal may have changed it.
-fn read_book(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
+/// Checks that user and key fit the organization, before anything is drawn. A daemon that does not answer is no reason not
+/// to open: the console says so, and checks as soon as there is one.
+async fn check(session: &Session) -> Result<(), Failure> {
+    if !session.identity().is_somebody() {
+        return Ok(());
+    }
+    let misfit = async {
+        session.greet().await.ok()?;
+        let id = session.organization_id().await.ok()?;
+        session.identity().misfit(&session.client.organization(id).await.ok()?)
+    };
+    match tokio::time::timeout(CHECK, misfit).await {
+        Ok(Some(misfit)) => Err(misfit),
+        Ok(None) | Err(_) => Ok(()),
+    }
+}
+
+/// Reads address book and known keys again before anything else is read: another terminal may have changed them.
+fn read_own_files(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
     let read = Book::load(&session.folders.book()).map(|book| model.book = book);
     trouble(read, "the address book could not be read", results);
+    let read = Roster::load(&session.folders.roster()).map(|roster| model.roster.merge(roster));
+    trouble(read, "the known keys could not be read", results);
 }
 
 /// Does what the state asks for. Returns whether the console goes on.
@@ -111,8 +135,8 @@ fn perform(
         // The loop does these, as it has the terminal.
         Effect::Edit(_) | Effect::Copy(_) => {}
         Effect::Export { name, text } => {
-            let told = match place::create_private(std::path::Path::new(&name), text.as_bytes()) {
-                Ok(()) => format!("written to {name}"),
+            let told = match place::create_beside(&name, text.as_bytes()) {
+                Ok(path) => format!("written to {}", clean(&path.display().to_string())),
                 Err(flaw) => format!("[!] nothing was written: {flaw}"),
             };
             let _ = results.send(Msg::Told(told));
@@ -136,7 +160,7 @@ fn perform(
                 roster.merge(stored);
                 roster.save(&path)
             });
-            trouble(saved, "the roster could not be saved", results);
+            trouble(saved, "the known keys could not be saved", results);
         }
         Effect::Journal(decision) => {
             let (line, ballot) = *decision;

@@ -142,13 +142,15 @@ async fn answer(
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
+            store: None,
         })),
         "organizations" => {
             ok(&json!(OrganizationPage { organizations: vec![record.organization.head], next: None }))
         }
         path if path == format!("organizations/{id}") => ok(&json!(record.organization)),
         path if path == format!("organizations/{id}/activities") => {
-            ok(&json!(ActivityPage { activities: vec![record.row], next: None }))
+            let waiting = Some(u64::from(record.row.activity.status == Status::ConsensusNeeded));
+            ok(&json!(ActivityPage { activities: vec![record.row], next: None, waiting }))
         }
         path => {
             let wanted = path.rsplit('/').next().unwrap_or_default();

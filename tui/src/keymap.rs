@@ -146,7 +146,8 @@ pub(crate) struct Command {
 }
 
 const LISTS: &[Place] = &[Place::Approvals, Place::Organizations, Place::Activities, Place::Policies];
-const PANES: &[Place] = &[Place::Organizations, Place::Policies];
+const PANES: &[Place] = &[Place::Approvals, Place::Organizations, Place::Policies];
+const SECTIONS: &[Place] = &[Place::Organizations, Place::Policies];
 const REVIEW: &[Place] = &[Place::Review];
 const COPIED: &[Place] = &[Place::Review, Place::Draft, Place::Policies];
 const DRAFT: &[Place] = &[Place::Draft];
@@ -263,7 +264,7 @@ pub(crate) static COMMANDS: [Command; 37] = [
         &[Key::Char('x')],
         "x",
         "reject...",
-        "begin to reject; one no is final",
+        "begin to reject; one rejection is final",
         "quorate reject REF",
         REVIEW,
     ),
@@ -331,7 +332,7 @@ pub(crate) static COMMANDS: [Command; 37] = [
         "",
         "the kind of things, or who would ask, to the left",
         "",
-        PANES,
+        SECTIONS,
     ),
     command(
         Action::Right,
@@ -340,7 +341,7 @@ pub(crate) static COMMANDS: [Command; 37] = [
         "kind",
         "the kind of things, or who would ask, to the right",
         "",
-        PANES,
+        SECTIONS,
     ),
     command(
         Action::Palette,

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+/// Most files that are written under numbers of one name.
+const NUMBERED: u32 = 100;
+
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlaceFlaw {
@@ -138,6 +141,22 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), PlaceFlaw> 
 /// Creates a file that must not exist yet, as a whole, readable by the owner only.
 pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<(), PlaceFlaw> {
     write_whole(path, bytes, RenameFlags::NOREPLACE)
+}
+
+/// Creates a file of this name in the folder where the program was started, or one with a number in its name if it is
+/// there already. Returns its whole path.
+pub(crate) fn create_beside(name: &str, bytes: &[u8]) -> Result<PathBuf, PlaceFlaw> {
+    let folder = std::env::current_dir().map_err(|error| system(Path::new("."), error))?;
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let numbered = (2..=NUMBERED).map(|number| folder.join(format!("{stem}-{number}.{ending}")));
+    let mut last = Err(PlaceFlaw::Exists(folder.join(name)));
+    for path in std::iter::once(folder.join(name)).chain(numbered) {
+        last = create_private(&path, bytes).map(|()| path);
+        if !matches!(last, Err(PlaceFlaw::Exists(_))) {
+            break;
+        }
+    }
+    last
 }
 
 fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), PlaceFlaw> {

@@ -1,7 +1,7 @@
-//! The keys that this console has seen, and when first: trust on first use, kept in the user's own state
-//! folder. The daemon cannot change what stands here; it can only add keys, and new ones are loud.
+//! Known keys, names and root quorums: trust on first use, kept in the user's own state folder. The daemon cannot
+//! change them; it can only add keys, and new ones are flagged. What it states differently is shown as different.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use quorate_common::console::OrganizationDetail;
@@ -30,6 +30,71 @@ struct Known {
     first_contact_millis: u64,
     /// First seen, by user and public key.
     keys: BTreeMap<UserId, BTreeMap<String, u64>>,
+    /// Root quorum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quorum: Option<Pin<KnownQuorum>>,
+    /// Names of users.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    names: BTreeMap<UserId, Pin<String>>,
+}
+
+/// A value that was pinned on first use, or accepted by the user since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Pin<T> {
+    /// The value.
+    pub(crate) value: T,
+    /// When it was seen first or accepted, milliseconds since 1970.
+    pub(crate) since_millis: u64,
+    /// Whether the user accepted it in place of another one.
+    #[serde(default)]
+    accepted: bool,
+}
+
+impl<T> Pin<T> {
+    /// Returns which of two pins holds: the one that was accepted last, else the one that was seen first.
+    fn stronger(self, other: Self) -> Self {
+        let is_other = match (self.accepted, other.accepted) {
+            (true, true) => other.since_millis > self.since_millis,
+            (false, false) => other.since_millis < self.since_millis,
+            (is_accepted, _) => !is_accepted,
+        };
+        if is_other { other } else { self }
+    }
+}
+
+/// A root quorum.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct KnownQuorum {
+    /// How many members must agree.
+    pub(crate) threshold: u32,
+    /// Members.
+    pub(crate) user_ids: BTreeSet<UserId>,
+}
+
+impl KnownQuorum {
+    /// Returns the quorum that the daemon states.
+    pub(crate) fn stated(organization: &OrganizationDetail) -> Self {
+        let quorum = &organization.head.root_quorum;
+        Self { threshold: quorum.threshold, user_ids: quorum.user_ids.iter().copied().collect() }
+    }
+
+    /// `2 of 3`.
+    pub(crate) fn short(&self) -> String {
+        format!("{} of {}", self.threshold, self.user_ids.len())
+    }
+}
+
+/// A user whose stated name is not the known one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Renamed {
+    /// User.
+    pub(crate) user: UserId,
+    /// Known name, and since when.
+    pub(crate) known: Pin<String>,
+    /// Name that the daemon states.
+    pub(crate) stated: String,
 }
 
 /// A key as it was seen.
@@ -94,11 +159,29 @@ impl Roster {
         self.seen().into_iter().filter(|seen| !is_held(seen)).collect()
     }
 
-    /// Takes in what another console of this user saw. Of each moment the earlier one holds.
+    /// Adds what another console of the same user saw. The earlier time of each key holds.
     pub(crate) fn merge(&mut self, other: Self) {
+        for (id, theirs) in &other.organizations {
+            let Some(ours) = self.organizations.get_mut(id) else { continue };
+            let quorums = ours.quorum.take().into_iter().chain(theirs.quorum.clone());
+            ours.quorum = quorums.reduce(Pin::stronger);
+            for (user, name) in &theirs.names {
+                let names = ours.names.remove(user).into_iter().chain(Some(name.clone()));
+                ours.names.extend(names.reduce(Pin::stronger).map(|name| (*user, name)));
+            }
+        }
+        self.import(other);
+    }
+
+    /// Adds what another user's console saw. The earlier time of each key holds; an own pin of a name or a quorum stays.
+    pub(crate) fn import(&mut self, other: Self) {
         for (id, theirs) in other.organizations {
             let ours = self.organizations.entry(id).or_insert_with(|| theirs.clone());
             ours.first_contact_millis = ours.first_contact_millis.min(theirs.first_contact_millis);
+            ours.quorum = ours.quorum.take().or(theirs.quorum);
+            for (user, name) in theirs.names {
+                ours.names.entry(user).or_insert(name);
+            }
             for (user, keys) in theirs.keys {
                 let held = ours.keys.entry(user).or_default();
                 for (key, seen) in keys {
@@ -109,14 +192,23 @@ impl Roster {
         }
     }
 
-    /// Takes in the keys of an organization. Returns whether there was a new one.
+    /// Pins what is not known yet of an organization: keys, names and the root quorum. Returns whether anything was new.
     pub(crate) fn see(&mut self, organization: &OrganizationDetail, now: u64) -> bool {
         let mut changed = false;
         let known = self.organizations.entry(organization.head.organization_id).or_insert_with(|| {
             changed = true;
-            Known { first_contact_millis: now, keys: BTreeMap::new() }
+            Known { first_contact_millis: now, ..Known::default() }
         });
+        if known.quorum.is_none() {
+            changed = true;
+            let value = KnownQuorum::stated(organization);
+            known.quorum = Some(Pin { value, since_millis: now, accepted: false });
+        }
         for user in &organization.users {
+            known.names.entry(user.user_id).or_insert_with(|| {
+                changed = true;
+                Pin { value: user.user_name.clone(), since_millis: now, accepted: false }
+            });
             let keys = known.keys.entry(user.user_id).or_default();
             for key in user.public_keys() {
                 keys.entry(canonical(key)).or_insert_with(|| {
@@ -126,6 +218,52 @@ impl Roster {
             }
         }
         changed
+    }
+
+    /// The root quorum as it is known.
+    pub(crate) fn quorum(&self, organization: OrganizationId) -> Option<&Pin<KnownQuorum>> {
+        self.organizations.get(&organization)?.quorum.as_ref()
+    }
+
+    /// The name of a user as it is known.
+    pub(crate) fn name(&self, organization: OrganizationId, user: UserId) -> Option<&str> {
+        self.organizations.get(&organization)?.names.get(&user).map(|name| name.value.as_str())
+    }
+
+    /// Returns the users whose stated names are not the known ones.
+    pub(crate) fn renamed(&self, organization: &OrganizationDetail) -> Vec<Renamed> {
+        let Some(known) = self.organizations.get(&organization.head.organization_id) else {
+            return Vec::new();
+        };
+        let renamed = organization.users.iter().filter_map(|user| {
+            let name = known.names.get(&user.user_id).filter(|name| name.value != user.user_name)?;
+            Some(Renamed { user: user.user_id, known: name.clone(), stated: user.user_name.clone() })
+        });
+        renamed.collect()
+    }
+
+    /// Pins the root quorum that the daemon states in place of the known one.
+    pub(crate) fn accept_quorum(&mut self, organization: &OrganizationDetail, now: u64) {
+        if let Some(known) = self.organizations.get_mut(&organization.head.organization_id) {
+            let value = KnownQuorum::stated(organization);
+            known.quorum = Some(Pin { value, since_millis: now, accepted: true });
+        }
+    }
+
+    /// Pins the names that the daemon states in place of those that differ.
+    pub(crate) fn accept_names(&mut self, organization: &OrganizationDetail, now: u64) {
+        let renamed = self.renamed(organization);
+        if let Some(known) = self.organizations.get_mut(&organization.head.organization_id) {
+            let names = renamed
+                .into_iter()
+                .map(|one| (one.user, Pin { value: one.stated, since_millis: now, accepted: true }));
+            known.names.extend(names);
+        }
+    }
+
+    /// The organizations that are known, with their root quorums.
+    pub(crate) fn quorums(&self) -> impl Iterator<Item = (OrganizationId, &Pin<KnownQuorum>)> {
+        self.organizations.iter().filter_map(|(id, known)| Some((*id, known.quorum.as_ref()?)))
     }
 
     /// When the key was first seen for that user.
@@ -203,5 +341,38 @@ mod tests {
         assert_eq!((seen(0), seen(2)), (Some(5), Some(9)));
         std::fs::write(&path, b"{}x").unwrap();
         assert!(matches!(Roster::load(&path), Err(PlaceFlaw::Content(_))));
+    }
+
+    #[test]
+    fn pins_hold_until_they_are_accepted() {
+        let (before, id) = (Stage::new(3, 2).organization(), Stage::id());
+        let mut after = Stage::new(3, 1).organization();
+        after.users[0].user_name = "jo".to_owned();
+        let mut roster = Roster::default();
+        assert!(roster.see(&before, 10));
+        assert!(!roster.see(&after, 20), "a stated change pins nothing");
+        let known =
+            |roster: &Roster| (roster.quorum(id).unwrap().value.threshold, roster.renamed(&after).len());
+        assert_eq!(known(&roster), (2, 1));
+        let mut accepted = roster.clone();
+        accepted.accept_quorum(&after, 30);
+        accepted.accept_names(&after, 30);
+        assert_eq!(known(&accepted), (1, 0));
+        // Another console of this user that still runs writes its older pins; the accepted ones hold.
+        let (mut one, mut other) = (roster.clone(), accepted.clone());
+        one.merge(accepted.clone());
+        other.merge(roster.clone());
+        assert_eq!((known(&one), known(&other)), ((1, 0), (1, 0)));
+        // Somebody else's pins do not replace own ones.
+        roster.import(accepted.clone());
+        assert_eq!(known(&roster), (2, 1));
+        assert_eq!(Roster::parse(accepted.text().as_bytes()).unwrap(), accepted);
+        // A file of an earlier version has keys only.
+        let mut old: serde_json::Value = serde_json::from_str(&roster.text()).unwrap();
+        let organization = old["organizations"][id.to_string()].as_object_mut().unwrap();
+        organization.remove("quorum");
+        organization.remove("names");
+        let mut old = Roster::parse(old.to_string().as_bytes()).unwrap();
+        assert!(old.quorum(id).is_none() && old.see(&before, 40) && old.quorum(id).is_some());
     }
 }

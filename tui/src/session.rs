@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quorate_common::activity::Activity;
+use quorate_common::activity::{Activity, Status};
 use quorate_common::console::{ActivityRow, DaemonStatus, Mode, OrganizationDetail};
 use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
@@ -18,12 +18,12 @@ use crate::config::Config;
 use crate::failure::{Exit, Failure};
 use crate::journal::{self, Entry};
 use crate::keys::file::KeyFile;
-use crate::keys::passphrase;
+use crate::keys::{canonical, passphrase};
 use crate::link::Client;
 use crate::place::{self, Folders, PlaceFlaw};
-use crate::proof::{Evidence, Review, Viewer};
+use crate::proof::{BURST, BURST_MILLIS, Evidence, Review, Sibling, Siblings, Viewer, rival};
 use crate::roster::Roster;
-use crate::text::clean;
+use crate::text::{clean, quoted};
 
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
@@ -127,6 +127,50 @@ impl Identity {
         };
         let user = if self.wanted_user.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
         Viewer { organization: self.viewer.organization, user }
+    }
+
+    /// Whether a user or a key is named, so that they have to fit the organization.
+    pub(crate) const fn is_somebody(&self) -> bool {
+        self.wanted_user.is_some() || self.viewer.user.is_some() || self.public_key.is_some()
+    }
+
+    /// Why the user and the key do not fit an organization, if so: the user must be in it, and the key must be the user's.
+    pub(crate) fn misfit(&self, organization: &OrganizationDetail) -> Option<Failure> {
+        let id = organization.head.organization_id;
+        let is_wanted = |user: &&User| match &self.wanted_user {
+            Some(name) => user.user_name == *name,
+            None => Some(user.user_id) == self.viewer.user,
+        };
+        let mut wanted = organization.users.iter().filter(is_wanted);
+        let user = wanted.next();
+        let named = self.wanted_user.clone().or_else(|| self.viewer.user.map(|user| user.to_string()));
+        match (&named, user) {
+            (Some(name), None) => {
+                return Some(Failure::new(
+                    Exit::NotFound,
+                    format!("user {} is not in organization {id}", quoted(name)),
+                ));
+            }
+            (Some(name), Some(_)) if wanted.next().is_some() => {
+                let text =
+                    format!("several users of organization {id} are named {}: give the id", quoted(name));
+                return Some(Failure::new(Exit::Usage, text));
+            }
+            _ => {}
+        }
+        let public = self.public_key.as_ref()?;
+        let has = |user: &User| {
+            let mut keys = user.api_keys.iter();
+            keys.any(|key| canonical(&key.credential.public_key) == canonical(public))
+        };
+        let key = quoted(self.key_name.as_deref().unwrap_or_default());
+        let text = match user {
+            Some(user) if has(user) => return None,
+            Some(user) => format!("key {key} is not an API key of user {}", quoted(&user.user_name)),
+            None if organization.users.iter().any(has) => return None,
+            None => format!("key {key} is not an API key of any user of organization {id}"),
+        };
+        Some(Failure::new(Exit::Denied, text))
     }
 
     /// Why this daemon will not do, if so: a credentials file is for DEV daemons only.
@@ -243,6 +287,24 @@ impl Session {
         }
     }
 
+    /// Asks the daemon who it is, and checks that the user and the key, if they are named, fit the organization.
+    pub(crate) async fn enter(&self) -> Result<DaemonStatus, Failure> {
+        let status = self.greet().await?;
+        if self.identity().is_somebody() {
+            self.organization().await?;
+        }
+        Ok(status)
+    }
+
+    /// The organization, once it is checked that the user and the key fit it.
+    pub(crate) async fn organization(&self) -> Result<OrganizationDetail, Failure> {
+        let organization = self.client.organization(self.organization_id().await?).await?;
+        match self.identity().misfit(&organization) {
+            Some(misfit) => Err(misfit),
+            None => Ok(organization),
+        }
+    }
+
     /// The organization: the pinned one, or the only one there is.
     pub(crate) async fn organization_id(&self) -> Result<OrganizationId, Failure> {
         if let Some(id) = self.viewer.organization {
@@ -287,7 +349,10 @@ impl Session {
         self.greet().await?;
         let id = self.organization_id().await?;
         let record = self.client.record(id, &reference).await?;
-        let siblings = self.waiting(id).await?;
+        if let Some(misfit) = self.identity().misfit(&record.organization) {
+            return Err(misfit);
+        }
+        let siblings = self.siblings(id, &record.row.activity).await?;
         let roster = remember(&self.folders, &record.organization)?;
         let book = Book::load(&self.folders.book())?;
         let viewer = self.viewer_in(&record.organization);
@@ -302,9 +367,47 @@ impl Session {
         }))
     }
 
-    /// All activities of the organization that wait, up to a page.
+    /// All activities of the organization that wait.
     pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>, Failure> {
-        Ok(self.client.waiting(id).await?.0)
+        let mut rows = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.client.waiting(id, after).await?;
+            rows.extend(page.activities);
+            after = page.next;
+            if after.is_none() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// The other waiting activities that flags of this one depend on, which are few of all that wait.
+    async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings, Failure> {
+        let mut found = Vec::new();
+        if let Some(rival) = rival(&activity.activity_type) {
+            let types = [rival.to_owned()];
+            let page = self.client.activities(id, &[Status::ConsensusNeeded], &types, None, 2).await?;
+            found.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
+        }
+        let proposer = activity.votes.first().map(|vote| vote.user_id);
+        let since = now_millis().saturating_sub(BURST_MILLIS);
+        let mut recent: Vec<Sibling> = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.client.waiting(id, after).await?;
+            let siblings = page.activities.iter().filter_map(|row| Sibling::of(&row.activity));
+            let all: Vec<Sibling> = siblings.collect();
+            let is_old = all.iter().any(|sibling| sibling.created < since);
+            // One that was found by its type already would count twice as a rival.
+            let own = all.into_iter().filter(|sibling| sibling.proposer == proposer);
+            recent.extend(own.map(|sibling| Sibling { rival: None, ..sibling }));
+            after = page.next;
+            if is_old || after.is_none() || recent.len() > BURST {
+                break;
+            }
+        }
+        let rivals = found.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
+        Ok(rivals.chain(recent).collect())
     }
 
     /// Unlocks the key, asking for the passphrase where one is needed.
@@ -327,7 +430,7 @@ impl Session {
     }
 }
 
-/// Takes the organization's keys into the roster and returns it.
+/// Adds what is new of the organization to the known keys and returns them.
 pub(crate) fn remember(folders: &Folders, organization: &OrganizationDetail) -> Result<Roster, Failure> {
     let path = folders.roster();
     let mut roster = Roster::load(&path)?;

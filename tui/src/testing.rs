@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::ballot::Ballot;
 use crate::book::Book;
-use crate::proof::{Evidence, Review, Viewer};
+use crate::proof::{Evidence, Review, Siblings, Viewer};
 use crate::roster::Roster;
 
 /// The moment of every test: 2026-11-21 09:24:00 UTC.
@@ -357,7 +357,7 @@ impl Stage {
         let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
         Review::of(&Evidence {
             record,
-            siblings: &[],
+            siblings: &Siblings::default(),
             roster: &roster,
             book: &Book::EMPTY,
             viewer: &viewer,

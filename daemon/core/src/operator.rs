@@ -36,6 +36,8 @@ use crate::world::{Order, Page, World};
 
 /// How many bytes of activities one page may hold; a page that would hold more ends early.
 const PAGE_BYTES: usize = 1024 * 1024;
+/// How many keys are counted at once.
+const COUNTED: usize = 1000;
 
 /// Which activities to list.
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ pub struct ActivityQuery {
     pub statuses: Vec<Status>,
     /// Types by name; empty means all.
     pub types: Vec<String>,
+    /// Only these activities; statuses and types do not matter then.
+    pub ids: Vec<ActivityId>,
     /// Continue behind this one.
     pub after: Option<ActivityId>,
     /// Page size, at most [`PAGE_LIMIT`].
@@ -218,10 +222,17 @@ pub fn activities(
     let number = |name: &String| kinds::number_of(name).ok_or(Refusal::Intent(Intent::Type));
     let numbers = query.types.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let filter = ActivityFilter { statuses: &query.statuses, numbers: &numbers };
-    let found =
-        listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?;
+    let is_named = !query.ids.is_empty();
+    let found = if is_named {
+        newest_first(&query.ids)
+    } else {
+        listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?
+    };
     // The page goes on behind the last one that was looked at.
-    let mut next = found.last().copied().filter(|_| found.len() == limit);
+    let mut next = found.last().copied().filter(|_| found.len() == limit && !is_named);
+    let is_inbox = query.statuses == [Status::ConsensusNeeded] && query.types.is_empty();
+    let is_first = !is_named && query.after.is_none();
+    let waiting = (is_inbox && is_first).then(|| waiting(world, organization)).transpose()?;
     let mut activities: Vec<ActivityRow> = Vec::with_capacity(found.len());
     let mut bytes = 0_usize;
     for id in found {
@@ -242,7 +253,31 @@ pub fn activities(
         }
         activities.push(row);
     }
-    Ok(ActivityPage { activities, next })
+    Ok(ActivityPage { activities, next, waiting })
+}
+
+/// These activities, each once, as many as fit on a page.
+fn newest_first(ids: &[ActivityId]) -> Vec<ActivityId> {
+    let mut ids: Vec<ActivityId> = ids.iter().copied().take(PAGE_LIMIT).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids.dedup();
+    ids
+}
+
+/// How many activities of an organization wait for votes, of which there is a limit. Opens no record.
+fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, Refusal> {
+    let prefix = layout::activities_of_status(organization, Status::ConsensusNeeded);
+    let mut count: u64 = 0;
+    let mut last = None;
+    loop {
+        let page = Page { after: last.as_deref(), ..Page::first(&prefix, COUNTED) };
+        let keys = world.records().keys(page)?;
+        count = count.saturating_add(u64::try_from(keys.len()).unwrap_or(u64::MAX));
+        match keys.into_iter().next_back() {
+            Some(key) => last = Some(key),
+            None => return Ok(count),
+        }
+    }
 }
 
 /// Everything a review of an activity needs, in one snapshot.

@@ -1,7 +1,7 @@
 //! The command line: what it prints, how it ends, and that a yes has to say what it expects.
 
 use quorate_tests::daemon::{Daemon, Options};
-use quorate_tests::forger::{Forger, harmless_payloads};
+use quorate_tests::forger::{Forger, each_member, harmless_payloads};
 use quorate_tests::operator::Operator;
 use quorate_tests::proof;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
@@ -222,4 +222,100 @@ async fn a_lying_daemon_is_found_out() {
     assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "nothing was sent: {stored:#}");
     bob.run(&["reject", id]).await.with(0).json();
     assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_REJECTED");
+}
+
+/// A lie about the rest of an answer.
+type Lie = fn(&mut Value);
+
+/// The organization and the fingerprint of something else, and bytes that nobody signed for either.
+const MISDIRECTIONS: [Lie; 3] = [
+    |answer| {
+        each_member(answer, "organizationId", &|id| *id = json!("0193a000-0000-7000-8000-000000000001"));
+    },
+    |answer| each_member(answer, "fingerprint", &|hash| *hash = json!(format!("sha256:{}", "ab".repeat(32)))),
+    |answer| {
+        each_member(answer, "message", &|message| {
+            *message = json!(text(message).replace("command", "order"));
+        });
+    },
+];
+
+#[tokio::test]
+async fn a_lying_daemon_gets_no_signature() {
+    let (daemon, pending, _) = waiting().await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    for (number, lie) in MISDIRECTIONS.into_iter().enumerate() {
+        let folder = daemon.folder().join(number.to_string());
+        std::fs::create_dir(&folder).expect("a folder");
+        let forger = Forger::start(&folder, daemon.socket(), lie);
+        let bob = Operator::root(&daemon, 1).through(forger.socket());
+        bob.run(&["reject", id]).await.with(7).json();
+        bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(7).json();
+        let stored = daemon.root(0).activity(&pending["id"]).await;
+        assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "lie {number}: {stored:#}");
+    }
+    // Who takes the fingerprint from the proposer can still reject, and signs that one.
+    let forger = Forger::start(daemon.folder(), daemon.socket(), MISDIRECTIONS[2]);
+    let bob = Operator::root(&daemon, 1).through(forger.socket());
+    bob.run(&["reject", id, "--expect-sha256", fingerprint]).await;
+    assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_REJECTED");
+}
+
+#[tokio::test]
+async fn another_quorum_is_noticed_and_accepted_once_it_is_proven() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (daemon, pending, _) = waiting().await;
+    let (id, fingerprint) = (text(&pending["id"]), text(&pending["fingerprint"]));
+    let lies = Arc::new(AtomicBool::new(false));
+    let is_on = Arc::clone(&lies);
+    let forger = Forger::start(daemon.folder(), daemon.socket(), move |answer| {
+        if is_on.load(Ordering::Relaxed) {
+            each_member(answer, "rootQuorum", &|quorum| quorum["threshold"] = json!(1));
+            each_member(answer, "needed", &|needed| *needed = json!(1));
+        }
+    });
+    let bob = Operator::root(&daemon, 1).through(forger.socket());
+    bob.run(&["review", id]).await.with(0).json();
+    lies.store(true, Ordering::Relaxed);
+    let review = bob.run(&["review", id]).await.with(7).json();
+    let flags = review["flags"].as_array().expect("flags");
+    assert!(flags.iter().any(|flag| flag["name"] == "quorum-not-known"), "{review:#}");
+    bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(7).json();
+    bob.run(&["roster", "accept"]).await.with(7).json();
+    lies.store(false, Ordering::Relaxed);
+    // A change that members of the known quorum voted for is accepted by a command.
+    let members: Vec<&str> = (0..3).map(|index| daemon.root_id(index)).collect();
+    let raised = json!({ "threshold": 3, "userIds": members });
+    let raised = daemon.root(0).waiting(UPDATE_ROOT_QUORUM, &raised).await;
+    daemon.root(2).approved(&raised["fingerprint"]).await;
+    bob.run(&["review", id]).await.with(7).json();
+    let accepted = bob.run(&["roster", "accept"]).await.with(0).json();
+    assert_eq!(accepted["proven"], true, "{accepted:#}");
+    let approved = bob.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(5).json();
+    assert_eq!(approved["outcome"], "waiting", "{approved:#}");
+}
+
+#[tokio::test]
+async fn the_user_exists_and_has_the_key() {
+    let (daemon, pending, _) = waiting().await;
+    let bob = Operator::root(&daemon, 1);
+    let phrase = "correct horse battery staple\n";
+    bob.run_plainly(&["--json", "key", "add", "laptop"], phrase).await.with(0).json();
+    let socket = daemon.credentials().socket.to_str().expect("UTF-8").to_owned();
+    let organization = daemon.credentials().organization_id.as_str();
+    let id = text(&pending["id"]);
+    for command in
+        [&["approvals", "ls"][..], &["activity", "ls"], &["policy", "ls"], &["review", id], &["reject", id]]
+    {
+        for (user, code) in
+            [(&["--user", "nobody"][..], 3), (&["--user", daemon.root_id(1), "--key", "laptop"], 4)]
+        {
+            let context = ["--json", "--socket", &socket, "--organization", organization];
+            let all: Vec<&str> = context.iter().chain(user).chain(command).copied().collect();
+            bob.run_plainly(&all, "").await.with(code).json();
+        }
+    }
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "{stored:#}");
 }

@@ -26,6 +26,7 @@ mod foreign_npm;
 mod foreign_pypi;
 mod foreign_rust;
 mod foreign_rust_catalogue;
+mod inbox;
 mod invitations;
 mod model;
 mod once;

@@ -104,7 +104,7 @@ async fn two_of_a_team() {
 async fn approved_on_screen(screen: &mut Screen, pending: &Value) {
     let digits = digits(pending);
     review(screen, "pay the supplier").await;
-    screen.shows(", or 1 of the root quorum; has 1").await;
+    screen.shows(" [s], or 1 [s] of the root quorum; has 1").await;
     screen.press("G");
     screen.until("the fingerprint", |text| shows_fingerprint(text, &digits)).await;
     screen.press("a");

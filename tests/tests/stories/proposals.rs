@@ -47,6 +47,7 @@ async fn a_policy_is_written_in_the_editor_and_asked_for() {
     screen.press("n");
     screen.shows("Add the rule \"payouts\": ALLOW").await;
     screen.shows("NEEDS APPROVAL: no policy allows it; so far 1 of 2 of the root quorum").await;
+    screen.press("G");
     let shown = screen.until("the fingerprint", |text| digits(text).is_some()).await;
     screen.press("a");
     screen.shows("Enter works once the answer stands there").await;

@@ -89,8 +89,8 @@ pub(crate) async fn waiting(operator: &Operator, id: &Value) -> Value {
     let review = operator.run(&["review", text(id)]).await.with(0).json();
     let mut checks = review["checks"].as_array().expect("checks").iter();
     let rule = checks.find(|check| check["id"] == "K8").expect("the rule is checked");
-    assert_eq!(rule["mark"], "[v]", "{rule}");
-    assert!(text(&rule["text"]).starts_with("tally and rule recomputed here: "), "{rule}");
+    assert_eq!(rule["mark"], "[s]", "{rule}");
+    assert!(text(&rule["text"]).starts_with("votes counted and rule evaluated here"), "{rule}");
     row["waiting"].clone()
 }
 

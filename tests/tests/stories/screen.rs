@@ -11,8 +11,8 @@ use quorate_tests::http::PATIENCE;
 use quorate_tests::operator::Operator;
 use quorate_tests::places;
 
-const ROWS: NonZero<u16> = NonZero::new(36).unwrap();
-const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
+/// Columns and rows of an ordinary terminal.
+const SIZE: (u16, u16) = (120, 36);
 
 type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 
@@ -30,12 +30,21 @@ pub(crate) struct Screen {
 impl Screen {
     /// Opens the console as this person.
     pub(crate) fn open(operator: Operator) -> Self {
-        Self::with_editor(operator, "false")
+        Self::sized(operator, SIZE)
+    }
+
+    /// Opens the console as this person, in a terminal of so many columns and rows.
+    pub(crate) fn sized(operator: Operator, size: (u16, u16)) -> Self {
+        Self::start(operator, "false", size)
     }
 
     /// Opens the console as this person, who edits with this command.
     pub(crate) fn with_editor(operator: Operator, editor: &str) -> Self {
-        let size = PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 };
+        Self::start(operator, editor, SIZE)
+    }
+
+    fn start(operator: Operator, editor: &str, (columns, rows): (u16, u16)) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(places::program("quorate"));
         command.args(operator.identity());
@@ -51,7 +60,7 @@ impl Screen {
         let keyboard: Keyboard =
             Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal can be written")));
         let replies = Replies(Arc::clone(&keyboard));
-        let terminal = vt100::Parser::new_with_callbacks(ROWS, COLUMNS, 0, replies);
+        let terminal = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, replies);
         let terminal = Arc::new(Mutex::new(terminal));
         let output = pair.master.try_clone_reader().expect("the terminal can be read");
         let shown = Arc::clone(&terminal);
@@ -98,6 +107,10 @@ impl Drop for Screen {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("a terminal has rows and columns")
 }
 
 fn draw(mut output: Box<dyn Read + Send>, terminal: &Mutex<vt100::Parser<Replies>>) {

@@ -8,6 +8,8 @@ use crate::screens::{activities, approvals, decide, organizations, policies, rev
 
 /// Takes one key. `gap` is the time since the key before, in milliseconds.
 pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
+    // What was said about the situation before this key is over.
+    model.notice.clear();
     if key == Key::Ctrl('c') {
         return vec![Effect::Quit];
     }
@@ -48,7 +50,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let typing = model.overlays.is_empty() && model.decide.is_none();
     match filter(model).filter(|filter| typing && filter.typing) {
         Some(filter) => filter.paste(text),
-        None => "pasted text was thrown away".clone_into(&mut model.notice),
+        None => "pasted text was discarded".clone_into(&mut model.notice),
     }
     Vec::new()
 }
@@ -94,6 +96,13 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
 }
 
 fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
+    if model.opening.is_some() {
+        match wanted {
+            Action::Back => model.opening = None,
+            _ => "the record is being read".clone_into(&mut model.notice),
+        }
+        return Vec::new();
+    }
     match model.place() {
         Place::Approvals => approvals::perform(model, wanted),
         Place::Organizations => organizations::perform(model, wanted),
@@ -105,6 +114,7 @@ fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
 
 fn go(model: &mut Model, screen: Screen) {
     model.review = None;
+    model.opening = None;
     model.decide = None;
     if model.screen != screen {
         model.last_screen = model.screen;
@@ -117,7 +127,7 @@ fn read_activities(model: &Model) -> Vec<Effect> {
 }
 
 fn refresh(model: &mut Model) -> Vec<Effect> {
-    model.approvals.resort = true;
+    model.approvals.inbox.sort();
     let mut effects = Vec::new();
     if !matches!(model.link, super::LinkState::Live) {
         effects.push(Effect::Order(Order::Retry));

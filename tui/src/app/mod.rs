@@ -5,10 +5,12 @@ mod answers;
 mod keys;
 mod view;
 
-pub(crate) use view::{areas, view};
+pub(crate) use view::{body, view};
+
+use std::collections::BTreeMap;
 
 use quorate_common::activity::Status;
-use quorate_common::console::{ActivityRow, DaemonStatus, OrganizationDetail, ReviewRecord};
+use quorate_common::console::{DaemonStatus, OrganizationDetail, ReviewRecord};
 use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::Stamp;
 use zeroize::Zeroizing;
@@ -27,6 +29,8 @@ use crate::text::duration;
 
 /// Data older than this is not decided on.
 const OLD_MILLIS: u64 = 10_000;
+/// How long a line about what happened stays, unless a key is pressed before.
+const NOTICE_MILLIS: u64 = 20_000;
 
 /// Something happened.
 pub(crate) enum Msg {
@@ -116,6 +120,15 @@ pub(crate) enum LinkState {
     Refused(String),
 }
 
+/// An activity of the list whose record is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opening {
+    /// Id of the activity.
+    pub(crate) reference: String,
+    /// What people call the kind.
+    pub(crate) title: String,
+}
+
 /// The screens below the reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Screen {
@@ -165,22 +178,28 @@ pub(crate) struct Model {
     pub(crate) activities: activities::State,
     /// Screen of policies.
     pub(crate) policies: policies::State,
+    /// The activity that is being opened, if one is.
+    pub(crate) opening: Option<Opening>,
     /// The review on top, if one is open.
     pub(crate) review: Option<review::State>,
     /// The decision docked under the review, if one is under way.
     pub(crate) decide: Option<Decide>,
     /// What lies over everything; the last is on top.
     pub(crate) overlays: Vec<Overlay>,
-    /// One line about what happened last.
+    /// One line about what happened last. A key or time removes it.
     pub(crate) notice: String,
+    /// When it was set.
+    noticed: u64,
+    /// What could not be read, by what it is, until it can.
+    pub(crate) failures: BTreeMap<&'static str, String>,
+    /// Why user and key do not fit the organization, if so.
+    pub(crate) misfit: Option<String>,
     /// Whether the screen differs from what was drawn.
     pub(crate) dirty: bool,
     /// When the last key came.
     last_key: u64,
     /// What of the time is on screen.
     pulse: String,
-    /// Whether an order for the list of approvals is under way, and whether another must follow.
-    reading: (bool, bool),
 }
 
 impl Model {
@@ -204,14 +223,17 @@ impl Model {
             organizations: organizations::State::default(),
             activities: activities::State::default(),
             policies: policies::State::default(),
+            opening: None,
             review: None,
             decide: None,
             overlays: Vec::new(),
             notice: String::new(),
+            noticed: now,
+            failures: BTreeMap::new(),
+            misfit: None,
             dirty: true,
             last_key: 0,
             pulse: String::new(),
-            reading: (false, false),
         }
     }
 
@@ -220,6 +242,7 @@ impl Model {
         match (&self.review, self.screen) {
             (Some(open), _) if open.review.draft.is_some() => Place::Draft,
             (Some(_), _) => Place::Review,
+            (None, _) if self.opening.is_some() => Place::Review,
             (None, Screen::Approvals) => Place::Approvals,
             (None, Screen::Organizations) => Place::Organizations,
             (None, Screen::Activities) => Place::Activities,
@@ -250,7 +273,10 @@ impl Model {
     /// Why nothing may be decided now, if so.
     pub(crate) fn standstill(&self) -> Option<String> {
         match &self.link {
-            LinkState::Live => self.old().map(|age| format!("data is {} old", duration(age))),
+            LinkState::Live => {
+                let old = self.old().map(|age| format!("data is {} old", duration(age)));
+                old.or_else(|| self.misfit.clone())
+            }
             LinkState::Starting => Some("not connected yet".to_owned()),
             LinkState::Lost { .. } => Some("disconnected".to_owned()),
             LinkState::Refused(reason) => Some(reason.clone()),
@@ -258,33 +284,17 @@ impl Model {
     }
 
     /// The review of a record, made now.
-    pub(crate) fn examine(
-        &self,
-        record: &ReviewRecord,
-        siblings: &[ActivityRow],
-        reference: Option<&str>,
-    ) -> Review {
+    pub(crate) fn examine(&self, record: &ReviewRecord, reference: Option<&str>) -> Review {
         let viewer = self.identity.viewer_in(&record.organization);
         Review::of(&Evidence {
             record,
-            siblings,
+            siblings: self.approvals.inbox.siblings(),
             roster: &self.roster,
             book: &self.book,
             viewer: &viewer,
             now: self.now,
             reference,
         })
-    }
-
-    /// Asks for the list of approvals, once at a time.
-    pub(crate) fn read_approvals(&mut self) -> Vec<Effect> {
-        let Some(id) = self.organization_id else { return Vec::new() };
-        if self.reading.0 {
-            self.reading.1 = true;
-            return Vec::new();
-        }
-        self.reading = (true, false);
-        vec![Effect::Order(Order::Approvals(id))]
     }
 
     /// What of the passing time is on screen: nothing is drawn while this stays the same.
@@ -296,13 +306,14 @@ impl Model {
         };
         let held = self.decide.as_ref().map(|decide| decide.pulse(self.now));
         let age = self.old().map(|age| age / 1000);
-        format!("{minute} {retry} {held:?} {age:?} {}", self.link_word())
+        format!("{minute} {retry} {held:?} {age:?} {} {}", self.link_word(), self.notice)
     }
 }
 
 /// Takes in a message and returns what has to happen outside.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let is_tick = matches!(msg, Msg::Tick(_));
+    let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive));
+    let before = model.notice.clone();
     let mut effects = match msg {
         Msg::Key(key, at) => {
             model.now = model.now.max(at);
@@ -329,11 +340,27 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     };
     effects.extend(decide::advance(model));
     effects.extend(policies::prepare(model));
-    review::look(model);
+    if let Some(id) = model.organization_id.filter(|_| matches!(model.link, LinkState::Live)) {
+        effects.extend(model.approvals.inbox.orders(id, model.now));
+    }
+    review::recheck(model);
+    if model.notice != before {
+        model.noticed = model.now;
+    } else if model.now.saturating_sub(model.noticed) > NOTICE_MILLIS {
+        model.notice.clear();
+    }
     let pulse = model.pulse_now();
     model.dirty = model.dirty || !is_tick || pulse != model.pulse;
     model.pulse = pulse;
     effects
+}
+
+/// Notes what was just drawn.
+pub(crate) fn drawn(model: &mut Model) {
+    if !view::is_too_small(model.size) {
+        review::look(model);
+        review::recheck(model);
+    }
 }
 
 /// Whether an activity is still open.

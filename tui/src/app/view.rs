@@ -4,8 +4,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{LinkState, Model, Screen};
-use crate::canvas::{Canvas, Line};
-use crate::cli::mode_word;
+use crate::canvas::{Canvas, Line, above};
+use crate::cli::{mode_word, store_word};
 use crate::keymap::{Place, bar};
 use crate::link::LinkFlaw;
 use crate::screens::{activities, approvals, organizations, overlay, policies, review};
@@ -16,16 +16,16 @@ use crate::theme::Theme;
 const LEAST: (u16, u16) = (40, 12);
 
 /// Where things go.
-pub(crate) struct Areas {
+struct Areas {
     header: Rect,
     tabs: Rect,
-    /// The screen itself.
-    pub(crate) body: Rect,
+    /// The screen itself, with the banner above it.
+    body: Rect,
     foot: Rect,
 }
 
 /// Cuts the terminal into its parts.
-pub(crate) fn areas(size: (u16, u16)) -> Areas {
+fn areas(size: (u16, u16)) -> Areas {
     let (columns, rows) = size;
     let part = |y: u16, height: u16| Rect { x: 0, y, width: columns, height };
     let tabs: u16 = u16::from(rows >= 20);
@@ -39,11 +39,23 @@ pub(crate) fn areas(size: (u16, u16)) -> Areas {
     }
 }
 
+/// Whether the terminal is too small for any screen.
+pub(crate) fn is_too_small((columns, rows): (u16, u16)) -> bool {
+    columns < LEAST.0 || rows < LEAST.1
+}
+
+/// Where the screen itself is drawn: below the banner.
+pub(crate) fn body(model: &Model) -> Rect {
+    let area = areas(model.size).body;
+    let rows = u16::try_from(banner(model, area).len()).unwrap_or(u16::MAX);
+    above(area, rows).1
+}
+
 /// Draws everything.
 pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     let size = frame.area();
     let canvas = &mut Canvas::new(frame.buffer_mut(), theme);
-    if size.width < LEAST.0 || size.height < LEAST.1 {
+    if is_too_small((size.width, size.height)) {
         let text = format!("quorate needs {}x{}, this is {}x{}", LEAST.0, LEAST.1, size.width, size.height);
         let lines: Vec<Line> = wrap(&text, usize::from(size.width)).into_iter().map(Line::plain).collect();
         for (down, line) in lines.iter().enumerate() {
@@ -54,8 +66,14 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     let areas = areas((size.width, size.height));
     header(model, canvas, areas.header);
     tabs(model, canvas, areas.tabs);
-    let body = banner(model, canvas, areas.body);
+    let warnings = banner(model, areas.body);
+    for (down, line) in warnings.iter().enumerate() {
+        let style = canvas.theme.bad();
+        canvas.row(areas.body, u16::try_from(down).unwrap_or(u16::MAX), line, style);
+    }
+    let body = above(areas.body, u16::try_from(warnings.len()).unwrap_or(u16::MAX)).1;
     match (&model.review, model.screen) {
+        (None, _) if model.opening.is_some() => opening(model, canvas, body),
         (Some(_), _) => review::draw(model, canvas, body),
         (None, Screen::Approvals) => approvals::draw(model, canvas, body),
         (None, Screen::Organizations) => organizations::draw(model, canvas, body),
@@ -115,17 +133,24 @@ fn path(model: &Model, whole: bool) -> String {
         Screen::Activities => "Activities",
         Screen::Policies => "Policies",
     };
-    match &model.review {
-        Some(open) if whole => format!("{screen} > {}", open.review.title),
-        Some(open) => open.review.title.clone(),
+    let title = model.review.as_ref().map(|open| &open.review.title);
+    match title.or(model.opening.as_ref().map(|opening| &opening.title)) {
+        Some(title) if whole => format!("{screen} > {title}"),
+        Some(title) => title.clone(),
         None => screen.to_owned(),
     }
 }
 
+/// What stands in place of a review whose record is on its way.
+fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
+    let title = model.opening.as_ref().map_or("", |opening| &opening.title);
+    let inner = canvas.framed(body, title, "Esc goes back");
+    canvas.lines(inner, &[Line::plain("Reading the record.")], 0);
+}
+
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let mine = approvals::mine_count(&model.approvals);
     let names = [
-        (Screen::Approvals, format!("1 Approvals {mine}")),
+        (Screen::Approvals, format!("1 Approvals {}", approvals::tab(model))),
         (Screen::Organizations, "2 Organizations".to_owned()),
         (Screen::Activities, "3 Activities".to_owned()),
         (Screen::Policies, "4 Policies".to_owned()),
@@ -141,36 +166,48 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.split(area, 0, &format!(" {}", shown.join(" ")), &right, Theme::strong());
 }
 
-/// What is wrong with the connection, above everything else. Returns what is left of the body.
-fn banner(model: &Model, canvas: &mut Canvas<'_>, body: Rect) -> Rect {
-    let text = match &model.link {
-        LinkState::Starting | LinkState::Live => return body,
-        LinkState::Refused(reason) => format!("[x] {reason}. Nothing can be done here; q quits."),
+/// What is wrong with the connection, the identity and the store, above everything else, in at most half of the area.
+fn banner(model: &Model, area: Rect) -> Vec<String> {
+    let warnings = [link_warning(model), misfit_warning(model), store_warning(model)];
+    let columns = usize::from(area.width);
+    let lines = warnings.iter().flatten().flat_map(|text| wrap(text, columns));
+    lines.take(usize::from(area.height / 2)).collect()
+}
+
+fn link_warning(model: &Model) -> Option<String> {
+    match &model.link {
+        LinkState::Starting | LinkState::Live => None,
+        LinkState::Refused(reason) => Some(format!("[x] {reason}. Nothing can be done here; q quits.")),
         LinkState::Lost { flaw, since, retry } => {
             let retry = retry.saturating_sub(model.now).div_ceil(1000);
             let state = if flaw.is_sealed() { "SEALED" } else { "DISCONNECTED" };
-            let data = if model.approvals.loaded {
+            let is_read = model.approvals.is_read();
+            let data = if is_read {
                 format!("; data as of {}, decisions are off", clock(model.heard))
             } else {
                 String::new()
             };
-            let help = if matches!(flaw, LinkFlaw::Down(_)) && !model.approvals.loaded {
+            let help = if matches!(flaw, LinkFlaw::Down(_)) && !is_read {
                 "; start it with quorated serve, or try quorate dev"
             } else {
                 ""
             };
-            format!(
-                "[x] {state} {}, retry in {retry} s (r now): {flaw}{data}{help}",
-                duration(model.now.saturating_sub(*since))
-            )
+            let since = duration(model.now.saturating_sub(*since));
+            Some(format!("[x] {state} {since}, retry in {retry} s (r now): {flaw}{data}{help}"))
         }
-    };
-    let lines = wrap(&text, usize::from(body.width));
-    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(body.height / 2);
-    for (down, line) in lines.iter().take(usize::from(rows)).enumerate() {
-        canvas.row(body, u16::try_from(down).unwrap_or(u16::MAX), line, canvas.theme.bad());
     }
-    crate::canvas::above(body, rows).1
+}
+
+fn misfit_warning(model: &Model) -> Option<String> {
+    model.misfit.as_ref().map(|misfit| format!("[x] {misfit}; decisions are off"))
+}
+
+fn store_warning(model: &Model) -> Option<String> {
+    let store = model.daemon.as_ref().and_then(|daemon| daemon.store.as_ref())?;
+    let state = store_word(store.state);
+    let since = duration(model.now.saturating_sub(store.since.millis()));
+    let detail = if store.detail.is_empty() { String::new() } else { format!(": {}", clean(&store.detail)) };
+    Some(format!("[x] STORE {state} for {since}{detail}"))
 }
 
 fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
@@ -179,9 +216,12 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     if area.height >= 3 {
         rows.push(" marks: [v] checked by this console  [s] stated by the daemon, not provable here  [!] needs care  [x] failed check".to_owned());
     }
-    rows.push(format!(" {}", model.notice));
+    let failure = || model.failures.values().next().cloned().unwrap_or_default();
+    rows.push(format!(" {}", if model.notice.is_empty() { failure() } else { model.notice.clone() }));
     let keys = if !model.overlays.is_empty() {
         "Esc close".to_owned()
+    } else if model.opening.is_some() {
+        "Esc back".to_owned()
     } else if model.decide.is_some() {
         "Esc cancel  Tab next field".to_owned()
     } else if model.place() == Place::Review && columns < 60 {

@@ -39,7 +39,7 @@ async fn list(
     types: &[String],
     limit: usize,
 ) -> Result<Answer, Failure> {
-    session.greet().await?;
+    session.enter().await?;
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
     let types = types.iter().map(|name| activity_type(name)).collect::<Result<Vec<_>, _>>()?;

@@ -1,7 +1,5 @@
 //! `quorate approvals ls`.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -9,40 +7,47 @@ use super::arguments::ApprovalsCommand;
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Failure;
-use crate::proof::{Evidence, Review};
+use crate::kinds::count;
+use crate::proof::{Evidence, Review, Sibling, Siblings};
 use crate::session::{Session, remember};
 use crate::text::{ago, duration};
-use quorate_common::console::ReviewRecord;
+use quorate_common::console::{ReviewRecord, WaitingRule};
 
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer, Failure> {
     let ApprovalsCommand::Ls { mine, others } = command;
     session.greet().await?;
-    let id = session.organization_id().await?;
-    let organization = session.client.organization(id).await?;
-    let rows = session.waiting(id).await?;
+    let mut organization = session.organization().await?;
+    let rows = session.waiting(organization.head.organization_id).await?;
     let roster = remember(&session.folders, &organization)?;
     let book = Book::load(&session.folders.book())?;
     let viewer = session.viewer_in(&organization);
-    let mut reviews: Vec<(bool, Review)> = Vec::new();
-    for row in &rows {
-        let record = ReviewRecord { row: row.clone(), organization: organization.clone(), grounds: None };
-        let evidence = Evidence {
+    let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
+    let now = now_millis();
+    let mut lines = Vec::new();
+    for row in rows {
+        let record = ReviewRecord { row, organization, grounds: None };
+        let review = Review::of(&Evidence {
             record: &record,
-            siblings: &rows,
+            siblings: &siblings,
             roster: &roster,
             book: &book,
             viewer: &viewer,
-            now: now_millis(),
+            now,
             reference: None,
-        };
-        let review = Review::of(&evidence);
-        reviews.push((waits_for_viewer(&review), review));
+        });
+        organization = record.organization;
+        let is_mine = waits_for_viewer(&review);
+        if if *mine { is_mine } else { !(*others && is_mine) } {
+            // A whole review of each would take much more memory than its line.
+            let order = (!is_mine, std::cmp::Reverse(review.risk), review.activity.created_at.millis());
+            lines.push((order, review.activity.id, line(&review, is_mine), text(&review, is_mine, now)));
+        }
     }
-    reviews.retain(|(is_mine, _)| if *mine { *is_mine } else { !(*others && *is_mine) });
-    reviews
-        .sort_by_key(|(is_mine, review)| (!is_mine, std::cmp::Reverse(review.risk), review.tally.lapses_at));
-    let data = reviews.iter().map(|(is_mine, review)| line(review, *is_mine)).collect();
-    Ok(Answer::list(data, text(&reviews)))
+    lines.sort_by_key(|(order, id, ..)| (*order, *id));
+    let (data, texts): (Vec<Value>, Vec<String>) =
+        lines.into_iter().map(|(_, _, data, text)| (data, text)).unzip();
+    let text = if texts.is_empty() { "Nothing waits.\n".to_owned() } else { texts.concat() };
+    Ok(Answer::list(data, text))
 }
 
 /// Whether the rule still asks for the viewer.
@@ -61,28 +66,23 @@ fn line(review: &Review, mine: bool) -> Value {
     whole
 }
 
-fn text(reviews: &[(bool, Review)]) -> String {
-    if reviews.is_empty() {
-        return "Nothing waits.\n".to_owned();
-    }
-    let now = now_millis();
-    let mut out = String::new();
-    for (mine, review) in reviews {
-        let lapses =
-            review.tally.lapses_at.map_or_else(|| "-".to_owned(), |at| duration(at.saturating_sub(now)));
-        let blocked = if review.blocked() { "  [x] CHECK FAILED" } else { "" };
-        let _ = write!(
-            out,
-            "{:<4}  {}: {}{blocked}\n      {}  {} of {}, lapses in {lapses}, asked {}  {}\n",
-            review.risk.word(),
-            review.title,
-            review.brief,
-            if *mine { "waits for you" } else { "waits for others" },
-            review.tally.has(),
-            review.tally.needed,
-            ago(review.activity.created_at.millis(), now),
-            review.activity.id,
-        );
-    }
-    out
+fn text(review: &Review, is_mine: bool, now: u64) -> String {
+    let expires =
+        review.tally.lapses_at.map_or_else(|| "-".to_owned(), |at| duration(at.saturating_sub(now)));
+    let blocked = if review.blocked() { "  [x] CHECK FAILED" } else { "" };
+    let votes = match review.tally.rule {
+        Some(WaitingRule::Policy) => {
+            format!("{}, a policy decides", count(review.tally.has(), "approval"))
+        }
+        _ => format!("{} of {} approvals", review.tally.has(), review.tally.needed),
+    };
+    format!(
+        "{:<4}  {}: {}{blocked}\n      {}  {votes}, votes expire in {expires}, proposed {}  {}\n",
+        review.risk.word(),
+        review.title,
+        review.brief,
+        if is_mine { "waits for you" } else { "waits for others" },
+        ago(review.activity.created_at.millis(), now),
+        review.activity.id,
+    )
 }

@@ -42,11 +42,17 @@ pub(crate) enum Command {
     },
     /// Vote yes
     Approve(ApproveArguments),
-    /// Vote no: one no is final
+    /// Reject an activity: one rejection is final
+    ///
+    /// Signs for the pinned organization and the fingerprint of the proposal's bytes. If the record holds no such bytes,
+    /// name the activity by the fingerprint that its proposer gives you.
     Reject {
         /// Activity id, fingerprint or 64 hex digits
         #[arg(value_name = "REF")]
         reference: String,
+        /// Fingerprint that is rejected; nothing is sent if the proposal has another one
+        #[arg(long, value_name = "HASH", value_parser = fingerprint)]
+        expect_sha256: Option<Fingerprint>,
         /// Remark for the local journal
         #[arg(long)]
         note: Option<String>,
@@ -353,6 +359,18 @@ pub(crate) enum RosterCommand {
         /// The file; - for standard input
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
+    },
+    /// Accept the root quorum that the daemon states in place of the known one
+    ///
+    /// Reads the executed changes of the quorum since it was pinned, and accepts what they lead to if members of the
+    /// known quorum approved each of them with known keys.
+    Accept {
+        /// Accept although no executed change proves it: compare with the members in person first
+        #[arg(long)]
+        unproven: bool,
+        /// Accept the names that users have now: compare their ids with them in person first
+        #[arg(long)]
+        names: bool,
     },
 }
 

@@ -1,7 +1,7 @@
 //! `quorate approve` and `quorate reject`.
 
 use quorate_common::activity::Activity;
-use quorate_common::ids::OrganizationId;
+use quorate_common::fingerprint::Fingerprint;
 use serde_json::json;
 
 use super::Answer;
@@ -28,20 +28,65 @@ pub(super) async fn approve(session: &Session, wanted: &ApproveArguments) -> Res
     if let Some(refusal) = review.approve_refusal() {
         return Err(closed(&review, &refusal));
     }
-    vote(session, &review, Choice::Approve, None).await
+    let (organization, fingerprint) = review.vote_target().map_err(|refusal| closed(&review, &refusal))?;
+    let ballot = Ballot::vote(true, organization, fingerprint, now_millis());
+    cast(session, &review, &ballot, None).await
 }
 
-/// Votes no. A failed check does not stand in the way.
+/// Rejects. Only checks of what is signed stand in the way. Where no bytes prove what is there, the caller has to name the
+/// fingerprint: it is signed as given, for the pinned organization, and the daemon has no part in choosing it.
 pub(super) async fn reject(
     session: &Session,
     reference: &str,
+    expected: Option<Fingerprint>,
     note: Option<&str>,
 ) -> Result<Answer, Failure> {
     let review = session.review(reference).await?;
+    let named = expected.or_else(|| named(reference));
+    if review.proposal.is_none() {
+        return reject_unread(session, &review, named, note).await;
+    }
     if let Some(refusal) = review.reject_refusal() {
         return Err(closed(&review, &refusal));
     }
-    vote(session, &review, Choice::Reject, note).await
+    let (organization, fingerprint) = review.vote_target().map_err(|refusal| closed(&review, &refusal))?;
+    if let Some(named) = named.filter(|named| *named != fingerprint) {
+        let message = format!("the fingerprint is {fingerprint}, expected was {named}; nothing was sent");
+        return Err(Failure::new(Exit::Verification, message).with(json(&review)));
+    }
+    let ballot = Ballot::vote(false, organization, fingerprint, now_millis());
+    cast(session, &review, &ballot, note).await
+}
+
+/// The fingerprint that a reference is, if it is one.
+fn named(reference: &str) -> Option<Fingerprint> {
+    let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
+    format!("sha256:{}", bare.to_ascii_lowercase()).parse().ok()
+}
+
+async fn reject_unread(
+    session: &Session,
+    review: &Review,
+    named: Option<Fingerprint>,
+    note: Option<&str>,
+) -> Result<Answer, Failure> {
+    if review.viewer.user.is_none() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "no user and key are chosen: see quorate key add and config.toml",
+        ));
+    }
+    let Some(organization) = review.viewer.organization else {
+        let text = "no organization is pinned: name it with --organization ID or in config.toml";
+        return Err(Failure::new(Exit::Usage, text));
+    };
+    let Some(fingerprint) = named else {
+        let text = "the record holds no signed bytes, so the daemon alone says what this is; nothing was sent. To reject it \
+                    all the same, get the fingerprint from the proposer: quorate reject sha256:HASH";
+        return Err(Failure::new(Exit::Verification, text).with(json(review)));
+    };
+    let ballot = Ballot::vote(false, organization, fingerprint, now_millis());
+    cast(session, review, &ballot, note).await
 }
 
 fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
@@ -96,24 +141,13 @@ fn closed(review: &Review, refusal: &str) -> Failure {
     let exit = match Outcome::of(review.activity.status) {
         Outcome::Rejected => Exit::Rejected,
         Outcome::Executed | Outcome::Failed => Exit::Failed,
-        Outcome::Waiting if review.viewer.user.is_none() => Exit::Usage,
+        Outcome::Waiting if review.viewer.user.is_none() || review.viewer.organization.is_none() => {
+            Exit::Usage
+        }
+        Outcome::Waiting if review.vote_target().is_err() => Exit::Verification,
         Outcome::Waiting => Exit::Denied,
     };
     Failure::new(exit, format!("{refusal}; nothing was sent")).with(json(review))
-}
-
-async fn vote(
-    session: &Session,
-    review: &Review,
-    choice: Choice,
-    note: Option<&str>,
-) -> Result<Answer, Failure> {
-    // A rejection must reach what the daemon shows, even when no bytes prove it.
-    let fingerprint =
-        review.proposal.as_ref().map_or(review.activity.fingerprint, |proposal| proposal.fingerprint);
-    let organization: OrganizationId = review.activity.organization_id;
-    let ballot = Ballot::vote(choice == Choice::Approve, organization, fingerprint, now_millis());
-    cast(session, review, &ballot, note).await
 }
 
 /// Signs a vote or a proposal, sends it, and looks whether it is in the record.
@@ -129,7 +163,7 @@ pub(super) async fn cast(
         .stamp(ballot.message.as_bytes())
         .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
     let answered = link::submit(&session.client, ballot, &stamp).await?;
-    let organization = review.activity.organization_id;
+    let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
     let (target, outcome) = verdict(&session.client, ballot, answered, organization).await?;
     note_down(&session.folders, review, ballot, (target.id, outcome.word()), note)?;
     let what = if ballot.choice == Choice::Propose { "proposal" } else { "vote" };

@@ -20,7 +20,7 @@ pub(crate) use decide::outlook;
 pub(crate) use dev::{Daemon, DevArguments};
 pub(crate) use policies::{foretold, replayed};
 pub(crate) use review::{needs, text as review_text};
-pub(crate) use status::mode_word;
+pub(crate) use status::{mode_word, store_word};
 
 use std::path::Path;
 
@@ -74,13 +74,15 @@ pub(crate) async fn run(
         Command::Approvals { command } => approvals::run(&session()?, command).await,
         Command::Review { reference } => review::run(&session()?, reference).await,
         Command::Approve(wanted) => decide::approve(&session()?, wanted).await,
-        Command::Reject { reference, note } => decide::reject(&session()?, reference, note.as_deref()).await,
+        Command::Reject { reference, expect_sha256, note } => {
+            decide::reject(&session()?, reference, *expect_sha256, note.as_deref()).await
+        }
         Command::Activity { command } => activity::run(&session()?, command).await,
         Command::Org { command } => organizations::run(&session()?, command).await,
         Command::Policy { command } => policies::run(session, command).await,
         Command::Key { command } => keys::run(folders, &arguments.context, command),
         Command::Book { command } => book::run(folders, command),
-        Command::Roster { command } => roster::run(folders, command),
+        Command::Roster { command } => roster::run(folders, session, command).await,
         Command::Journal { command } => keys::journal(folders, *command),
         Command::Dev(wanted) => dev::without_terminal(wanted, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),

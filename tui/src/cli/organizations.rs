@@ -16,13 +16,18 @@ use crate::text::{clean, quoted};
 pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer, Failure> {
     session.greet().await?;
     match command {
-        OrgCommand::Ls { parent } => list(session, *parent).await,
+        OrgCommand::Ls { parent } => {
+            // Without a pinned organization there is none yet that the user could be in.
+            if session.viewer.organization.is_some() {
+                session.organization().await?;
+            }
+            list(session, *parent).await
+        }
         OrgCommand::Get { id } => {
-            let id = match id {
-                Some(id) => *id,
-                None => session.organization_id().await?,
+            let organization = match id {
+                Some(id) => session.client.organization(*id).await?,
+                None => session.organization().await?,
             };
-            let organization = session.client.organization(id).await?;
             remember(&session.folders, &organization)?;
             Ok(Answer::one(json!(organization), text(&organization)))
         }

@@ -81,8 +81,8 @@ pub(super) struct House {
 impl House {
     async fn read(session: &Session) -> Result<Self, Failure> {
         let strict = session.greet().await?.strict_deny_errors;
-        let id = session.organization_id().await?;
-        Ok(Self { id, organization: session.client.organization(id).await?, strict })
+        let organization = session.organization().await?;
+        Ok(Self { id: organization.head.organization_id, organization, strict })
     }
 
     fn rules(&self) -> Rules<'_> {
@@ -320,7 +320,7 @@ pub(crate) fn replayed(replay: &Replay, organization: &OrganizationDetail) -> Ve
             "{}  {} by {}: {} now, {} then ({})",
             date_time(one.asked_millis),
             clean(one.activity_type.trim_start_matches("ACTIVITY_TYPE_")),
-            scene.user_short(&one.requester.to_string()),
+            scene.user_name(&one.requester.to_string()),
             outcome_word(one.now),
             outcome_word(one.after),
             one.activity_id,

@@ -60,7 +60,7 @@ pub(super) async fn propose(
         strict_deny_errors: house.strict,
         now: now_millis(),
     };
-    let review = Review::of_wish(wish, &ground).ok_or_else(nobody)?;
+    let review = Review::of_wish(wish, &ground).map_err(|refusal| Failure::new(Exit::Usage, refusal))?;
     if wanted.dry_run {
         return Ok(Answer::one(told(&review), review::text(&review)));
     }

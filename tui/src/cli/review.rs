@@ -4,10 +4,10 @@ use quorate_common::ids::PolicyId;
 
 use super::Answer;
 use crate::failure::{Exit, Failure};
-use crate::kinds::Scene;
+use crate::kinds::{Scene, stated};
 use crate::proof::{Review, json, status_word};
 use crate::session::Session;
-use crate::text::{clock, date_time, duration, grouped, quoted};
+use crate::text::{clock, date_time, duration, grouped};
 
 pub(super) async fn run(session: &Session, reference: &str) -> Result<Answer, Failure> {
     let review = session.review(reference).await?;
@@ -32,8 +32,8 @@ pub(crate) fn text(review: &Review) -> String {
     line(format!("\ntype      {}", crate::text::clean(&review.activity.activity_type)));
     if review.draft.is_none() {
         line(format!("id        {}", review.activity.id));
-        line(format!("asked by  {}", review.asker));
-        line(format!("asked at  {}", date_time(review.activity.created_at.millis())));
+        line(format!("proposer  {}", review.asker));
+        line(format!("proposed  {}", date_time(review.activity.created_at.millis())));
         line(format!("needs     {}", needs(review)));
     } else {
         line(format!("outlook   {}", needs(review)));
@@ -43,14 +43,11 @@ pub(crate) fn text(review: &Review) -> String {
         let state = vote
             .flaw
             .clone()
-            .unwrap_or_else(|| if vote.lapsed { "lapsed".to_owned() } else { "[v]".to_owned() });
-        line(format!("vote      {said} {} {} {state}", vote.name, clock(vote.cast)));
+            .unwrap_or_else(|| if vote.lapsed { "expired".to_owned() } else { "signature [v]".to_owned() });
+        line(format!("vote      {said} {} [s] {}  {state}", vote.name, clock(vote.cast)));
     }
     for change in &review.changes {
-        line(format!(
-            "change    {}: {} [s] -> {} [v]  {}",
-            change.label, change.now, change.after, change.note
-        ));
+        line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));
     }
     for field in review.facts.iter().chain(&review.fields) {
         line(format!("field     {} = {}", field.name, field.value));
@@ -65,7 +62,11 @@ pub(crate) fn text(review: &Review) -> String {
         line(format!("sha256    {}", grouped(&proposal.fingerprint.hex())));
     }
     if review.blocked() && review.draft.is_none() {
-        line("\nBLOCKED: a check failed; this cannot be approved here. Rejecting is possible.".to_owned());
+        let rejection = match review.reject_refusal() {
+            None => "Rejecting is possible.".to_owned(),
+            Some(refusal) => format!("It cannot be rejected from this record either: {refusal}."),
+        };
+        line(format!("\nBLOCKED: a check failed; this cannot be approved here. {rejection}"));
     }
     out
 }
@@ -81,16 +82,16 @@ pub(crate) fn needs(review: &Review) -> String {
     let rule = match tally.rule {
         None => return format!("nothing any more: {}", status_word(review.activity.status)),
         Some(quorate_common::console::WaitingRule::RootQuorum) => format!(
-            "root quorum, {} of {}",
+            "root quorum, {} of {} [s]",
             tally.needed,
             review.organization.head.root_quorum.user_ids.len()
         ),
         Some(quorate_common::console::WaitingRule::Policy) => {
-            format!("{}, or {} of the root quorum", policies(review), tally.needed)
+            format!("{}, or {} [s] of the root quorum", policies(review), tally.needed)
         }
     };
     let lapse = tally.lapses_at.map_or_else(String::new, |at| {
-        format!("; votes lapse in {}", duration(at.saturating_sub(review.taken_at)))
+        format!("; votes expire in {}", duration(at.saturating_sub(review.taken_at)))
     });
     let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
     format!("{rule}; has {}; still open to: {open}{lapse}", tally.has())
@@ -103,6 +104,6 @@ fn policies(review: &Review) -> String {
         said.any(|said| said.policy_id == id && said.outcome == "OUTCOME_REQUIRES_CONSENSUS")
     };
     let waiting = review.organization.policies.iter().filter(|policy| waits(policy.policy_id));
-    let names: Vec<String> = waiting.map(|policy| quoted(&policy.policy_name)).collect();
+    let names: Vec<String> = waiting.map(|policy| stated(&policy.policy_name)).collect();
     if names.is_empty() { "a policy".to_owned() } else { format!("policy {}", names.join(" or ")) }
 }

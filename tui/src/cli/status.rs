@@ -1,5 +1,6 @@
 //! `quorate status`.
 
+use quorate_common::console::StoreState;
 use serde_json::json;
 
 use super::Answer;
@@ -16,8 +17,15 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         members.insert("clockApartMillis".to_owned(), json!(status.now_millis.abs_diff(now_millis())));
     }
     let started = status.started_at.millis();
+    let store = match &status.store {
+        Some(store) => {
+            let since = date_time(store.since.millis());
+            format!("{} since {since}: {}", store_word(store.state), clean(&store.detail))
+        }
+        None => "ok".to_owned(),
+    };
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
@@ -33,6 +41,15 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         clean(&status.quorum_public_key),
     );
     Ok(Answer::one(data, text))
+}
+
+/// What stands on every screen while the store takes no writes.
+pub(crate) const fn store_word(state: StoreState) -> &'static str {
+    match state {
+        StoreState::Full => "FULL",
+        StoreState::Recovering => "RECOVERING",
+        StoreState::Unknown => "NOT IN ORDER",
+    }
 }
 
 /// The word that stands on every screen.

@@ -92,7 +92,16 @@ fn says_what_it_waits_for_and_votes_once() {
         let record = fresh(&record);
         let (id, hash) = names(&record);
         let fake = Fake::start(record, Manner::Honest);
-        let flagged = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "quorum-lowered"];
+        let flagged = [
+            "approve",
+            &id,
+            "--expect-sha256",
+            &hash,
+            "--allow-flag",
+            "quorum-lowered",
+            "--allow-flag",
+            "sets-quorum",
+        ];
         let (exit, data) = at(&fake, "mira", &flagged).await;
         assert_eq!((exit, &data[0]["outcome"]), (Exit::Waiting, &json!("waiting")), "{data:?}");
         let (exit, data) = at(&fake, "mira", &flagged).await;
@@ -102,9 +111,22 @@ fn says_what_it_waits_for_and_votes_once() {
         assert_eq!(at(&fake, "kenji", &["reject", &id, "--note", "no"]).await.0, Exit::Done);
         assert_eq!(at(&fake, "mira", &["activity", "wait", &id]).await.0, Exit::Rejected);
         assert_eq!(
-            at(&fake, "sam", &["approve", &id, "--expect-sha256", &hash, "--allow-flag", "quorum-lowered"])
-                .await
-                .0,
+            at(
+                &fake,
+                "sam",
+                &[
+                    "approve",
+                    &id,
+                    "--expect-sha256",
+                    &hash,
+                    "--allow-flag",
+                    "quorum-lowered",
+                    "--allow-flag",
+                    "sets-quorum"
+                ]
+            )
+            .await
+            .0,
             Exit::Rejected
         );
     });
@@ -123,7 +145,16 @@ fn refuses_what_was_not_expected() {
         refused(&["approve", &id], Exit::Usage).await;
         refused(&["approve", &id, "--expect-sha256", "xyz"], Exit::Usage).await;
         refused(
-            &["approve", &id, "--expect-sha256", &"0".repeat(64), "--allow-flag", "quorum-lowered"],
+            &[
+                "approve",
+                &id,
+                "--expect-sha256",
+                &"0".repeat(64),
+                "--allow-flag",
+                "quorum-lowered",
+                "--allow-flag",
+                "sets-quorum",
+            ],
             Exit::Verification,
         )
         .await;
@@ -138,6 +169,8 @@ fn refuses_what_was_not_expected() {
                 "X",
                 "--allow-flag",
                 "quorum-lowered",
+                "--allow-flag",
+                "sets-quorum",
             ],
             Exit::Verification,
         )
@@ -360,11 +393,157 @@ fn a_key_file_votes_too() {
         let (id, hash) = names(&record);
         let fake = Fake::start(record, Manner::Honest);
         let socket = fake.socket().display().to_string();
-        let words = ["--socket", &socket, "--key", "laptop", "approve", &id, "--expect-sha256", &hash];
+        let organization = Stage::id().to_string();
+        let unpinned = ["--socket", &socket, "--key", "laptop", "approve", &id, "--expect-sha256", &hash];
+        assert_eq!(
+            run_as(&phrase("correct horse"), &unpinned).await.0,
+            Exit::Usage,
+            "no organization is pinned"
+        );
+        let words = [&["--organization", &organization], &unpinned[..]].concat();
         assert_eq!(run_as(&phrase("wrong horse"), &words).await.0, Exit::Denied);
         let (exit, data) = run_as(&phrase("correct horse"), &words).await;
         assert_eq!(exit, Exit::Done, "{data:?}");
         assert_eq!(run_as(&phrase(""), &["key", "ls"]).await.1.len(), 1);
         assert_eq!(run_as(&phrase(""), &["journal", "verify"]).await.1[0]["entries"], json!(1));
+    });
+}
+
+#[test]
+fn no_vote_leaves_for_another_organization_or_fingerprint() {
+    runtime(async {
+        let elsewhere = quorate_common::ids::OrganizationId::from_bytes([0x11; 16]);
+        let forgeries: [fn(&mut ReviewRecord, quorate_common::ids::OrganizationId); 3] = [
+            |record, elsewhere| record.row.activity.organization_id = elsewhere,
+            |record, elsewhere| {
+                record.row.activity.organization_id = elsewhere;
+                record.organization.head.organization_id = elsewhere;
+                record.organization.head.parent_organization_id = Some(Stage::id());
+            },
+            |record, _| {
+                record.row.activity.fingerprint = quorate_common::fingerprint::Fingerprint::of(b"another");
+            },
+        ];
+        for (number, forge) in forgeries.iter().enumerate() {
+            let mut record = fresh(&tagging().1);
+            forge(&mut record, elsewhere);
+            let (id, _) = names(&record);
+            let fake = Fake::start(record, Manner::Honest);
+            let (exit, data) = at(&fake, "mira", &["reject", &id]).await;
+            assert_ne!(exit, Exit::Done, "forgery {number}: {data:?}");
+            assert!(fake.votes.lock().unwrap().is_empty(), "forgery {number} got a signature");
+        }
+    });
+}
+
+#[test]
+fn the_key_belongs_to_the_user_and_the_user_exists() {
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+    runtime(async {
+        let fake = Fake::start(fresh(&tagging().1), Manner::Honest);
+        let folders = fake.folders();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"correct horse\n").unwrap();
+        std::io::Seek::rewind(&mut file).unwrap();
+        let words = ["--passphrase-fd", &file.as_raw_fd().to_string(), "key", "add", "mira"];
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let (exit, made) = run_with(&words, &folders).await;
+        assert_eq!(exit, Exit::Done);
+        made[0]["publicKey"].as_str().unwrap().clone_into(
+            &mut fake.record.lock().unwrap().organization.users[0].api_keys[0].credential.public_key,
+        );
+        let socket = fake.socket().display().to_string();
+        let organization = Stage::id().to_string();
+        let as_user = async |user: &[&str], command: &[&str]| {
+            let context = ["--socket", &socket, "--organization", &organization];
+            let all = context.iter().chain(user).chain(command).map(|word| (*word).to_owned());
+            run_with(&all.collect::<Vec<_>>(), &folders).await.0
+        };
+        let id = fake.record.lock().unwrap().row.activity.id.to_string();
+        for command in [&["approvals", "ls"][..], &["activity", "ls"], &["review", &id], &["reject", &id]] {
+            let check = async |user: &[&str], expected: Exit| {
+                assert_eq!(as_user(user, command).await, expected, "{user:?} {command:?}");
+            };
+            check(&["--user", "nobody"], Exit::NotFound).await;
+            check(&["--user", "00000000-0000-7000-8000-000000000001"], Exit::NotFound).await;
+            check(&["--user", "jo", "--key", "mira"], Exit::Denied).await;
+        }
+        assert_eq!(as_user(&["--user", "mira", "--key", "mira"], &["approvals", "ls"]).await, Exit::Done);
+        assert_eq!(as_user(&["--user", "jo"], &["approvals", "ls"]).await, Exit::Done);
+        assert!(fake.votes.lock().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn what_is_rejected_unread_is_named_by_the_caller() {
+    runtime(async {
+        let (_, record) = crate::testing::hiding();
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        assert_eq!(at(&fake, "mira", &["reject", &id]).await.0, Exit::Verification);
+        assert_eq!(
+            at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0,
+            Exit::Verification
+        );
+        assert!(fake.votes.lock().unwrap().is_empty());
+        assert_eq!(at(&fake, "mira", &["reject", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
+        let sent = fake.votes.lock().unwrap().clone();
+        assert!(sent.len() == 1 && sent[0].contains(&hash) && sent[0].contains(&Stage::id().to_string()));
+    });
+}
+
+#[test]
+fn a_rejection_names_what_it_expects_if_it_wants() {
+    runtime(async {
+        let record = fresh(&tagging().1);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        let other = "0".repeat(64);
+        assert_eq!(
+            at(&fake, "mira", &["reject", &id, "--expect-sha256", &other]).await.0,
+            Exit::Verification
+        );
+        assert!(fake.votes.lock().unwrap().is_empty());
+        assert_eq!(at(&fake, "mira", &["reject", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
+    });
+}
+
+#[test]
+fn another_quorum_blocks_until_it_is_accepted() {
+    runtime(async {
+        let record = fresh(&tagging().1);
+        let (id, hash) = names(&record);
+        let fake = Fake::start(record, Manner::Honest);
+        assert_eq!(at(&fake, "mira", &["review", &id]).await.0, Exit::Done);
+        {
+            let mut record = fake.record.lock().unwrap();
+            record.organization.head.root_quorum.threshold = 1;
+            record.organization.users.swap(0, 1);
+            let (first, second) =
+                (record.organization.users[0].clone(), record.organization.users[1].clone());
+            record.organization.users[0].user_name = second.user_name;
+            record.organization.users[1].user_name = first.user_name;
+            record.row.waiting.as_mut().unwrap().needed = 1;
+        }
+        let by_id = async |words: &[&str]| at(&fake, "mira", words).await;
+        let (exit, data) = by_id(&["review", &id]).await;
+        let checks = data[0]["checks"].as_array().unwrap();
+        let k10 = checks.iter().find(|check| check["id"] == "K10").unwrap();
+        assert_eq!((exit, &k10["mark"]), (Exit::Verification, &json!("[x]")), "{data:?}");
+        let flags = data[0]["flags"].as_array().unwrap();
+        assert!(
+            flags.iter().any(|flag| flag["name"] == "name-changed" && flag["level"] == "HIGH"),
+            "{flags:?}"
+        );
+        let approve = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "name-changed"];
+        assert_eq!(by_id(&approve).await.0, Exit::Verification);
+        assert_eq!(by_id(&["roster", "accept"]).await.0, Exit::Verification, "nothing proves it");
+        let (exit, data) = by_id(&["roster", "accept", "--unproven"]).await;
+        assert_eq!((exit, &data[0]["proven"], &data[0]["namesLeft"]), (Exit::Done, &json!(false), &json!(2)));
+        assert_eq!(by_id(&["review", &id]).await.0, Exit::Done);
+        let (_, data) = by_id(&["roster", "accept", "--names"]).await;
+        assert_eq!(data[0]["namesAccepted"], json!(2));
+        assert_eq!(by_id(&approve[..4]).await.0, Exit::Done);
     });
 }

@@ -1,6 +1,6 @@
 //! Makes whoever holds the secret of an invitation a user.
 
-use super::scene::listed;
+use super::scene::{listed, stated};
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
 use crate::text::{clean, quoted};
 
@@ -35,10 +35,10 @@ impl Kind for AcceptInvitation {
         let invitation = scene.invitation(id);
         let who = invitation.map_or_else(
             || "whoever was invited".to_owned(),
-            |known| format!("{} ({})", quoted(&known.receiver_user_name), clean(&known.receiver_email)),
+            |known| format!("{} ({})", stated(&known.receiver_user_name), clean(&known.receiver_email)),
         );
         let mut story = Story::new(
-            invitation.map_or_else(|| clean(id), |known| quoted(&known.receiver_user_name)),
+            invitation.map_or_else(|| clean(id), |known| stated(&known.receiver_user_name)),
             format!(
                 "Make {who} a user with the id {} and the passkey {passkey}, as the invitation {} says. The secret \
                  that was mailed stamps this, so its key is none of the user's.",

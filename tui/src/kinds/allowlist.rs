@@ -2,9 +2,9 @@
 
 use quorate_common::wire::IpAllowlist;
 
-use super::scene::{Scene, count};
+use super::scene::{Scene, count, stated};
 use super::{Level, Reader, Story, Undecodable};
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 /// Whose requests a list is about.
 pub(super) struct Target<'a> {
@@ -27,7 +27,7 @@ impl<'a> Target<'a> {
     pub(super) fn brief(&self, scene: &Scene<'_>) -> String {
         let Some(key) = self.key else { return "everybody".to_owned() };
         match scene.key_holder(key) {
-            Some((user, held)) => format!("{} of {}", quoted(&held.api_key_name), clean(&user.user_name)),
+            Some((user, held)) => format!("{} of {}", stated(&held.api_key_name), stated(&user.user_name)),
             None => format!("the API key {}", clean(key)),
         }
     }

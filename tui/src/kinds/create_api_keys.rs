@@ -59,7 +59,7 @@ impl Kind for CreateApiKeys {
                 format!("{user} did not ask for this; whoever holds the new key becomes this user"),
             );
         }
-        story.danger("the NAME of the user who gets the key", &scene.user_short(id));
+        story.danger("the NAME of the user who gets the key", &scene.user_name(id));
         if scene.user(id).is_none() {
             story.flag(Level::Med, "unknown-user", format!("{user} is not in this organization now"));
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::scene::{count, listed};
+use super::scene::{count, listed, stated};
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
 use crate::text::{clean, quoted};
 
@@ -133,7 +133,7 @@ pub(super) fn registered_keys(
             story.flag(
                 Level::Med,
                 "key-in-use",
-                format!("the key {} already belongs to {}", clean(public), quoted(&holder.user_name)),
+                format!("the key {} already belongs to {}", clean(public), stated(&holder.user_name)),
             );
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn given(
     if scene.asker.is_some_and(|asker| !asker.to_string().eq_ignore_ascii_case(id)) {
         story.flag(Level::High, "credential-by-other", format!("{user} did not ask for this"));
     }
-    story.danger("the NAME of the user who gets the credential", &scene.user_short(id));
+    story.danger("the NAME of the user who gets the credential", &scene.user_name(id));
     unknown(&mut story, id, scene);
     Ok(story)
 }

@@ -1,8 +1,8 @@
 //! Takes API keys from a user.
 
-use super::scene::{count, listed};
+use super::scene::{count, listed, stated};
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 pub(super) struct DeleteApiKeys;
 
@@ -30,7 +30,7 @@ impl Kind for DeleteApiKeys {
             match held {
                 Some(key) => format!(
                     "{} ({}, public key {})",
-                    quoted(&key.api_key_name),
+                    stated(&key.api_key_name),
                     clean(key_id),
                     clean(&key.credential.public_key)
                 ),

@@ -1,8 +1,9 @@
 //! Takes authenticators from a user.
 
 use super::credential::taken;
+use super::scene::stated;
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 pub(super) struct DeleteAuthenticators;
 
@@ -28,7 +29,7 @@ impl Kind for DeleteAuthenticators {
                     .find(|one| one.authenticator_id.to_string().eq_ignore_ascii_case(id))
             });
             match held {
-                Some(one) => format!("{} ({})", quoted(&one.authenticator_name), clean(id)),
+                Some(one) => format!("{} ({})", stated(&one.authenticator_name), clean(id)),
                 None => format!("{} (not known here)", clean(id)),
             }
         };

@@ -1,7 +1,8 @@
 //! Takes an invitation back.
 
+use super::scene::stated;
 use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 pub(super) struct DeleteInvitation;
 
@@ -22,11 +23,11 @@ impl Kind for DeleteInvitation {
         let id = parameters.text("invitationId")?;
         let named = scene.invitation_named(id);
         let known = scene.invitation(id);
-        let address = known.map_or_else(String::new, |one| format!(" to {}", quoted(&one.receiver_email)));
+        let address = known.map_or_else(String::new, |one| format!(" to {}", stated(&one.receiver_email)));
         let mut story = Story::new(
             known.map_or_else(
                 || named.clone(),
-                |one| format!("{} at {}", quoted(&one.receiver_user_name), clean(&one.receiver_email)),
+                |one| format!("{} at {}", stated(&one.receiver_user_name), clean(&one.receiver_email)),
             ),
             format!("Take the invitation {named}{address} back: the secret in its mail opens nothing then."),
         );

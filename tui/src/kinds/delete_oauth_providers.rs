@@ -1,8 +1,9 @@
 //! Takes OAuth providers from a user.
 
 use super::credential::taken;
+use super::scene::stated;
 use super::{Kind, Reader, Scene, Story, Undecodable, Version};
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 pub(super) struct DeleteOauthProviders;
 
@@ -26,7 +27,7 @@ impl Kind for DeleteOauthProviders {
                 user.oauth_providers.iter().find(|one| one.provider_id.to_string().eq_ignore_ascii_case(id))
             });
             match held {
-                Some(one) => format!("{} ({})", quoted(&one.provider_name), clean(id)),
+                Some(one) => format!("{} ({})", stated(&one.provider_name), clean(id)),
                 None => format!("{} (not known here)", clean(id)),
             }
         };

@@ -36,7 +36,7 @@ impl Kind for DeleteUsers {
                     "root-user-removed",
                     format!("{} is in the root quorum", scene.user_named(id)),
                 );
-                story.danger("the NAME of the root user who is removed", &scene.user_short(id));
+                story.danger("the NAME of the root user who is removed", &scene.user_name(id));
             } else if scene.user(id).is_none() {
                 story.flag(
                     Level::Med,

@@ -27,7 +27,7 @@ impl Kind for DeleteWalletAccounts {
             format!(
                 "Remove {}: {named}. Their addresses sign no more, until the same paths are derived again from their wallets in {}.",
                 count(ids.len(), "wallet account"),
-                crate::text::quoted(&scene.organization.head.organization_name)
+                super::scene::stated(&scene.organization.head.organization_name)
             ),
         );
         story.flag(Level::High, "accounts-removed", "what needs signatures of these addresses stops");

@@ -1,6 +1,6 @@
 //! What is told of an organization that goes.
 
-use super::scene::{Scene, count, listed};
+use super::scene::{Scene, count, listed, stated};
 use super::{Level, Story};
 use crate::text::{clean, quoted};
 
@@ -43,8 +43,8 @@ fn without_copy(spared: bool, scene: &Scene<'_>, story: &mut Story) {
     let wallets = organization.wallets.iter().filter(|wallet| !wallet.exported);
     let keys = organization.private_keys.iter().filter(|key| !key.exported);
     let names: Vec<String> = wallets
-        .map(|wallet| format!("wallet {}", quoted(&wallet.wallet_name)))
-        .chain(keys.map(|key| format!("private key {}", quoted(&key.private_key_name))))
+        .map(|wallet| format!("wallet {}", stated(&wallet.wallet_name)))
+        .chain(keys.map(|key| format!("private key {}", stated(&key.private_key_name))))
         .collect();
     if names.is_empty() {
         return;

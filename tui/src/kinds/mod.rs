@@ -94,7 +94,7 @@ mod update_webhook_endpoint;
 mod user_change;
 
 pub(crate) use reader::{Reader, Undecodable};
-pub(crate) use scene::Scene;
+pub(crate) use scene::{Scene, count, stated};
 pub(crate) use shape::leaves;
 pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
 

@@ -85,7 +85,10 @@ impl<'a> Rule<'a> {
     /// Tells the rule in words, with the names of the organization.
     pub(super) fn tell(&self, label: &str, story: &mut Story, scene: &Scene<'_>) {
         if let Some(program) = self.program() {
-            story.fact(label, clean(&policies::sentence(&program, &policies::Named(scene.organization))));
+            let sentence = policies::sentence(&program, &policies::Named(scene.organization));
+            let names =
+                if sentence.contains('"') { " Names in quotes are stated by the daemon [s]." } else { "" };
+            story.fact(label, clean(&format!("{sentence}{names}")));
         }
     }
 

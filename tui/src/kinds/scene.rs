@@ -39,8 +39,13 @@ impl<'a> Scene<'a> {
         named(self.user(id).map(|user| user.user_name.as_str()), id)
     }
 
-    /// Only the name, for lists.
+    /// Only the name, marked as stated.
     pub(crate) fn user_short(&self, id: &str) -> String {
+        self.user(id).map_or_else(|| clean(id), |user| format!("{} [s]", clean(&user.user_name)))
+    }
+
+    /// Only the name, for lists that vouch for nothing, and to be typed.
+    pub(crate) fn user_name(&self, id: &str) -> String {
         self.user(id).map_or_else(|| clean(id), |user| clean(&user.user_name))
     }
 
@@ -156,8 +161,8 @@ impl<'a> Scene<'a> {
             Some((user, held)) => {
                 format!(
                     "the API key {} of {} (public key {key})",
-                    quoted(&held.api_key_name),
-                    quoted(&user.user_name)
+                    stated(&held.api_key_name),
+                    stated(&user.user_name)
                 )
             }
             None => format!("the API key {key} (not known here)"),
@@ -184,10 +189,15 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// A name that the daemon states, in quotes, with the mark of that.
+pub(crate) fn stated(name: &str) -> String {
+    format!("{} [s]", quoted(name))
+}
+
 fn named(name: Option<&str>, id: &str) -> String {
     let id = clean(id);
     match name {
-        Some(name) => format!("{} ({id})", quoted(name)),
+        Some(name) => format!("{} ({id})", stated(name)),
         None => format!("{id} (not known here)"),
     }
 }

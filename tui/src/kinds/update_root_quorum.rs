@@ -59,7 +59,7 @@ impl Kind for UpdateRootQuorum {
             alone(scene, threshold, &members),
             "",
         );
-        // Whom the daemon counts among the members of today is its word: each is named, whether they come or stay.
+        // Whom the daemon counts among the members of today is not proven: each is named, whether they join or stay.
         for id in &members {
             story.fact("root user", scene.user_named(id));
         }
@@ -80,12 +80,16 @@ fn now_names(current: &[String]) -> Vec<&str> {
 }
 
 fn arrow(before: u64, threshold: u64) -> String {
-    if before == threshold { format!("stays {threshold}") } else { format!("{before} -> {threshold}") }
+    if before == threshold {
+        format!("{threshold} as now [s]")
+    } else {
+        format!("{before} [s] -> {threshold}")
+    }
 }
 
 fn brief(scene: &Scene<'_>, joining: &[&str], leaving: &[&str], members: usize) -> String {
     if joining.is_empty() && leaving.is_empty() {
-        return format!("same {}", count(members, "member"));
+        return format!("same {} [s]", count(members, "member"));
     }
     let mut parts = Vec::new();
     if !leaving.is_empty() {
@@ -99,22 +103,19 @@ fn brief(scene: &Scene<'_>, joining: &[&str], leaving: &[&str], members: usize) 
 
 fn membership(scene: &Scene<'_>, joining: &[&str], leaving: &[&str], members: usize) -> String {
     if joining.is_empty() && leaving.is_empty() {
-        return format!("Keep the same {}.", count(members, "root user"));
+        return format!("Keep the same {} [s].", count(members, "root user"));
     }
     let named = |ids: &[&str]| listed(ids.iter().map(|id| scene.user_named(id)));
     format!("Root users become {members}: out {}; in {}.", named(leaving), named(joining))
 }
 
 fn effect(threshold: u64, before: u64, members: usize) -> String {
-    if threshold == 1 {
-        format!(
-            "After this any ONE of {members} root users can do anything alone. Today {before} must agree."
-        )
+    let able = if threshold == 1 {
+        format!("any ONE of {members} root users can do anything alone")
     } else {
-        format!(
-            "After this any {threshold} of {members} root users together can do anything. Today {before} must agree."
-        )
-    }
+        format!("any {threshold} of {members} root users together can do anything")
+    };
+    format!("After this {able}. Today {before} must agree [s].")
 }
 
 fn alone(scene: &Scene<'_>, threshold: u64, members: &[&str]) -> String {
@@ -126,23 +127,30 @@ fn flags(story: &mut Story, threshold: u64, before: u64, members: usize, joining
         story.flag(
             Level::High,
             "quorum-lowered",
-            format!("people needed for every root action drop from {before} to {threshold}"),
+            format!(
+                "lowers the root quorum threshold from {before} [s] to {threshold}{}",
+                if threshold == 1 { ": one person alone can then do anything" } else { "" }
+            ),
         );
     }
     if threshold == 1 && before <= 1 {
         let text = format!("any ONE of {members} root users can do anything alone");
         story.flag(Level::High, "one-alone", text);
     }
-    story.flag(Level::Med, "sets-quorum", "says anew who is root: what is so today is the daemon's word [s]");
+    story.flag(
+        Level::High,
+        "sets-quorum",
+        "replaces the whole root quorum; the current members shown here are reported by the daemon and not verified [s]",
+    );
     if !joining.is_empty() || !leaving.is_empty() {
-        let text = format!("who is root changes: {} in, {} out", joining.len(), leaving.len());
+        let text = format!("changes who is root: {} in, {} out [s]", joining.len(), leaving.len());
         story.flag(Level::High, "quorum-members-changed", text);
     }
     if threshold > before {
         story.flag(
             Level::Med,
             "quorum-raised",
-            format!("people needed for every root action rise from {before} to {threshold}"),
+            format!("raises the root quorum threshold from {before} [s] to {threshold}"),
         );
     }
     if usize::try_from(threshold).is_ok_and(|threshold| threshold >= members && members > 0) {

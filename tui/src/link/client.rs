@@ -25,8 +25,6 @@ use serde::de::DeserializeOwned;
 
 /// Largest answer that is read.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
-/// Most activities that wait and are looked at together.
-pub(crate) const WAITING_LIMIT: usize = 500;
 /// How long one request may take.
 const REQUEST_SECONDS: u64 = 30;
 
@@ -162,18 +160,47 @@ impl Client {
         self.read(&path).await
     }
 
-    /// What waits for votes, up to [`WAITING_LIMIT`], and whether there is more.
-    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<(Vec<ActivityRow>, bool), LinkFlaw> {
-        let mut rows = Vec::new();
-        let mut after = None;
-        loop {
-            let page = self.activities(id, &[Status::ConsensusNeeded], &[], after, PAGE_LIMIT).await?;
-            rows.extend(page.activities);
-            after = page.next;
-            if after.is_none() || rows.len() >= WAITING_LIMIT {
-                return Ok((rows, after.is_some()));
+    /// A page of what waits for votes, newest first. The cursor of the next page is older than `after`, so that the list
+    /// comes to an end whatever the daemon answers.
+    pub(crate) async fn waiting(
+        &self,
+        id: OrganizationId,
+        after: Option<ActivityId>,
+    ) -> Result<ActivityPage, LinkFlaw> {
+        let page = self.activities(id, &[Status::ConsensusNeeded], &[], after, PAGE_LIMIT).await?;
+        match (after, page.next) {
+            (Some(after), Some(next)) if next >= after => {
+                Err(LinkFlaw::Unreadable("the list of what waits does not go on".to_owned()))
+            }
+            _ => Ok(page),
+        }
+    }
+
+    /// These activities, in any order; those that are not there are left out.
+    pub(crate) async fn named(
+        &self,
+        id: OrganizationId,
+        ids: &[ActivityId],
+    ) -> Result<Vec<ActivityRow>, LinkFlaw> {
+        let mut rows: Vec<ActivityRow> = Vec::new();
+        let mut left = ids.to_vec();
+        while !left.is_empty() {
+            let asked: Vec<String> = left.iter().take(PAGE_LIMIT).map(ToString::to_string).collect();
+            let path = format!("/console/v1/organizations/{id}/activities?id={}", asked.join(","));
+            let page: ActivityPage = self.read(&path).await?;
+            let is_asked = |row: &ActivityRow| left.iter().take(PAGE_LIMIT).any(|id| *id == row.activity.id);
+            let found: Vec<ActivityRow> = page.activities.into_iter().filter(is_asked).collect();
+            // A page may end before all that were asked for; the daemon answers the newest first.
+            let is_answered = |id: &ActivityId| page.next.is_none_or(|next| *id >= next);
+            let before = left.len();
+            let (asked, rest) = left.split_at(left.len().min(PAGE_LIMIT));
+            left = asked.iter().filter(|id| !is_answered(id)).chain(rest).copied().collect();
+            rows.extend(found);
+            if left.len() == before {
+                return Err(LinkFlaw::Unreadable("none of the activities asked for was answered".to_owned()));
             }
         }
+        Ok(rows)
     }
 
     /// Everything about one activity, named by id or fingerprint.

@@ -9,4 +9,4 @@ mod worker;
 pub(crate) use client::{Client, LinkFlaw};
 pub(crate) use recent::{look_up, policy_changes, recent};
 pub(crate) use submit::submit;
-pub(crate) use worker::{Answer, Order, start};
+pub(crate) use worker::{Answer, InboxPage, Order, start};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationPage,
-    PAGE_LIMIT, ReviewRecord, Signer,
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationHead,
+    OrganizationPage, PAGE_LIMIT, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
@@ -27,8 +27,10 @@ const RETRY_LAST_SECONDS: u64 = 15;
 /// What the screens ask for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Order {
-    /// The organization and what waits in it.
-    Approvals(OrganizationId),
+    /// The organization and all that waits in it, page by page; holds the number of the reading.
+    Inbox(OrganizationId, u64),
+    /// These activities of the list.
+    Rows(OrganizationId, Vec<ActivityId>),
     /// One activity for a review.
     Record(OrganizationId, String),
     /// The same activity once more, right before a vote.
@@ -39,6 +41,8 @@ pub(crate) enum Order {
     Organizations(Option<OrganizationId>, Option<OrganizationId>),
     /// Another organization.
     Organization(OrganizationId),
+    /// What the tree shows of an organization.
+    Head(OrganizationId),
     /// A page of accounts.
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
     /// What a name of a request stands for.
@@ -60,12 +64,16 @@ pub(crate) enum Answer {
     Connected(DaemonStatus),
     /// The daemon lives.
     Alive,
+    /// What the daemon says of itself now.
+    Status(DaemonStatus),
     /// Something changed.
     Changed(Change),
     /// No connection, and when the next attempt is made, in seconds.
     Lost(LinkFlaw, u64),
-    /// For [`Order::Approvals`]; says whether there is more than is shown.
-    Approvals(Box<OrganizationDetail>, Vec<ActivityRow>, bool),
+    /// For [`Order::Inbox`]: a page of what waits. The organization came before it.
+    Inbox(InboxPage),
+    /// For [`Order::Rows`]; holds the ids asked with.
+    Rows(Vec<ActivityId>, Vec<ActivityRow>),
     /// For [`Order::Record`]; holds the reference asked with.
     Record(String, Box<ReviewRecord>),
     /// For [`Order::Preflight`].
@@ -76,6 +84,8 @@ pub(crate) enum Answer {
     Organizations(Option<OrganizationId>, Option<OrganizationId>, OrganizationPage),
     /// For [`Order::Organization`].
     Organization(Box<OrganizationDetail>),
+    /// For [`Order::Head`].
+    Head(Box<OrganizationHead>),
     /// For [`Order::Accounts`]; holds the cursor asked with.
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
     /// For [`Order::Signer`]; holds the name, and nothing where it stands for nothing.
@@ -88,6 +98,19 @@ pub(crate) enum Answer {
     Cast(Result<Box<Activity>, LinkFlaw>),
     /// An order failed; what was asked, in words.
     Failed(&'static str, LinkFlaw),
+}
+
+/// A page of what waits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InboxPage {
+    /// Number of the reading.
+    pub(crate) reading: u64,
+    /// Whether it is the last page.
+    pub(crate) is_last: bool,
+    /// How many wait in all, if the page says so.
+    pub(crate) waiting: Option<u64>,
+    /// Activities.
+    pub(crate) rows: Vec<ActivityRow>,
 }
 
 /// Starts the worker. Orders go in, answers come out until the returned sender is dropped.
@@ -112,16 +135,44 @@ async fn serve(
         }
         let (client, answers) = (client.clone(), answers.clone());
         tokio::spawn(async move {
-            let answer = fulfil(&client, order).await;
+            let answer = match order {
+                Order::Inbox(id, reading) => match read_inbox(&client, &answers, id, reading).await {
+                    Ok(()) => return,
+                    Err(flaw) => Answer::Failed("approvals", flaw),
+                },
+                order => fulfil(&client, order).await,
+            };
             // The console may be gone by now.
             let _ = answers.send(answer);
         });
     }
 }
 
+/// Reads the organization and all that waits in it.
+async fn read_inbox(
+    client: &Client,
+    answers: &UnboundedSender<Answer>,
+    id: OrganizationId,
+    reading: u64,
+) -> Result<(), LinkFlaw> {
+    let _ = answers.send(Answer::Organization(Box::new(client.organization(id).await?)));
+    let mut after = None;
+    loop {
+        let page = client.waiting(id, after).await?;
+        let is_last = page.next.is_none();
+        let page_read = InboxPage { reading, is_last, waiting: page.waiting, rows: page.activities };
+        if answers.send(Answer::Inbox(page_read)).is_err() || is_last {
+            return Ok(());
+        }
+        after = page.next;
+    }
+}
+
 async fn fulfil(client: &Client, order: Order) -> Answer {
     match order {
-        Order::Approvals(id) => answered("approvals", approvals(client, id).await),
+        Order::Rows(id, ids) => {
+            answered("approvals", client.named(id, &ids).await.map(|rows| Answer::Rows(ids, rows)))
+        }
         Order::Record(id, reference) => answered(
             "the activity",
             client.record(id, &reference).await.map(|record| Answer::Record(reference, Box::new(record))),
@@ -144,6 +195,10 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
             "the organization",
             client.organization(id).await.map(|detail| Answer::Organization(Box::new(detail))),
         ),
+        Order::Head(id) => answered(
+            "the organization",
+            client.organization(id).await.map(|detail| Answer::Head(Box::new(detail.head))),
+        ),
         Order::Accounts(id, wallet, after) => answered(
             "accounts",
             client.accounts(id, wallet, after).await.map(|page| Answer::Accounts(wallet, after, page)),
@@ -159,18 +214,12 @@ async fn fulfil(client: &Client, order: Order) -> Answer {
         ),
         Order::PolicyHistory(id) => answered("the history of policies", policy_history(client, id).await),
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
-        Order::Retry => Answer::Alive,
+        Order::Inbox(..) | Order::Retry => Answer::Alive,
     }
 }
 
 fn answered(what: &'static str, result: Result<Answer, LinkFlaw>) -> Answer {
     result.unwrap_or_else(|flaw| Answer::Failed(what, flaw))
-}
-
-async fn approvals(client: &Client, id: OrganizationId) -> Result<Answer, LinkFlaw> {
-    let organization = client.organization(id).await?;
-    let (rows, more) = client.waiting(id).await?;
-    Ok(Answer::Approvals(Box::new(organization), rows, more))
 }
 
 async fn policy_history(client: &Client, id: OrganizationId) -> Result<Answer, LinkFlaw> {
@@ -235,7 +284,10 @@ async fn connect(
     loop {
         let signs = tokio::select! {
             signs = feed.next() => signs,
-            _ = pulse.tick() => client.status().await.map(|_| vec![Sign::Alive]),
+            _ = pulse.tick() => {
+                let status = client.status().await;
+                status.map(|status| drop(answers.send(Answer::Status(status)))).map(|()| vec![Sign::Alive])
+            }
         };
         let signs = match signs {
             Ok(signs) => signs,

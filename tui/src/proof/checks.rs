@@ -7,7 +7,8 @@ use super::compare::{differences, size};
 use super::rule::Reckoning;
 use super::{Check, Evidence, Mark, Proposal, Tally, VoteProof};
 use crate::kinds::{Decoded, Scene, hidden};
-use crate::text::{ago, clean, date_time, duration};
+use crate::roster::KnownQuorum;
+use crate::text::{ago, clean, date, date_time, duration};
 
 /// How far a stamp may lie behind and ahead of its recording.
 const BEHIND_MILLIS: u64 = 60 * 60 * 1000;
@@ -32,8 +33,9 @@ pub(super) fn run(
     checks.push(chain(votes));
     checks.push(recount(evidence, tally, rule));
     if let Some(proposal) = proposal {
-        checks.push(times(evidence, proposal, tally));
+        checks.push(times(evidence, proposal, tally, votes));
     }
+    checks.push(known_quorum(evidence));
     checks.push(check(
         "K11",
         Mark::Care,
@@ -108,11 +110,6 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
         Some(pinned) if is(pinned.to_string()) => {
             check("K2", Mark::Verified, "organization id is the pinned one")
         }
-        Some(pinned) if head.parent_organization_id == Some(pinned) => check(
-            "K2",
-            Mark::Care,
-            format!("organization {signed} is a child of the pinned one, by the daemon's word"),
-        ),
         Some(pinned) => {
             check("K2", Mark::Failed, format!("signed for organization {signed}, pinned is {pinned}"))
         }
@@ -186,8 +183,8 @@ fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Ch
 
 fn asker(votes: &[VoteProof]) -> Check {
     match votes.iter().find(|vote| vote.proposes) {
-        Some(vote) if vote.signed => check("K5", Mark::Verified, "asker's signature over the bytes"),
-        _ => check("K5", Mark::Failed, "asker's signature does not fit the bytes"),
+        Some(vote) if vote.signed => check("K5", Mark::Verified, "proposer's signature over the bytes"),
+        _ => check("K5", Mark::Failed, "the proposer's signature does not fit the bytes"),
     }
 }
 
@@ -199,19 +196,23 @@ fn roster(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
         return check(
             "K6",
             Mark::Care,
-            "the asker is not a user of this organization, so the key is not in the roster",
+            "the proposer is not a user of this organization, so the key is not among the known keys",
         );
     }
     let Some(seen) = evidence.roster.first_seen(id, proposal.asker, &proposal.public_key) else {
-        return check("K6", Mark::Care, "asker's key is not among the keys of that user now");
+        return check("K6", Mark::Care, "the proposer's key is not among the keys of that user now");
     };
     let age = ago(seen, evidence.now);
     if evidence.roster.is_new(id, proposal.asker, &proposal.public_key, evidence.now) {
-        check("K6", Mark::Care, format!("asker's key entered my roster only {age}"))
+        check("K6", Mark::Care, format!("the proposer's key was first seen only {age}"))
     } else if evidence.roster.is_first_contact(id, evidence.now) {
-        check("K6", Mark::Stated, "asker's key was pinned at first contact with this organization, today")
+        check(
+            "K6",
+            Mark::Stated,
+            "the proposer's key was pinned at first contact with this organization, today",
+        )
     } else {
-        check("K6", Mark::Verified, format!("asker's key is in my roster since {}", date_time(seen)))
+        check("K6", Mark::Verified, format!("the proposer's key is known since {}", date_time(seen)))
     }
 }
 
@@ -229,7 +230,7 @@ fn chain(votes: &[VoteProof]) -> Check {
         return check(
             "K7",
             Mark::Care,
-            format!("{lapsed} of {} votes lapsed after 24 h and do not count", votes.len()),
+            format!("{lapsed} of {} votes expired after 24 h and do not count", votes.len()),
         );
     }
     check("K7", Mark::Verified, format!("votes: {signed} of {} signatures, distinct users", votes.len()))
@@ -241,7 +242,7 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckonin
         return told(
             Mark::Stated,
             format!(
-                "it does not wait any more; verified approvals of root users: {} of {}",
+                "it does not wait any more; verified approvals of root users: {} of {} [s]",
                 tally.root.len(),
                 tally.needed
             ),
@@ -266,33 +267,80 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckonin
         return told(Mark::Failed, text);
     }
     if by_quorum && stated.needed < tally.needed {
-        let text =
-            format!("the daemon asks for {} approvals, the quorum for {}", stated.needed, tally.needed);
+        let text = format!(
+            "the daemon asks for {} approvals, the stated quorum for {} [s]",
+            stated.needed, tally.needed
+        );
         return told(Mark::Failed, text);
     }
     let (has, needed) = (tally.root.len(), tally.needed);
     let counted = match tally.counted.len() {
-        _ if by_quorum => format!("{has} of {needed}"),
+        _ if by_quorum => format!("{has} of {needed} [s]"),
         1 => "1 verified approval".to_owned(),
         approvals => format!("{approvals} verified approvals"),
     };
     match rule {
-        None if by_quorum => told(Mark::Verified, format!("tally recomputed here: {counted}")),
-        None => told(Mark::Stated, format!("{counted}; that a policy asks for more is the daemon's word")),
+        None if by_quorum => {
+            told(Mark::Stated, format!("votes counted here: {counted}; quorum and policies are as stated"))
+        }
+        None => told(Mark::Stated, format!("{counted}; that a policy needs more is stated by the daemon")),
         Some(Err(why)) => {
             told(Mark::Care, format!("{counted}; the rule cannot be evaluated here: {}", clean(why)))
         }
         Some(Ok(reckoning)) => match reckoning.difference(stated) {
             None => {
                 let because = clean(&reckoning.because());
-                told(Mark::Verified, format!("tally and rule recomputed here: {counted}, {because}"))
+                let source = "over the quorum and policies that the daemon states";
+                told(
+                    Mark::Stated,
+                    format!("votes counted and rule evaluated here, {source}: {counted}, {because}"),
+                )
             }
             Some((mark, text)) => told(mark, format!("{counted}; {}", clean(&text))),
         },
     }
 }
 
-fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally) -> Check {
+/// Whether the root quorum that the daemon states is the known one.
+fn known_quorum(evidence: &Evidence<'_>) -> Check {
+    let organization = &evidence.record.organization;
+    let id = organization.head.organization_id;
+    let stated = KnownQuorum::stated(organization);
+    let told = stated.short();
+    let Some(known) = evidence.roster.quorum(id) else {
+        return check(
+            "K10",
+            Mark::Stated,
+            format!("root quorum {told} [s]: none is known here to compare with"),
+        );
+    };
+    if known.value != stated {
+        let who = if known.value.user_ids == stated.user_ids { "" } else { ", other members" };
+        return check(
+            "K10",
+            Mark::Failed,
+            format!(
+                "the daemon states root quorum {told}{who}; known since {} is {}. After a quorum change that you know \
+                 of, run quorate roster accept",
+                date(known.since_millis),
+                known.value.short()
+            ),
+        );
+    }
+    if evidence.roster.is_first_contact(id, evidence.now) {
+        let text =
+            format!("root quorum {told} [s] was pinned at first contact with this organization, today");
+        return check("K10", Mark::Stated, text);
+    }
+    let since = date(known.since_millis);
+    check(
+        "K10",
+        Mark::Verified,
+        format!("the stated root quorum, {told} [s], is the one known since {since}"),
+    )
+}
+
+fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[VoteProof]) -> Check {
     let created = evidence.record.row.activity.created_at.millis();
     let Some(stamped) = proposal.stamped else {
         return check("K9", Mark::Care, "the signed bytes carry no time");
@@ -312,7 +360,13 @@ fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally) -> Check {
         );
     }
     if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
-        return check("K9", Mark::Care, "all votes lapsed; it stays open");
+        let all_expired = votes.iter().all(|vote| vote.flaw.is_none() && vote.lapsed);
+        let text = if all_expired {
+            "all votes have expired; it stays open"
+        } else {
+            "no vote counts: see the votes; it stays open"
+        };
+        return check("K9", Mark::Care, text);
     }
     let apart = duration(created.abs_diff(stamped));
     check("K9", Mark::Verified, format!("times fit: stamped within {apart} of being recorded"))

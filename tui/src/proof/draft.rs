@@ -8,7 +8,7 @@ use quorate_common::wire::Timestamp;
 use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
-use super::{Check, Evidence, Mark, Review, Viewer, rule};
+use super::{Check, Evidence, Mark, Review, Siblings, Viewer, rule};
 use crate::ballot::{Ballot, Wish};
 use crate::book::Book;
 use crate::kinds::{Level, Scene};
@@ -42,11 +42,27 @@ pub(crate) struct Draft {
 }
 
 impl Review {
-    /// Of a wish, by the user who looks. Nothing if nobody is chosen who could ask.
-    pub(crate) fn of_wish(wish: &Wish, ground: &Ground<'_>) -> Option<Self> {
-        let user = ground.viewer.user?;
+    /// Reviews a proposal that the viewer might sign, for the pinned organization only.
+    ///
+    /// # Errors
+    ///
+    /// Says why the viewer cannot propose: no user is chosen, or the organization is not the pinned one.
+    pub(crate) fn of_wish(wish: &Wish, ground: &Ground<'_>) -> Result<Self, String> {
+        let nobody = || "no user and key are chosen: see quorate key add and config.toml".to_owned();
+        let user = ground.viewer.user.ok_or_else(nobody)?;
         let Ground { organization, public_key, now, .. } = *ground;
-        let ballot = Ballot::proposal(wish, organization.head.organization_id, now);
+        let stated = organization.head.organization_id;
+        match ground.viewer.organization {
+            Some(pinned) if pinned == stated => {}
+            Some(pinned) => {
+                return Err(format!("the daemon shows organization {stated}, pinned is {pinned}"));
+            }
+            None => {
+                let text = "no organization is pinned: name it with --organization ID or in config.toml";
+                return Err(text.to_owned());
+            }
+        }
+        let ballot = Ballot::proposal(wish, stated, now);
         let record = ReviewRecord {
             row: ActivityRow { activity: unsent(&ballot, wish, ground, user), waiting: None },
             organization: organization.clone(),
@@ -54,7 +70,7 @@ impl Review {
         };
         let evidence = Evidence {
             record: &record,
-            siblings: &[],
+            siblings: &Siblings::default(),
             roster: &Roster::default(),
             book: &Book::EMPTY,
             viewer: ground.viewer,
@@ -62,7 +78,8 @@ impl Review {
             reference: None,
         };
         let mut review = Self::of(&evidence);
-        let proposal = review.proposal.as_ref()?;
+        let unread = || "the proposal cannot be read back".to_owned();
+        let proposal = review.proposal.as_ref().ok_or_else(unread)?;
         let scene = Scene::of(organization);
         let (check, open_to, outlook) = match rule::reckon(&evidence, proposal, &[(user, public_key)]) {
             Err(why) => (Mark::Care, Vec::new(), format!("not known: {}", clean(&why))),
@@ -71,7 +88,7 @@ impl Review {
                 let told = format!("{}: {}", verdict_word(simulation.verdict), clean(&simulation.because));
                 let open_to = simulation.open_to.iter().filter_map(|id| id.parse().ok()).collect();
                 let mark = match simulation.verdict {
-                    PolicyOutcome::Allow | PolicyOutcome::RequiresConsensus => Mark::Verified,
+                    PolicyOutcome::Allow | PolicyOutcome::RequiresConsensus => Mark::Stated,
                     _ => Mark::Failed,
                 };
                 (mark, open_to, told)
@@ -79,20 +96,21 @@ impl Review {
         };
         let names: Vec<String> =
             open_to.iter().map(|user: &UserId| scene.user_short(&user.to_string())).collect();
-        let outlook = if names.is_empty() {
-            outlook
-        } else {
-            format!("{outlook}; could approve: {}", names.join(", "))
-        };
+        let outlook =
+            if names.is_empty() { outlook } else { format!("{outlook}; can approve: {}", names.join(", ")) };
         // Whatever is about votes and records has nothing to look at yet.
         review.checks.retain(|check| check.id == "K3");
-        review.checks.push(Check { id: "K8", mark: check, text: format!("evaluated here: {outlook}") });
+        review.checks.push(Check {
+            id: "K8",
+            mark: check,
+            text: format!("evaluated here, as stated: {outlook}"),
+        });
         review.flags.retain(|flag| !flag.name.starts_with("asker"));
         review.risk = review.flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
         review.votes.clear();
         review.tally.open_to = open_to;
         review.draft = Some(Draft { wish: wish.clone(), ballot, outlook });
-        Some(review)
+        Ok(review)
     }
 }
 

@@ -1,14 +1,13 @@
 //! Reasons to look twice that do not depend on the kind.
 
 use quorate_common::activity::{Selection, Status};
+use quorate_common::ids::{ActivityId, UserId};
 
+use super::siblings::{BURST, Siblings};
 use super::{Evidence, Proposal, VoteProof};
 use crate::kinds::{Decoded, Flag, Level};
-use crate::text::{clean, duration, has_hidden, is_mixed};
-
-/// More asks than this by one user within [`BURST_MILLIS`] are a burst.
-const BURST: usize = 5;
-const BURST_MILLIS: u64 = 10 * 60 * 1000;
+use crate::roster::KnownQuorum;
+use crate::text::{clean, date, duration, has_hidden, is_mixed, quoted};
 
 /// All flags, worst first.
 pub(super) fn collect(
@@ -27,8 +26,20 @@ pub(super) fn collect(
     }
     if let Some(proposal) = proposal {
         of_proposal(evidence, proposal, &mut flags);
+        of_quorum(evidence, &mut flags);
+        of_names(evidence, proposal, &mut flags);
         of_text(evidence, proposal, decoded, &mut flags);
-        of_siblings(evidence, proposal, &mut flags);
+        let activity = &evidence.record.row.activity;
+        if activity.status == Status::ConsensusNeeded {
+            let id = activity.id;
+            flags.extend(of_siblings(
+                evidence.siblings,
+                &proposal.activity_type,
+                proposal.asker,
+                id,
+                evidence.now,
+            ));
+        }
     }
     if votes.iter().any(|vote| !vote.proposes && vote.counts() && vote.new_key) {
         flags.push(flag(
@@ -73,14 +84,14 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
         flags.push(flag(
             Level::High,
             "asker-key-new",
-            format!("asked with a key that this console first saw {} ago", duration(age)),
+            format!("proposed with a key that this console first saw {} ago", duration(age)),
         ));
     }
     if !organization.users.iter().any(|user| user.user_id == proposal.asker) {
         let text = if organization.head.parent_organization_id.is_some() {
-            "asked from the parent organization".to_owned()
+            "proposed from the parent organization".to_owned()
         } else {
-            "the asker is not a user of this organization".to_owned()
+            "the proposer is not a user of this organization".to_owned()
         };
         flags.push(flag(Level::Med, "asked-from-outside", text));
     }
@@ -113,38 +124,60 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
     }
 }
 
-fn of_siblings(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
-    let activity = &evidence.record.row.activity;
-    let others = || evidence.siblings.iter().map(|row| &row.activity).filter(|other| other.id != activity.id);
-    let waiting = |status: Status| status == Status::ConsensusNeeded;
-    if !waiting(activity.status) {
-        return;
+/// A root quorum that is not the known one.
+fn of_quorum(evidence: &Evidence<'_>, flags: &mut Vec<Flag>) {
+    let organization = &evidence.record.organization;
+    let known = evidence.roster.quorum(organization.head.organization_id);
+    let stated = KnownQuorum::stated(organization);
+    if let Some(known) = known.filter(|known| known.value != stated) {
+        let text = format!(
+            "the daemon states another root quorum than the known one: {} [s], known is {} since {}",
+            stated.short(),
+            known.value.short(),
+            date(known.since_millis)
+        );
+        flags.push(flag(Level::High, "quorum-not-known", text));
     }
-    let rivals = [
-        "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
-        "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
-        "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE",
-        "ACTIVITY_TYPE_DELETE_USERS",
-        "ACTIVITY_TYPE_SET_IP_ALLOWLIST",
-    ];
-    if rivals.contains(&proposal.activity_type.as_str())
-        && let Some(other) =
-            others().find(|other| waiting(other.status) && other.activity_type == proposal.activity_type)
-    {
-        flags.push(flag(
-            Level::Med,
-            "several-pending",
-            format!("{} of the same kind waits too; if both pass, the later one wins", other.id),
-        ));
+}
+
+/// Names that the daemon states of people who matter here, where other names are known.
+fn of_names(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
+    let organization = &evidence.record.organization;
+    for one in evidence.roster.renamed(organization) {
+        let id = one.user.to_string();
+        let matters = organization.head.root_quorum.user_ids.contains(&one.user)
+            || proposal.asker == one.user
+            || proposal.message.to_ascii_lowercase().contains(&id);
+        if matters {
+            let text = format!(
+                "the daemon calls user {id} {} [s]; in the known keys the name is {} since {}",
+                quoted(&one.stated),
+                quoted(&one.known.value),
+                date(one.known.since_millis)
+            );
+            flags.push(flag(Level::High, "name-changed", text));
+        }
     }
-    let asked = |other: &&quorate_common::activity::Activity| {
-        other.votes.first().is_some_and(|vote| vote.user_id == proposal.asker)
-            && evidence.now.saturating_sub(other.created_at.millis()) <= BURST_MILLIS
-    };
-    let number = others().filter(asked).count().saturating_add(1);
-    if number > BURST {
-        flags.push(flag(Level::Med, "burst", format!("{number} asks by one user within ten minutes")));
+}
+
+/// Flags that depend on what else waits.
+pub(crate) fn of_siblings(
+    siblings: &Siblings,
+    activity_type: &str,
+    proposer: UserId,
+    id: ActivityId,
+    now: u64,
+) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    if let Some(other) = siblings.rival_of(activity_type, id) {
+        let text = format!("{other} of the same type waits too; if both are executed, the later one holds");
+        flags.push(flag(Level::Med, "several-pending", text));
     }
+    if siblings.is_burst(proposer, id, now) {
+        let text = format!("more than {BURST} proposals by one user within ten minutes");
+        flags.push(flag(Level::Med, "burst", text));
+    }
+    flags
 }
 
 fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {

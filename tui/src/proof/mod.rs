@@ -2,7 +2,7 @@
 //! screens and command line. Reads no clock, file or network; believes nothing that it marks `[v]`.
 
 use quorate_common::activity::{Activity, Status};
-use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord};
+use quorate_common::console::{OrganizationDetail, ReviewRecord};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::Value;
@@ -10,19 +10,24 @@ use serde_json::Value;
 use crate::book::Book;
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
 use crate::roster::Roster;
-use crate::text::{clean, quoted};
+use crate::text::clean;
 
 mod checks;
 mod compare;
 mod draft;
 mod flags;
+mod quorum;
 mod report;
 mod rule;
+mod siblings;
 mod tally;
 mod votes;
 
 pub(crate) use draft::{Draft, Ground};
+pub(crate) use flags::of_siblings;
+pub(crate) use quorum::followed;
 pub(crate) use report::json;
+pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, rival};
 pub(crate) use tally::Tally;
 pub(crate) use votes::VoteProof;
 
@@ -76,7 +81,7 @@ pub(crate) struct Evidence<'a> {
     /// The daemon's record.
     pub(crate) record: &'a ReviewRecord,
     /// Other activities of the organization that wait, as far as they are known.
-    pub(crate) siblings: &'a [ActivityRow],
+    pub(crate) siblings: &'a Siblings,
     /// Keys seen before.
     pub(crate) roster: &'a Roster,
     /// Whom the user knows by which address.
@@ -180,10 +185,10 @@ impl Review {
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
         let record = evidence.record;
         let activity = &record.row.activity;
-        let organization = &with_texts(record);
+        let organization = with_texts(record);
         let proposal = proposal(activity);
         let who = proposal.as_ref().map(|proposal| proposal.asker);
-        let scene = Scene { organization, asker: who, book: evidence.book };
+        let scene = Scene { organization: &organization, asker: who, book: evidence.book };
         let decoded = decoded(activity, proposal.as_ref(), &scene);
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);
@@ -195,8 +200,9 @@ impl Review {
         if let Some(proposal) = &proposal {
             fields.extend(proposal.extra.iter().cloned());
         }
+        let asker = asker(proposal.as_ref(), &scene);
         Self {
-            asker: asker(proposal.as_ref(), &scene),
+            asker,
             title: decoded.title,
             brief: decoded.story.brief,
             sentence: decoded.story.sentence,
@@ -211,7 +217,7 @@ impl Review {
             risk,
             proposal,
             activity: activity.clone(),
-            organization: organization.clone(),
+            organization,
             viewer: evidence.viewer.clone(),
             taken_at: evidence.now,
             draft: None,
@@ -262,9 +268,9 @@ impl Review {
             return Some(format!("already voted {}", crate::text::clock(vote.cast)));
         }
         if !self.tally.open_to.contains(&user) {
-            return Some("your approval would not help: the rule does not ask for you".to_owned());
+            return Some("your approval would not count: no matching rule needs it".to_owned());
         }
-        None
+        self.vote_target().err()
     }
 
     /// Why nobody can prove what was signed, if the daemon keeps bytes of this type in another form.
@@ -276,7 +282,38 @@ impl Review {
     /// Why the viewer cannot reject, if so.
     pub(crate) fn reject_refusal(&self) -> Option<String> {
         let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc drops it".to_owned());
-        unsent.or_else(|| self.closed())
+        unsent.or_else(|| self.closed()).or_else(|| self.vote_target().err())
+    }
+
+    /// Returns the only organization and fingerprint that a vote on this may be signed for: the pinned organization, and
+    /// the fingerprint that this console computed from the proposal's bytes, which must be signed for that organization.
+    ///
+    /// # Errors
+    ///
+    /// Says why there is no such target: no organization is pinned, the record holds no bytes of the fingerprint, or
+    /// they are those of another activity or organization.
+    pub(crate) fn vote_target(&self) -> Result<(OrganizationId, Fingerprint), String> {
+        let Some(pinned) = self.viewer.organization else {
+            return Err(
+                "no organization is pinned: name it with --organization ID or in config.toml".to_owned()
+            );
+        };
+        let Some(proposal) = &self.proposal else {
+            return Err("the record holds no signed bytes to vote on: see quorate reject --help".to_owned());
+        };
+        let is_of_it = ["K1", "K2"].into_iter().find_map(|id| {
+            let mut checks = self.checks.iter();
+            checks.find(|check| check.id == id && check.mark == Mark::Failed).map(|check| check.text.clone())
+        });
+        match is_of_it {
+            Some(failed) => Err(failed),
+            None if proposal.organization.eq_ignore_ascii_case(&pinned.to_string()) => {
+                Ok((pinned, proposal.fingerprint))
+            }
+            None => {
+                Err(format!("signed for organization {}, pinned is {pinned}", clean(&proposal.organization)))
+            }
+        }
     }
 
     /// The viewer's live approval, if there is one.
@@ -390,7 +427,7 @@ fn asker(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
     let Some(proposal) = proposal else { return "not known".to_owned() };
     let id = proposal.asker.to_string();
     match scene.user(&id) {
-        Some(user) => format!("{} ({id})", quoted(&user.user_name)),
+        Some(_) => scene.user_named(&id),
         None => format!("{id} (not a user of this organization)"),
     }
 }

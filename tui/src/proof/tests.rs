@@ -30,9 +30,10 @@ fn an_honest_record_passes() {
     let (stage, mut record) = lowering();
     stage.approve(&mut record, 2);
     let review = stage.review(&record, 0);
-    for id in ["K1", "K2", "K3", "K4", "K5", "K6", "K7", "K8", "K9"] {
+    for id in ["K1", "K2", "K3", "K4", "K5", "K6", "K7", "K9", "K10"] {
         assert_eq!(mark(&review, id), Mark::Verified, "{id}");
     }
+    assert_eq!(mark(&review, "K8"), Mark::Stated);
     assert_eq!(mark(&review, "K11"), Mark::Care);
     assert!(!review.blocked());
     assert_eq!((review.tally.has(), review.tally.needed, review.tally.short_by()), (2, 3, 1));
@@ -60,7 +61,7 @@ fn the_answer_must_be_what_was_asked_for() {
     let review = |reference: &str| {
         Review::of(&Evidence {
             record: &record,
-            siblings: &[],
+            siblings: &Siblings::default(),
             roster: &roster,
             book: &Book::EMPTY,
             viewer: &viewer,
@@ -85,7 +86,7 @@ fn the_organization_must_be_the_pinned_one() {
         mark(
             &Review::of(&Evidence {
                 record,
-                siblings: &[],
+                siblings: &Siblings::default(),
                 roster: &roster,
                 book: &Book::EMPTY,
                 viewer: &viewer,
@@ -99,7 +100,7 @@ fn the_organization_must_be_the_pinned_one() {
     assert_eq!(with(Some(other), &record), Mark::Failed);
     let mut child = record.clone();
     child.organization.head.parent_organization_id = Some(other);
-    assert_eq!(with(Some(other), &child), Mark::Care);
+    assert_eq!(with(Some(other), &child), Mark::Failed);
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn a_new_key_of_the_asker_is_loud() {
         roster.see(&organization, second);
         Review::of(&Evidence {
             record: &record,
-            siblings: &[],
+            siblings: &Siblings::default(),
             roster: &roster,
             book: &Book::EMPTY,
             viewer: &viewer,
@@ -268,7 +269,7 @@ fn one_user_counts_once() {
 fn the_daemon_may_not_claim_more() {
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().counted.push(Stage::user(4)));
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().needed = 1);
-    check("K8", Mark::Verified, |record| record.row.waiting.as_mut().unwrap().counted.clear());
+    check("K8", Mark::Stated, |record| record.row.waiting.as_mut().unwrap().counted.clear());
     check("K8", Mark::Care, |record| record.row.waiting = None);
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().rule = WaitingRule::Policy);
 }
@@ -287,10 +288,13 @@ fn the_rule_is_evaluated_here() {
         let waiting = record.row.waiting.as_mut().unwrap();
         (waiting.rule, waiting.reason) = (rule, reason);
     };
-    k8(Mark::Verified, "1 verified approval, waits for the consensus of wallets by two", &|_| {});
+    k8(Mark::Stated, "1 verified approval, waits for the consensus of wallets by two", &|_| {});
     let (stage, record) = consulting();
     let needs = crate::cli::needs(&stage.review(&record, 0));
-    assert!(needs.starts_with("policy \"wallets by two\", or 3 of the root quorum; has 1; "), "{needs}");
+    assert!(
+        needs.starts_with("policy \"wallets by two\" [s], or 3 [s] of the root quorum; has 1; "),
+        "{needs}"
+    );
     // Fewer people than are asked for here.
     k8(Mark::Failed, "nothing is missing any more", &|record| {
         waits(record, WaitingRule::RootQuorum, WaitingReason::NextVote);
@@ -317,7 +321,7 @@ fn the_rule_is_evaluated_here() {
     k8(Mark::Care, "cannot be evaluated here: policy \"wallets by two\": ", &|record| {
         record.organization.policies[0].condition = "activity.moon == 1".to_owned();
     });
-    k8(Mark::Stated, "is the daemon's word", &|record| record.grounds = None);
+    k8(Mark::Stated, "is stated by the daemon", &|record| record.grounds = None);
 }
 
 #[test]
@@ -351,7 +355,7 @@ fn a_key_that_is_off_says_why() {
     let (stage, mut record) = lowering();
     assert!(stage.review(&record, 1).approve_refusal().unwrap().contains("already voted"));
     record.row.waiting.as_mut().unwrap().open_to = vec![Stage::user(2)];
-    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("does not ask"));
+    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("would not count"));
     assert_eq!(stage.review(&record, 0).reject_refusal(), None);
     record.row.activity.status = Status::Rejected;
     assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("rejected"));
@@ -406,10 +410,11 @@ fn several_that_wait_for_the_same_are_flagged() {
     roster.see(&record.organization, NOW - 2 * 86_400_000);
     let viewer = Viewer::default();
     let siblings = [record.row.clone(), rival.row];
-    let flags = |siblings: &[ActivityRow]| {
+    let flags = |siblings: &[quorate_common::console::ActivityRow]| {
+        let siblings: Siblings = siblings.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
         Review::of(&Evidence {
             record: &record,
-            siblings,
+            siblings: &siblings,
             roster: &roster,
             book: &Book::EMPTY,
             viewer: &viewer,
@@ -436,10 +441,92 @@ fn what_the_daemon_hides_is_blocked_and_says_why() {
         review.sentence
     );
     assert!(review.checks[0].text.contains(told));
-    assert_eq!(review.reject_refusal(), None);
+    assert!(review.vote_target().is_err() && review.reject_refusal().is_some());
     // Any other type of which the bytes do not fit is told without that excuse.
     record.row.activity.activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2".to_owned();
     let review = stage.review(&record, 0);
     assert!(review.blocked() && !review.sentence.contains(told));
     assert!(review.approve_refusal().unwrap().contains("a check failed"));
+}
+
+#[test]
+fn what_the_daemon_states_is_never_verified() {
+    let (stage, mut record) = lowering();
+    stage.approve(&mut record, 2);
+    let k8 = |record: &ReviewRecord| {
+        let review = stage.review(record, 0);
+        review.checks.iter().find(|check| check.id == "K8").unwrap().clone()
+    };
+    assert_eq!(k8(&record).mark, Mark::Stated, "{:?}", k8(&record));
+    // A lower threshold, which the daemon states in all places alike, is not what this console knows.
+    record.organization.head.root_quorum.threshold = 2;
+    record.row.waiting.as_mut().unwrap().needed = 2;
+    let review = stage.review(&record, 0);
+    assert!(review.blocked(), "{:?}", review.checks);
+}
+
+#[test]
+fn a_change_of_the_root_quorum_is_always_high() {
+    let stage = Stage::new(3, 2);
+    let members: Vec<UserId> = (0..3).map(Stage::user).collect();
+    let record = stage.propose(
+        1,
+        "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
+        "updateRootQuorumIntent",
+        &json!({"threshold": 2, "userIds": members}),
+    );
+    assert_eq!(stage.review(&record, 0).risk, Level::High);
+}
+
+#[test]
+fn forged_votes_have_not_expired() {
+    let (stage, mut record) = lowering();
+    record.row.activity.votes[0].signature = Stage::stamper(1).stamp(b"else").unwrap().signature;
+    let review = stage.review(&record, 0);
+    let k9 = review.checks.iter().find(|check| check.id == "K9").unwrap();
+    assert!(!k9.text.contains("lapsed") && !k9.text.contains("expired"), "{}", k9.text);
+}
+
+#[test]
+fn nothing_is_proposed_to_another_organization() {
+    let organization = Stage::new(3, 2).organization();
+    let wish = crate::ballot::Wish {
+        activity_type: "ACTIVITY_TYPE_CREATE_USER_TAG",
+        path: "/public/v1/submit/create_user_tag",
+        parameters: json!({"userTagName": "a", "userIds": []}),
+    };
+    let proposed = |pinned: Option<OrganizationId>| {
+        let viewer = Viewer { organization: pinned, user: Some(Stage::user(0)) };
+        let public_key = Stage::stamper(0).public_key().to_owned();
+        let ground = Ground {
+            organization: &organization,
+            viewer: &viewer,
+            public_key: &public_key,
+            strict_deny_errors: false,
+            now: NOW,
+        };
+        Review::of_wish(&wish, &ground).map(|_| ())
+    };
+    assert_eq!(proposed(Some(Stage::id())), Ok(()));
+    assert!(proposed(Some(OrganizationId::from_bytes([1; 16]))).unwrap_err().contains("pinned is"));
+    assert!(proposed(None).unwrap_err().contains("no organization is pinned"));
+}
+
+#[test]
+fn other_names_and_quorums_are_loud() {
+    let (stage, mut record) = lowering();
+    record.organization.users.swap(0, 1);
+    let (one, other) =
+        (record.organization.users[0].user_name.clone(), record.organization.users[1].user_name.clone());
+    record.organization.users[0].user_name = other;
+    record.organization.users[1].user_name = one;
+    let review = stage.review(&record, 0);
+    assert_eq!(review.high_flags().filter(|flag| flag.name == "name-changed").count(), 2);
+    // The sentence bears the mark of what is stated, and no name the mark of what is checked.
+    assert!(review.facts.iter().all(|fact| fact.value.contains("\" [s] (")), "{:?}", review.facts);
+    let (_, mut record) = lowering();
+    record.organization.head.root_quorum.user_ids.pop();
+    let review = stage.review(&record, 0);
+    assert!(review.high_flags().any(|flag| flag.name == "quorum-not-known"));
+    assert_eq!(mark(&review, "K10"), Mark::Failed);
 }

@@ -105,7 +105,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
 }
 
 /// Whether the signature fits key and message. Of a passkey's it is not known here at which web site it was made.
-fn is_signed(vote: &Vote) -> bool {
+pub(super) fn is_signed(vote: &Vote) -> bool {
     let Some(scheme) = Scheme::of_name(&vote.scheme) else { return false };
     let (public_key, signature) = (vote.public_key.clone(), vote.signature.clone());
     stamp::fits(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
@@ -125,15 +125,15 @@ fn key_flaw(organization: &OrganizationDetail, vote: &Vote) -> Option<String> {
 }
 
 /// The vote's own words.
-struct Ballot {
-    activity_type: String,
-    organization: String,
-    fingerprint: String,
-    stamped: Option<u64>,
+pub(super) struct Ballot {
+    pub(super) activity_type: String,
+    pub(super) organization: String,
+    pub(super) fingerprint: String,
+    pub(super) stamped: Option<u64>,
 }
 
 impl Ballot {
-    fn read(message: &str) -> Self {
+    pub(super) fn read(message: &str) -> Self {
         let envelope = quorate_common::json::parse(message.as_bytes()).unwrap_or(Value::Null);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let stamped = envelope.get("timestampMs");

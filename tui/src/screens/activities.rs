@@ -5,7 +5,7 @@ use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
 use super::{Filter, moved, review};
-use crate::app::{Effect, Model};
+use crate::app::{Effect, Model, body};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::Action;
 use crate::kinds::{Scene, of_type};
@@ -54,13 +54,15 @@ pub(crate) fn rows(state: &State) -> &[ActivityRow] {
 
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let page = usize::from(model.size.1.saturating_sub(8));
+    let inner = body(model).height.saturating_sub(2);
+    // One row counts what is below.
+    let page = usize::from(inner.saturating_sub(1) / rows_each(model.size.0));
     let rows = visible(model);
     let selected = position(model, &rows);
     if wanted == Action::Open {
         let chosen = rows.get(selected).map(|row| (*row).clone());
         let (Some(row), Some(organization)) = (chosen, model.organization.clone()) else { return Vec::new() };
-        let review = model.examine(&ReviewRecord { row, organization, grounds: None }, &[], None);
+        let review = model.examine(&ReviewRecord { row, organization, grounds: None }, None);
         model.review = Some(review::State::new(review));
         return review::reread(model);
     }
@@ -107,9 +109,14 @@ fn title(row: &ActivityRow) -> String {
 fn asker(model: &Model, row: &ActivityRow) -> String {
     let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
     match &model.organization {
-        Some(organization) => Scene::of(organization).user_short(&vote.user_id.to_string()),
+        Some(organization) => Scene::of(organization).user_name(&vote.user_id.to_string()),
         None => vote.user_id.to_string(),
     }
+}
+
+/// Rows that one activity takes in a terminal of so many columns.
+const fn rows_each(columns: u16) -> u16 {
+    if columns >= 80 { 1 } else { 2 }
 }
 
 /// Draws the screen.
@@ -129,9 +136,9 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         return;
     }
     let selected = position(model, &rows);
-    let wide = inner.width >= 76;
+    let each = rows_each(area.width);
     let columns = usize::from(inner.width);
-    canvas.rows(inner, rows.len(), if wide { 1 } else { 2 }, selected, |index| {
+    canvas.rows(inner, rows.len(), usize::from(each), selected, true, |index| {
         let Some(row) = rows.get(index) else { return Vec::new() };
         let style = if index == selected { Theme::selected() } else { Theme::plain() };
         let texts = texts(model, row, if index == selected { "> " } else { "  " }, columns);

@@ -1,162 +1,224 @@
 //! What waits: for me, for others, and a preview of the marked line. Nothing is decided here.
 
-use quorate_common::console::ActivityRow;
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
-use super::{Filter, moved, review};
-use crate::app::{Effect, LinkState, Model};
-use crate::canvas::{Canvas, Line, above, scrolled};
-use crate::cli::{needs, waits_for_viewer};
+use super::{Filter, moved};
+use crate::app::{Effect, LinkState, Model, Opening, body};
+use crate::canvas::{Canvas, Line, above};
 use crate::keymap::Action;
+use crate::link::Order;
 use crate::proof::{Mark, Review};
-use crate::text::{cut, duration, grouped, pad, wrap};
+use crate::text::{duration, grouped, pad, wrap};
 use crate::theme::Theme;
+
+mod inbox;
+
+use inbox::Row;
+pub(crate) use inbox::{Inbox, closed};
+
+/// Columns of labels in the preview.
+const LABEL_COLUMNS: usize = 9;
 
 /// The list.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Reviews of all that waits, in the order shown.
-    pub(crate) rows: Vec<Review>,
+    /// What waits.
+    pub(crate) inbox: Inbox,
+    /// The marked row; nothing means the first one, whichever that is.
     selected: Option<ActivityId>,
     /// Words that rows must have.
     pub(crate) filter: Filter,
-    /// Whether more waits than was read.
-    pub(crate) more: bool,
-    /// Whether the list was read at all.
-    pub(crate) loaded: bool,
-    /// Whether the next list is sorted anew.
-    pub(crate) resort: bool,
+    /// Whether keys go to the preview, and its first row.
+    in_preview: bool,
+    scroll: usize,
 }
 
-/// Takes a fresh list: known rows keep their place, new ones are appended, unless sorting was asked for.
-/// Returns what is new, in words.
-pub(crate) fn take(state: &mut State, mut fresh: Vec<Review>) -> Option<String> {
-    fresh.sort_by_key(|review| (std::cmp::Reverse(review.risk), review.tally.lapses_at));
-    let known: Vec<ActivityId> = state.rows.iter().map(|review| review.activity.id).collect();
-    let new: Vec<&Review> = fresh.iter().filter(|review| !known.contains(&review.activity.id)).collect();
-    let gone = known.iter().filter(|id| !fresh.iter().any(|review| review.activity.id == **id)).count();
-    let news = match (state.loaded, new.as_slice(), gone) {
-        (false, ..) | (true, [], 0) => None,
-        (true, [], gone) => Some(format!("{gone} decided or closed")),
-        (true, [one], _) => Some(format!("new: {}: {}", one.title, one.brief)),
-        (true, more, _) => Some(format!("{} new (r sorts)", more.len())),
-    };
-    if state.loaded && !state.resort {
-        let place =
-            |review: &Review| known.iter().position(|id| *id == review.activity.id).unwrap_or(usize::MAX);
-        fresh.sort_by_key(place);
+impl State {
+    /// Whether anything was read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.inbox.is_complete() || !self.inbox.rows().is_empty()
     }
-    state.rows = fresh;
-    state.loaded = true;
-    state.resort = false;
-    news
 }
 
-/// The row that a review was made of, for comparison with others.
-pub(crate) fn row(review: &Review) -> ActivityRow {
-    ActivityRow { activity: review.activity.clone(), waiting: None }
+/// Where the parts of the screen are.
+struct Layout {
+    mine: Rect,
+    others: Rect,
+    preview: Rect,
+}
+
+/// Rows of a table of things, with its frame and its head.
+fn height(count: usize, per_row: u16) -> u16 {
+    let head = if per_row == 1 { 3 } else { 2 };
+    u16::try_from(count).unwrap_or(u16::MAX).saturating_mul(per_row).saturating_add(head)
+}
+
+fn layout(state: &State, area: Rect, mine: usize, others: usize) -> Layout {
+    let preview = match area.height {
+        26.. => 15,
+        16.. => 7,
+        _ if state.in_preview => area.height,
+        _ => 0,
+    };
+    let room = area.height.saturating_sub(preview);
+    let per_row = rows_each(area);
+    let others = match (others, mine) {
+        (0, _) => 0,
+        (_, 0) => room,
+        (others, _) => height(others, per_row).min(room / 3).max(4).min(room),
+    };
+    let (mine, rest) = above(area, room.saturating_sub(others));
+    let (others, preview) = above(rest, others);
+    Layout { mine, others, preview }
+}
+
+/// Rows that one activity takes.
+fn rows_each(area: Rect) -> u16 {
+    if area.width < 80 { 2 } else { 1 }
 }
 
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let page = usize::from(model.size.1 / 3);
+    let area = body(model);
     let (mine, others) = visible(&model.approvals);
-    let all: Vec<&Review> = mine.into_iter().chain(others).collect();
+    let layout = layout(&model.approvals, area, mine.len(), others.len());
+    let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
     let selected = position(&model.approvals, &all);
     if wanted == Action::Open {
-        let Some(chosen) = all.get(selected).map(|review| (*review).clone()) else { return Vec::new() };
-        model.review = Some(review::State::new(chosen));
-        return review::reread(model);
+        let Some(row) = all.get(selected) else { return Vec::new() };
+        let (id, title) = (row.id, row.title.clone());
+        return open(model, id, title);
     }
-    let target = all.get(moved(selected, all.len(), page, wanted)).map(|review| review.activity.id);
+    if wanted == Action::NextPane {
+        model.approvals.in_preview = !model.approvals.in_preview;
+        return Vec::new();
+    }
+    if model.approvals.in_preview {
+        let columns = usize::from(layout.preview.width.saturating_sub(4));
+        let count = all.get(selected).map_or(0, |row| preview_lines(Theme::new(false), row, columns).len());
+        let page = usize::from(layout.preview.height.saturating_sub(2));
+        let last = count.saturating_sub(page);
+        let at = moved(model.approvals.scroll, count, page.saturating_sub(1), wanted);
+        model.approvals.scroll = at.min(last);
+        return Vec::new();
+    }
+    let pane = if selected < mine.len() { layout.mine } else { layout.others };
+    let target = all.get(moved(selected, all.len(), page(area, pane), wanted)).map(|row| row.id);
+    if target != model.approvals.selected {
+        model.approvals.scroll = 0;
+    }
     model.approvals.selected = target.or(model.approvals.selected);
     Vec::new()
 }
 
+/// Activities of a table that are on screen at once, but for the row that counts what is below.
+fn page(area: Rect, pane: Rect) -> usize {
+    let per_row = rows_each(area);
+    let head = if per_row == 1 { 3 } else { 2 };
+    usize::from(pane.height.saturating_sub(head).saturating_sub(1) / per_row).max(1)
+}
+
+fn open(model: &mut Model, id: ActivityId, title: String) -> Vec<Effect> {
+    let Some(organization) = model.organization_id else { return Vec::new() };
+    model.approvals.inbox.open(id);
+    // The marked row stays the same one, whatever comes in above it.
+    model.approvals.selected = Some(id);
+    model.opening = Some(Opening { reference: id.to_string(), title });
+    vec![Effect::Order(Order::Record(organization, id.to_string()))]
+}
+
 /// Rows that the filter admits: mine, and those of others.
-fn visible(state: &State) -> (Vec<&Review>, Vec<&Review>) {
-    let admitted = state.rows.iter().filter(|review| {
-        state.filter.admits(&format!(
-            "{} {} {} {} {} {}",
-            review.risk.word(),
-            review.title,
-            review.brief,
-            review.asker,
-            review.activity.id,
-            review.activity.fingerprint
-        ))
-    });
-    admitted.partition(|review| waits_for_viewer(review))
+fn visible(state: &State) -> (Vec<&Row>, Vec<&Row>) {
+    let is_admitted = |row: &&Row| {
+        state.filter.is_empty()
+            || state.filter.admits(&format!(
+                "{} {} {} {} {} {}",
+                row.risk.word(),
+                row.title,
+                row.brief,
+                row.proposer,
+                row.id,
+                row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default()
+            ))
+    };
+    state.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
 }
 
-fn position(state: &State, all: &[&Review]) -> usize {
-    all.iter().position(|review| Some(review.activity.id) == state.selected).unwrap_or(0)
+fn position(state: &State, all: &[&Row]) -> usize {
+    all.iter().position(|row| Some(row.id) == state.selected).unwrap_or(0)
 }
 
-/// How many wait for the viewer.
-pub(crate) fn mine_count(state: &State) -> usize {
-    state.rows.iter().filter(|review| waits_for_viewer(review)).count()
+/// How many wait for the viewer, or at all without one; `+` while not everything is read.
+pub(crate) fn tab(model: &Model) -> String {
+    let inbox = &model.approvals.inbox;
+    let all = inbox.rows().len();
+    let mine = inbox.rows().iter().filter(|row| row.is_mine).count();
+    let count = if model.viewer.user.is_some() { mine } else { all };
+    match (inbox.is_complete(), model.approvals.is_read()) {
+        (true, _) => count.to_string(),
+        (false, true) => format!("{count}+"),
+        (false, false) => "?".to_owned(),
+    }
 }
 
 /// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let (mine, others) = visible(&model.approvals);
-    let all: Vec<&Review> = mine.iter().chain(&others).copied().collect();
-    let selected = position(&model.approvals, &all);
-    let remark = model.approvals.filter.told(all.len(), model.approvals.rows.len());
+    let state = &model.approvals;
+    let (mine, others) = visible(state);
+    let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
+    let selected = position(state, &all);
+    let told = state.filter.told(all.len(), state.inbox.rows().len());
     if all.is_empty() {
-        let inner = canvas.framed(area, "Waiting", &remark);
+        let inner = canvas.framed(area, "Waiting", &told);
         let lines: Vec<Line> =
             wrap(&nothing(model), usize::from(inner.width)).into_iter().map(Line::plain).collect();
         canvas.lines(inner, &lines, 0);
         return;
     }
-    let per_row: u16 = if area.width < 80 { 2 } else { 1 };
-    let height = |count: usize| {
-        u16::try_from(count).unwrap_or(u16::MAX).saturating_mul(per_row).saturating_add(if per_row == 1 {
-            3
-        } else {
-            2
-        })
+    let news = match state.inbox.announced() {
+        0 => String::new(),
+        count => format!("{count} new HIGH"),
     };
-    let preview = if area.height >= 26 {
-        15
-    } else if area.height >= 16 {
-        7
-    } else {
-        0
-    };
-    let room = area.height.saturating_sub(preview);
-    let others_room = if others.is_empty() { 0 } else { height(others.len()).min(room / 3).max(4).min(room) };
-    let (top, rest) = above(area, room.saturating_sub(others_room));
-    let (middle, bottom) = above(rest, others_room);
-    let more = if model.approvals.more { ", more are not read" } else { "" };
-    let who = if model.viewer.user.is_some() { "you" } else { "anybody (no user is chosen)" };
-    table(
-        canvas,
-        top,
-        &format!("Waiting for {who}: {}{more}", mine.len()),
-        &remark,
-        &mine,
-        Some(selected).filter(|at| *at < mine.len()),
-        model.now,
-    );
-    if !others.is_empty() {
-        let at = selected.checked_sub(mine.len());
-        table(canvas, middle, &format!("Waiting for others: {}", others.len()), "", &others, at, model.now);
+    let remark = if told.is_empty() { news } else { told };
+    let layout = layout(state, area, mine.len(), others.len());
+    let has_list = !state.in_preview;
+    if layout.mine.height > 0 {
+        let at = Some(selected).filter(|at| *at < mine.len());
+        table(model, canvas, layout.mine, &title(model, "you", mine.len()), &remark, &mine, at, has_list);
     }
-    if let Some(review) = all.get(selected).filter(|_| preview > 0) {
-        let inner =
-            canvas.framed(bottom, "Preview of the marked line", "a decision needs Enter, the full review");
-        canvas.lines(inner, &preview_lines(canvas.theme, review, usize::from(inner.width)), 0);
+    if layout.others.height > 0 {
+        let at = selected.checked_sub(mine.len());
+        let (who, remark) = if mine.is_empty() { ("others", remark.as_str()) } else { ("others", "") };
+        table(model, canvas, layout.others, &title(model, who, others.len()), remark, &others, at, has_list);
+    }
+    if let Some(row) = all.get(selected).filter(|_| layout.preview.height > 0) {
+        let remark = if has_list { "Enter opens the review; Tab moves here" } else { "here; Tab moves back" };
+        let inner = canvas.framed(layout.preview, "Preview", remark);
+        let lines = preview_lines(canvas.theme, row, usize::from(inner.width));
+        canvas.pane(inner, &lines, state.scroll, state.in_preview);
     }
 }
 
+/// What a table holds, and how much of everything was read.
+fn title(model: &Model, who: &str, count: usize) -> String {
+    let inbox = &model.approvals.inbox;
+    let whose = if model.viewer.user.is_some() {
+        format!("Waiting for {who}: {count}")
+    } else {
+        format!("Waiting: {count} (read only)")
+    };
+    if inbox.is_complete() {
+        return whose;
+    }
+    format!("{whose} so far ({} waiting, {} loaded)", inbox.total(), inbox.rows().len())
+}
+
 fn nothing(model: &Model) -> String {
-    match (&model.link, model.approvals.loaded) {
-        _ if !model.approvals.rows.is_empty() => {
-            format!("0 of {} match; Esc clears the filter.", model.approvals.rows.len())
+    let inbox = &model.approvals.inbox;
+    match (&model.link, inbox.is_complete()) {
+        _ if !inbox.rows().is_empty() => {
+            format!("0 of {} match; Esc clears the filter.", inbox.rows().len())
         }
         (LinkState::Starting, false) => format!("Connecting to {}.", model.identity.socket),
         (_, false) => "Loading what waits.".to_owned(),
@@ -164,85 +226,79 @@ fn nothing(model: &Model) -> String {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a table with its title, its rows and what is marked in it")]
 fn table(
+    model: &Model,
     canvas: &mut Canvas<'_>,
     area: Rect,
     title: &str,
     remark: &str,
-    rows: &[&Review],
+    rows: &[&Row],
     selected: Option<usize>,
-    now: u64,
+    has_keys: bool,
 ) {
-    let inner = canvas.framed(area, title, remark);
+    let mut inner = canvas.framed(area, title, remark);
     let columns = usize::from(inner.width);
-    let wide = area.width >= 80;
-    let mut lines = Vec::new();
-    if wide {
-        lines.push(Line::styled(
-            cells(columns, ["RISK", "TYPE", "WHAT CHANGES", "ASKED BY", "VOTES", "LAPSES", "AGE"], "  "),
-            Theme::strong(),
-        ));
+    let is_wide = rows_each(area) == 1;
+    if is_wide {
+        let head = ["RISK", "TYPE", "WHAT CHANGES", "PROPOSER", "VOTES", "EXPIRES", "AGE"];
+        canvas.row(inner, 0, &cells(columns, head, "  "), Theme::strong());
+        inner = above(inner, 1).1;
     }
-    for (index, review) in rows.iter().enumerate() {
-        let marker = if selected == Some(index) { "> " } else { "  " };
-        let style = if selected == Some(index) {
-            Theme::selected()
-        } else {
-            canvas.theme.of_mark(review.risk.word())
+    let theme = canvas.theme;
+    let made = |index: usize| {
+        let Some(row) = rows.get(index) else { return Vec::new() };
+        let is_selected = selected == Some(index);
+        let style = if is_selected { Theme::selected() } else { theme.of_mark(row.risk.word()) };
+        let marker = match (is_selected, model.approvals.inbox.is_fresh(row)) {
+            (true, _) => "> ",
+            (false, true) => "* ",
+            (false, false) => "  ",
         };
-        let votes = format!("{} of {}", review.tally.has(), review.tally.needed);
-        let none = if review.votes.iter().any(|vote| vote.lapsed) { "lapsed" } else { "-" };
-        let lapses =
-            review.tally.lapses_at.map_or_else(|| none.to_owned(), |at| duration(at.saturating_sub(now)));
-        let age = duration(now.saturating_sub(review.activity.created_at.millis()));
-        let blocked = if review.blocked() { "[x] " } else { "" };
-        let what = format!("{blocked}{}", review.brief);
-        if wide {
-            let asker = short_asker(review);
-            lines.push(Line::styled(
-                cells(
-                    columns,
-                    [review.risk.word(), &review.title, &what, &asker, &votes, &lapses, &age],
-                    marker,
-                ),
-                style,
-            ));
-        } else {
-            lines.push(Line::styled(format!("{marker}{:<4} {}", review.risk.word(), review.title), style));
-            lines.push(Line::styled(format!("  {votes}  {what}"), style));
-        }
-    }
-    let per_row = if wide { 1 } else { 2 };
-    let at = selected.unwrap_or(0).saturating_mul(per_row).saturating_add(1);
-    let height = usize::from(inner.height);
-    let from = if lines.len() > height { scrolled(at, height) } else { 0 };
-    canvas.lines(inner, &lines, from.min(lines.len().saturating_sub(height)));
+        let texts = texts(row, marker, model.now, columns, is_wide);
+        texts.into_iter().map(|text| Line::styled(text, style)).collect()
+    };
+    canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, made);
 }
 
-/// Cells of a row. Columns that do not fit are dropped from the right end: age, then asker.
+/// One activity: a row where there is room, else two.
+fn texts(row: &Row, marker: &str, now: u64, columns: usize, is_wide: bool) -> Vec<String> {
+    let none = if row.has_expired { "expired" } else { "-" };
+    let expires = row.expires.map_or_else(|| none.to_owned(), |at| duration(at.saturating_sub(now)));
+    let age = duration(now.saturating_sub(row.created));
+    let blocked = if row.is_blocked { "[x] " } else { "" };
+    let what = format!("{blocked}{}", row.brief);
+    if is_wide {
+        let texts = [row.risk.word(), &row.title, &what, &row.proposer, &row.votes, &expires, &age];
+        return vec![cells(columns, texts, marker)];
+    }
+    vec![format!("{marker}{:<4} {}", row.risk.word(), row.title), format!("  {}  {what}", row.votes)]
+}
+
+/// Cells of a row. Columns that do not fit are dropped from the right end: age, then proposer.
 fn cells(columns: usize, texts: [&str; 7], marker: &str) -> String {
-    let [risk, title, what, asker, votes, lapses, age] = texts;
+    let [risk, title, what, proposer, votes, expires, age] = texts;
     if columns >= 100 {
-        let rest = columns.saturating_sub(2 + 6 + 24 + 13 + 8 + 9 + 7);
+        let rest = columns.saturating_sub(2 + 6 + 24 + 13 + 9 + 9 + 7);
         return format!(
             "{marker}{}{}{}{}{}{}{}",
             pad(risk, 6),
             pad(title, 24),
             spaced(what, rest),
-            spaced(asker, 13),
-            pad(votes, 8),
-            pad(lapses, 9),
+            spaced(proposer, 13),
+            pad(votes, 9),
+            pad(expires, 9),
             pad(age, 7)
         );
     }
-    let rest = columns.saturating_sub(2 + 6 + 20 + 8 + 8);
+    let rest = columns.saturating_sub(2 + 6 + 20 + 9 + 8);
     format!(
         "{marker}{}{}{}{}{}",
         pad(risk, 6),
         spaced(title, 20),
         spaced(what, rest),
-        pad(votes, 8),
-        pad(lapses, 8)
+        pad(votes, 9),
+        pad(expires, 8)
     )
 }
 
@@ -251,32 +307,32 @@ fn spaced(text: &str, columns: usize) -> String {
     format!("{} ", pad(text, columns.saturating_sub(1)))
 }
 
-fn short_asker(review: &Review) -> String {
-    let first = review.votes.iter().find(|vote| vote.proposes);
-    match first {
-        Some(vote) if Some(vote.user) == review.viewer.user => "you".to_owned(),
-        Some(vote) => vote.name.clone(),
-        None => "?".to_owned(),
-    }
-}
-
-fn preview_lines(theme: Theme, review: &Review, columns: usize) -> Vec<Line> {
-    let mut lines = vec![Line::styled(review.title.clone(), Theme::strong())];
-    lines.extend(wrap(&review.sentence, columns).into_iter().map(Line::plain));
+fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
+    let mut lines = vec![Line::styled(row.title.clone(), Theme::strong())];
     let mut labelled = |label: &str, text: &str| {
-        for (index, part) in wrap(text, columns.saturating_sub(9)).into_iter().enumerate() {
+        let indent = if label.is_empty() { 0 } else { LABEL_COLUMNS };
+        for (index, part) in wrap(text, columns.saturating_sub(indent)).into_iter().enumerate() {
             let label = if index == 0 { label } else { "" };
-            let text = format!("{label:<9}{part}");
+            let text = format!("{}{part}", pad(label, indent));
             let style = theme.of_mark(&text);
             lines.push(Line::styled(text, style));
         }
     };
-    let flags: Vec<String> = review.flags.iter().map(|flag| format!("[!] {}", flag.text)).collect();
-    labelled("flags", &if flags.is_empty() { "none".to_owned() } else { flags.join("   ") });
-    labelled("proof", &tally_of_marks(review));
-    labelled("needs", &needs(review));
-    if let Some(proposal) = &review.proposal {
-        labelled("f'print", &cut(&grouped(&proposal.fingerprint.hex()), 200));
+    let (sentence, rest) = row.preview.split_at(row.preview.len().min(1));
+    for (label, text) in sentence {
+        labelled(label, text);
+    }
+    for (index, flag) in row.flags.iter().chain(&row.shared_flags).enumerate() {
+        labelled(if index == 0 { "flags" } else { " " }, flag);
+    }
+    if row.flags.is_empty() && row.shared_flags.is_empty() {
+        labelled("flags", "none");
+    }
+    for (label, text) in rest {
+        labelled(label, text);
+    }
+    if let Some(fingerprint) = &row.fingerprint {
+        labelled("f'print", &grouped(&fingerprint.hex()));
     }
     lines
 }

@@ -1,5 +1,6 @@
-//! A decision under way, docked below the facts: challenge, key, hold, re-read, send, receipt. Enter alone,
-//! a held key, a paste or keys typed ahead never get through it.
+//! A decision under way, docked below the facts: challenge, key, hold, re-read, send, receipt. Enter alone, a held
+//! key, a paste or keys typed ahead never get through it. Keys that arrive together are typed keys: only what the
+//! terminal marks as pasted is a paste.
 
 use quorate_common::activity::Activity;
 use quorate_common::console::ReviewRecord;
@@ -22,9 +23,7 @@ pub(crate) use panel::{draw, height};
 
 /// The field opens after this long without any key.
 const QUIET_MILLIS: u64 = 1000;
-/// Two keys closer than this were not typed by a person.
-const BURST_MILLIS: u64 = 20;
-/// The same key again within this was held, not pressed.
+/// Enter again within this was held, not pressed: it closes no receipt.
 const REPEAT_MILLIS: u64 = 80;
 /// How long a signed vote waits for Esc.
 const HOLD_MILLIS: u64 = 3000;
@@ -80,6 +79,8 @@ pub(crate) struct Decide {
     note: Input,
     step: Step,
     last: Option<Key>,
+    /// First row of the panel that is shown.
+    scroll: usize,
 }
 
 impl Decide {
@@ -93,6 +94,7 @@ impl Decide {
 
     fn over(&mut self, good: bool, text: String) {
         self.step = Step::Over { lines: vec![text], good };
+        self.scroll = 0;
     }
 }
 
@@ -100,18 +102,28 @@ impl Decide {
 pub(crate) fn begin(model: &mut Model, choice: Choice) {
     let Some(open) = &model.review else { return };
     let review = &open.review;
-    let fingerprint =
-        review.proposal.as_ref().map_or(review.activity.fingerprint, |proposal| proposal.fingerprint);
     let challenge = if choice == Choice::Reject { Challenge::Yes } else { review.challenge() };
-    let vote =
-        || Ballot::vote(choice == Choice::Approve, review.activity.organization_id, fingerprint, model.now);
+    let vote = || {
+        let (organization, fingerprint) = review.vote_target()?;
+        Ok(Ballot::vote(choice == Choice::Approve, organization, fingerprint, model.now))
+    };
+    let ballot: Result<Ballot, String> =
+        review.draft.as_ref().map_or_else(vote, |draft| Ok(draft.ballot.clone()));
+    let ballot = match ballot {
+        Ok(ballot) => ballot,
+        Err(refusal) => {
+            model.notice = refusal;
+            return;
+        }
+    };
     model.decide = Some(Decide {
         choice,
-        ballot: review.draft.as_ref().map_or_else(vote, |draft| draft.ballot.clone()),
+        ballot,
         challenge,
         note: Input::default(),
         step: Step::Quiet { since: model.now },
         last: None,
+        scroll: 0,
     });
 }
 
@@ -125,9 +137,14 @@ pub(crate) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     if key == Key::Esc {
         return escape(model);
     }
+    if let (Key::PageUp | Key::PageDown, false) = (key, matches!(decide.step, Step::Quiet { .. })) {
+        panel::scroll(model, key == Key::PageDown);
+        return Vec::new();
+    }
+    // What a key does is shown at the top.
+    decide.scroll = 0;
     match &mut decide.step {
         Step::Quiet { since } => *since = now,
-        Step::Challenge { .. } if repeated || gap < BURST_MILLIS => {}
         Step::Challenge { .. } => {
             if answered_right(decide, key) {
                 return after_challenge(decide, needs_passphrase);
@@ -138,7 +155,7 @@ pub(crate) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
             Key::Backspace => {
                 passphrase.pop();
             }
-            Key::Enter if !repeated && !passphrase.is_empty() => {
+            Key::Enter if !passphrase.is_empty() => {
                 *flaw = None;
                 let given = std::mem::take(passphrase);
                 decide.step = Step::Signing;
@@ -264,7 +281,7 @@ pub(crate) fn advance(model: &mut Model) -> Vec<Effect> {
     let Some(decide) = &mut model.decide else { return Vec::new() };
     let before_sending = !matches!(decide.step, Step::Sending { .. } | Step::Over { .. });
     if let Some(reason) = changed.or(standstill).filter(|_| before_sending) {
-        decide.over(false, format!("Nothing was sent: {reason}. Esc closes; r on the review takes it in."));
+        decide.over(false, format!("Nothing was sent: {reason}. Esc closes; r reads the review again."));
         return Vec::new();
     }
     match &decide.step {
@@ -306,8 +323,7 @@ pub(crate) fn preflight(model: &mut Model, result: &Result<Box<ReviewRecord>, Li
     let id = open.review.activity.id.to_string();
     let difference = match result {
         Ok(record) => {
-            let siblings: Vec<_> = model.approvals.rows.iter().map(super::approvals::row).collect();
-            let fresh = model.examine(record, &siblings, Some(&id));
+            let fresh = model.examine(record, Some(&id));
             review::difference(&open.review, &fresh)
                 .map(|changed| format!("changed since the review: {changed}"))
         }
@@ -318,8 +334,7 @@ pub(crate) fn preflight(model: &mut Model, result: &Result<Box<ReviewRecord>, Li
     let Step::Reread { stamp } = &decide.step else { return Vec::new() };
     let stamp = stamp.clone();
     if let Some(difference) = difference {
-        decide
-            .over(false, format!("Nothing was sent: {difference}. Esc closes; r on the review takes it in."));
+        decide.over(false, format!("Nothing was sent: {difference}. Esc closes; r reads the review again."));
         return Vec::new();
     }
     decide.step = Step::Sending { stamp: stamp.clone() };
@@ -389,7 +404,6 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
         open.closed = open.closed.take().or(closed);
     }
     let mut effects = vec![effect];
-    effects.extend(model.read_approvals());
     effects.extend(review::reread(model));
     effects
 }

@@ -30,6 +30,11 @@ impl Filter {
         self.input.value()
     }
 
+    /// Whether it admits everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text().is_empty()
+    }
+
     /// Empties it.
     pub(crate) fn clear(&mut self) {
         self.input.reset();

@@ -6,7 +6,7 @@ use quorate_common::wire::WalletAccount;
 use ratatui::layout::Rect;
 
 use super::{Filter, moved};
-use crate::app::{Effect, Model};
+use crate::app::{Effect, Model, body};
 use crate::canvas::{Canvas, Line, above, beside, scrolled};
 use crate::keymap::Action;
 use crate::link::Order;
@@ -22,17 +22,30 @@ use contents::{Item, SECTIONS, Section, Shown};
 /// Rows of a pane from which on two of them may be tabs.
 const ROOMY: usize = 9;
 
+/// The pane that has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Pane {
+    Tree,
+    #[default]
+    List,
+    Detail,
+}
+
 /// The tree and what is open.
 #[derive(Default)]
 pub(crate) struct State {
     heads: Vec<OrganizationHead>,
     next: Vec<(Option<OrganizationId>, OrganizationId)>,
     tree_selected: Option<OrganizationId>,
-    in_tree: bool,
+    pane: Pane,
+    /// The organization that was opened last; nothing means the pinned one.
+    wanted: Option<OrganizationId>,
     /// The organization shown.
     pub(crate) detail: Option<OrganizationDetail>,
     section: usize,
     selected: usize,
+    /// First row of the details.
+    scroll: usize,
     accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
     accounts_next: Option<WalletAccountId>,
@@ -90,13 +103,28 @@ fn arranged(heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
     out
 }
 
-/// Shows an organization.
+/// Takes what is new about an organization of the tree.
+pub(crate) fn refresh(state: &mut State, head: &OrganizationHead) {
+    if let Some(known) = state.heads.iter_mut().find(|known| known.organization_id == head.organization_id) {
+        known.clone_from(head);
+    }
+}
+
+/// Whether an organization stands in the tree.
+pub(crate) fn is_known(state: &State, id: OrganizationId) -> bool {
+    state.heads.iter().any(|head| head.organization_id == id)
+}
+
+/// Shows an organization, unless another one is wanted.
 pub(crate) fn show(state: &mut State, detail: OrganizationDetail) {
+    if state.wanted.is_some_and(|wanted| wanted != detail.head.organization_id) {
+        return;
+    }
     let same =
         state.detail.as_ref().is_some_and(|shown| shown.head.organization_id == detail.head.organization_id);
     if !same {
-        (state.selected, state.accounts, state.accounts_of, state.accounts_next) =
-            (0, Vec::new(), None, None);
+        (state.selected, state.scroll) = (0, 0);
+        (state.accounts, state.accounts_of, state.accounts_next) = (Vec::new(), None, None);
     }
     state.detail = Some(detail);
     state.gone = false;
@@ -128,20 +156,26 @@ pub(crate) fn take_accounts(
 
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let page = usize::from(model.size.1.saturating_sub(8)) / 2;
+    let areas = layout(&model.organizations, body(model));
     let items = items(&model.organizations);
     let state = &mut model.organizations;
     match wanted {
-        Action::NextPane => state.in_tree = !state.in_tree,
+        Action::NextPane => {
+            state.pane = match state.pane {
+                Pane::Tree => Pane::List,
+                Pane::List => Pane::Detail,
+                Pane::Detail => Pane::Tree,
+            }
+        }
         Action::Left | Action::Right => {
             let step = if wanted == Action::Right { 1 } else { SECTIONS.len().saturating_sub(1) };
             state.section = state.section.saturating_add(step) % SECTIONS.len();
-            state.selected = 0;
+            (state.selected, state.scroll) = (0, 0);
         }
-        Action::Open if state.in_tree => {
+        Action::Open if state.pane == Pane::Tree => {
             let Some(head) = state.heads.get(tree_at(state)) else { return Vec::new() };
             let id = head.organization_id;
-            state.in_tree = false;
+            (state.pane, state.wanted) = (Pane::List, Some(id));
             return vec![
                 Effect::Order(Order::Organization(id)),
                 Effect::Order(Order::Organizations(Some(id), None)),
@@ -156,7 +190,8 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
             let after = if state.accounts_of == Some(*wallet) { state.accounts_next } else { None };
             return vec![Effect::Order(Order::Accounts(detail.head.organization_id, *wallet, after))];
         }
-        wanted if state.in_tree => {
+        wanted if state.pane == Pane::Tree => {
+            let page = usize::from(areas.tree.height.saturating_sub(3));
             let at = moved(tree_at(state), state.heads.len(), page, wanted);
             state.tree_selected = state.heads.get(at).map(|head| head.organization_id);
             let at_end = at.saturating_add(1) >= state.heads.len();
@@ -164,9 +199,52 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
                 return vec![Effect::Order(Order::Organizations(*parent, Some(*after)))];
             }
         }
-        wanted => state.selected = moved(state.selected, items.len(), page, wanted),
+        wanted if state.pane == Pane::Detail => {
+            let columns = usize::from(areas.detail.width.saturating_sub(4));
+            let rows = items.get(state.selected).map_or(0, |item| detail_lines(item, columns).len());
+            let page = usize::from(areas.detail.height.saturating_sub(2));
+            let last = rows.saturating_sub(page);
+            state.scroll = moved(state.scroll, rows, page.saturating_sub(1), wanted).min(last);
+        }
+        wanted => {
+            let page =
+                usize::from(areas.list.height.saturating_sub(3)).saturating_sub(tab_rows(state, areas.list));
+            let at = moved(state.selected, items.len(), page, wanted);
+            if at != state.selected {
+                (state.selected, state.scroll) = (at, 0);
+            }
+        }
     }
     Vec::new()
+}
+
+/// Where the panes are; one that is not shown has no height.
+struct Areas {
+    tree: Rect,
+    list: Rect,
+    detail: Rect,
+}
+
+fn layout(state: &State, area: Rect) -> Areas {
+    let none = Rect { height: 0, ..area };
+    if area.height < 16 && state.pane == Pane::Detail {
+        return Areas { tree: none, list: none, detail: area };
+    }
+    let (upper, detail) =
+        above(area, if area.height >= 16 { area.height.saturating_mul(3) / 5 } else { area.height });
+    let (tree, list) = match state.pane {
+        _ if area.width >= 110 => beside(upper, 38),
+        Pane::Tree => (upper, none),
+        Pane::List | Pane::Detail => (none, upper),
+    };
+    Areas { tree, list, detail }
+}
+
+/// Rows that the tabs take in the list.
+fn tab_rows(state: &State, list: Rect) -> usize {
+    let (columns, height) =
+        (usize::from(list.width.saturating_sub(4)), usize::from(list.height.saturating_sub(2)));
+    state.detail.as_ref().map_or(0, |detail| tabs(detail, state.section, columns, height).len())
 }
 
 fn tree_at(state: &State) -> usize {
@@ -191,20 +269,15 @@ fn items(state: &State) -> Vec<Item> {
 /// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let state = &model.organizations;
-    let wide = area.width >= 110;
-    let (upper, lower) =
-        above(area, if area.height >= 16 { area.height.saturating_mul(3) / 5 } else { area.height });
-    if wide {
-        let (left, right) = beside(upper, 38);
-        tree(model, canvas, left);
-        contents_pane(state, canvas, right);
-    } else if state.in_tree {
-        tree(model, canvas, upper);
-    } else {
-        contents_pane(state, canvas, upper);
+    let areas = layout(state, area);
+    if areas.tree.height > 0 {
+        tree(model, canvas, areas.tree);
     }
-    if lower.height > 2 {
-        detail(state, canvas, lower);
+    if areas.list.height > 0 {
+        contents_pane(state, canvas, areas.list);
+    }
+    if areas.detail.height > 2 {
+        detail(state, canvas, areas.detail);
     }
 }
 
@@ -215,14 +288,15 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.framed(
         area,
         &format!("Organizations {}{more}", state.heads.len()),
-        if state.in_tree { "here" } else { "Tab" },
+        if state.pane == Pane::Tree { "here" } else { "Tab" },
     );
+    let in_tree = state.pane == Pane::Tree;
     let mut lines: Vec<Line> = Vec::new();
     for (index, head) in state.heads.iter().enumerate() {
-        let marker = if state.in_tree && index == at { ">" } else { " " };
+        let marker = if in_tree && index == at { ">" } else { " " };
         let open =
             state.detail.as_ref().is_some_and(|detail| detail.head.organization_id == head.organization_id);
-        let style = if state.in_tree && index == at { Theme::selected() } else { Theme::plain() };
+        let style = if in_tree && index == at { Theme::selected() } else { Theme::plain() };
         let indent = if head.parent_organization_id.is_some() { "  " } else { "" };
         let quorum = format!("root {}/{}", head.root_quorum.threshold, head.root_quorum.user_ids.len());
         let name_room = usize::from(inner.width).saturating_sub(quorum.len() + 4 + indent.len());
@@ -240,7 +314,7 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let height = usize::from(inner.height);
     let from = if lines.len() > height { scrolled(at, height) } else { 0 };
-    canvas.lines(inner, &lines, from);
+    canvas.pane(inner, &lines, from, in_tree);
 }
 
 fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
@@ -267,14 +341,14 @@ fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         lines.push(Line::plain(format!("  {text}")));
     }
     for (index, item) in items.iter().enumerate() {
-        let at = index == state.selected && !state.in_tree;
+        let at = index == state.selected && state.pane != Pane::Tree;
         let style = if at { Theme::selected() } else { canvas.theme.of_mark(&item.row) };
         lines.push(Line::styled(format!("{} {}", if at { ">" } else { " " }, item.row), style));
     }
     let height = usize::from(inner.height);
     let from =
         if lines.len() > height { scrolled(state.selected.saturating_add(head_rows), height) } else { 0 };
-    canvas.lines(inner, &lines, from.min(lines.len().saturating_sub(height)));
+    canvas.pane(inner, &lines, from, state.pane == Pane::List);
 }
 
 /// The tabs in one or two rows. Where there is no room for that, those around the open one, with marks for more.
@@ -336,11 +410,18 @@ fn detail(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
         canvas.framed(area, "", "");
         return;
     };
-    let remark = if item.wallet.is_some() { "Enter reads its accounts" } else { "" };
+    let has_keys = state.pane == Pane::Detail;
+    let remark = match (has_keys, item.wallet.is_some()) {
+        (true, _) => "here; Tab moves on",
+        (false, true) => "Enter reads its accounts; Tab moves here",
+        (false, false) => "Tab moves here",
+    };
     let inner = canvas.framed(area, &item.title, remark);
-    let lines: Vec<Line> =
-        item.detail.iter().flat_map(|text| wrap(text, usize::from(inner.width))).map(Line::plain).collect();
-    canvas.lines(inner, &lines, 0);
+    canvas.pane(inner, &detail_lines(item, usize::from(inner.width)), state.scroll, has_keys);
+}
+
+fn detail_lines(item: &Item, columns: usize) -> Vec<Line> {
+    item.detail.iter().flat_map(|text| wrap(text, columns)).map(Line::plain).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use tui_input::Input;
 
 use super::{edit, insert, moved};
-use crate::app::Model;
+use crate::app::{Model, body};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Command, Key, Place, action, commands};
 use crate::proof::Review;
@@ -85,7 +85,7 @@ impl Overlay {
         paragraphs.push(clean(&review.activity.intent.to_string()));
         paragraphs.push("Result [s]:".to_owned());
         paragraphs.push(clean(&review.activity.result.to_string()));
-        Self::Text { title: "Raw bytes that the asker signed".to_owned(), paragraphs, scroll: 0 }
+        Self::Text { title: "Raw bytes that the proposer signed".to_owned(), paragraphs, scroll: 0 }
     }
 
     /// Every check and every vote.
@@ -100,15 +100,11 @@ impl Overlay {
             let state = proof
                 .flaw
                 .clone()
-                .unwrap_or_else(|| if proof.lapsed { "lapsed".to_owned() } else { "verified".to_owned() });
+                .unwrap_or_else(|| if proof.lapsed { "expired".to_owned() } else { "verified".to_owned() });
+            paragraphs.push(format!("user {} {} [s]", proof.user, proof.name));
             paragraphs.push(format!(
-                "{} {} ({})",
+                "    {} {:?}{}, {}: {state}",
                 if proof.flaw.is_none() { "[v]" } else { "[!]" },
-                proof.name,
-                proof.user
-            ));
-            paragraphs.push(format!(
-                "    {:?}{}, {}: {state}",
                 vote.selection,
                 if proof.proposes { ", the proposal itself" } else { "" },
                 date_time(proof.cast)
@@ -130,26 +126,41 @@ impl Overlay {
 
 /// Takes a key for the topmost layer. Returns a command that was chosen.
 pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
-    let page = usize::from(model.size.1.saturating_sub(6));
+    let area = body(model);
+    let columns = usize::from(area.width.saturating_sub(4));
+    let height = usize::from(area.height.saturating_sub(2));
+    // The last row counts what is below.
+    let page = height.saturating_sub(1).max(1);
     if key == Key::Esc {
         model.overlays.pop();
         return None;
     }
     match model.overlays.last_mut()? {
-        Overlay::Text { scroll, .. } => match (key, action(Place::Review, key)) {
+        Overlay::Text { scroll, paragraphs, .. } => match (key, action(Place::Review, key)) {
             (Key::Char('q' | 'd' | 'v') | Key::Enter, _) => {
                 model.overlays.pop();
             }
-            (_, Some(wanted)) => *scroll = moved(*scroll, usize::MAX, page, wanted),
+            (_, Some(wanted)) => {
+                let rows = wrapped(paragraphs, columns).len();
+                *scroll = moved(*scroll, rows, page, wanted).min(rows.saturating_sub(height));
+            }
             _ => {}
         },
-        Overlay::Keys { search, scroll, .. } => match key {
-            Key::Up => *scroll = scroll.saturating_sub(1),
-            Key::Down => *scroll = scroll.saturating_add(1),
-            Key::PageUp => *scroll = scroll.saturating_sub(page),
-            Key::PageDown => *scroll = scroll.saturating_add(page),
-            key => edit(search, key),
-        },
+        Overlay::Keys { place, search, scroll } => {
+            let wanted = match key {
+                Key::Up => Action::Up,
+                Key::Down => Action::Down,
+                Key::PageUp => Action::PageUp,
+                Key::PageDown => Action::PageDown,
+                key => {
+                    *scroll = 0;
+                    edit(search, key);
+                    return None;
+                }
+            };
+            let rows = key_lines(*place, search.value(), columns).len();
+            *scroll = moved(*scroll, rows, page, wanted).min(rows.saturating_sub(height));
+        }
         Overlay::Palette { place, search, selected } => {
             let found = matching(*place, search.value());
             match key {
@@ -180,7 +191,7 @@ pub(crate) fn paste(model: &mut Model, text: &str) -> bool {
             true
         }
         Some(_) => {
-            "pasted text was thrown away".clone_into(&mut model.notice);
+            "pasted text was discarded".clone_into(&mut model.notice);
             true
         }
         None => false,
@@ -195,13 +206,11 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     match overlay {
         Overlay::Text { title, paragraphs, scroll } => {
             let inner = canvas.framed(area, title, "Esc closes");
-            let lines: Vec<Line> = paragraphs
-                .iter()
-                .flat_map(|paragraph| wrap(paragraph, columns))
+            let lines: Vec<Line> = wrapped(paragraphs, columns)
+                .into_iter()
                 .map(|text| Line::styled(text.clone(), canvas.theme.of_mark(&text)))
                 .collect();
-            let last = lines.len().saturating_sub(usize::from(inner.height));
-            canvas.lines(inner, &lines, (*scroll).min(last));
+            canvas.lines(inner, &lines, *scroll);
         }
         Overlay::Keys { place, search, scroll } => {
             let inner = canvas.framed(
@@ -209,16 +218,7 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
                 &format!("Keys here: {}_", clean(search.value())),
                 "type to search, Esc closes",
             );
-            let lines: Vec<Line> = matching(*place, search.value())
-                .iter()
-                .flat_map(|command| {
-                    wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns)
-                })
-                .chain(wrap("Ctrl-C   quit at once; a vote being held is dropped", columns))
-                .map(Line::plain)
-                .collect();
-            let last = lines.len().saturating_sub(usize::from(inner.height));
-            canvas.lines(inner, &lines, (*scroll).min(last));
+            canvas.lines(inner, &key_lines(*place, search.value(), columns), *scroll);
         }
         Overlay::Palette { place, search, selected } => palette(*place, search, *selected, canvas, area),
         Overlay::Copy(pieces) => copying::draw(pieces, canvas, area),
@@ -238,6 +238,19 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
             canvas.lines(inner, &lines, 0);
         }
     }
+}
+
+fn wrapped(paragraphs: &[String], columns: usize) -> Vec<String> {
+    paragraphs.iter().flat_map(|paragraph| wrap(paragraph, columns)).collect()
+}
+
+fn key_lines(place: Place, words: &str, columns: usize) -> Vec<Line> {
+    matching(place, words)
+        .iter()
+        .flat_map(|command| wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns))
+        .chain(wrap("Ctrl-C   quit at once; a vote being held is dropped", columns))
+        .map(Line::plain)
+        .collect()
 }
 
 fn palette(place: Place, search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
@@ -274,14 +287,29 @@ fn cli(command: &Command) -> String {
     if command.cli.is_empty() { String::new() } else { format!("   ({})", command.cli) }
 }
 
+/// The commands of a place with these words, those first that are meant by their key or their name.
 fn matching(place: Place, words: &str) -> Vec<&'static Command> {
     let words = words.to_lowercase();
-    let fits = |command: &&Command| {
-        let text =
-            format!("{} {} {} {}", command.shown, command.label, command.help, command.cli).to_lowercase();
-        words.split_whitespace().all(|word| text.contains(word))
+    let words = words.trim();
+    let rank = |command: &'static Command| {
+        // The name of the program stands before each command line, and tells nothing apart.
+        let cli = command.cli.trim_start_matches("quorate ");
+        let (key, label) = (command.shown.to_lowercase(), command.label.trim_end_matches('.'));
+        let text = format!("{key} {label} {} {cli}", command.help).to_lowercase();
+        let rank = if words.is_empty() || key == words || label == words {
+            0
+        } else if label.starts_with(words) {
+            1
+        } else if words.split_whitespace().all(|word| text.contains(word)) {
+            2
+        } else {
+            return None;
+        };
+        Some((rank, command))
     };
-    commands(place).filter(fits).collect()
+    let mut found: Vec<(u8, &'static Command)> = commands(place).filter_map(rank).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, command)| command).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::overlay::{Overlay, Piece};
 use super::{Filter, activities, moved};
-use crate::app::{Effect, Model, Screen};
+use crate::app::{Effect, Model, Screen, body};
 use crate::canvas::{Canvas, Line, above, beside, scrolled};
 use crate::keymap::Action;
 use crate::kinds::Scene;
@@ -33,14 +33,26 @@ const LIST_COLUMNS: u16 = 38;
 /// Columns of the names of what is told.
 const LABEL_COLUMNS: usize = 11;
 
+/// The pane that has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Pane {
+    #[default]
+    List,
+    Detail,
+    Trial,
+}
+
 /// What is selected, and what was found out.
 #[derive(Default)]
 pub(crate) struct State {
     selected: Option<PolicyId>,
     /// Words that rows must have.
     pub(crate) filter: Filter,
-    /// Whether keys go to the trial.
-    trying: bool,
+    /// Which pane has the keys.
+    pane: Pane,
+    /// First row shown of the policy, and of the trial.
+    scroll: usize,
+    trial_scroll: usize,
     /// Who would ask.
     requester: Option<UserId>,
     /// The activity whose request is tried.
@@ -152,25 +164,70 @@ fn rules<'m>(model: &Model, organization: &'m OrganizationDetail) -> Rules<'m> {
 
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let page = usize::from(model.size.1.saturating_sub(8)) / 2;
     match wanted {
-        Action::NextPane => model.policies.trying = !model.policies.trying,
-        Action::Try => model.policies.trying = true,
+        Action::NextPane => {
+            model.policies.pane = match model.policies.pane {
+                Pane::List => Pane::Detail,
+                Pane::Detail => Pane::Trial,
+                Pane::Trial => Pane::List,
+            }
+        }
+        Action::Try => model.policies.pane = Pane::Trial,
         Action::New => return drafting::new(model),
         Action::Change => return drafting::change(model),
         Action::Remove => return drafting::remove(model),
         Action::Copy => model.overlays.extend(copies(model)),
         Action::Export => return export(model).into_iter().collect(),
         Action::Explain => model.overlays.extend(trial::explanation(model)),
-        wanted if model.policies.trying => return trial::perform(model, wanted),
+        wanted if model.policies.pane == Pane::Trial => return trial::perform(model, wanted),
         Action::Open => model.overlays.extend(happened(model)),
+        wanted if model.policies.pane == Pane::Detail => scroll(model, wanted),
         wanted => {
+            let page = usize::from(layout(model, body(model)).list.height.saturating_sub(3));
             let shown = shown(model);
             let at = moved(position(model, &shown), shown.len(), page, wanted);
-            model.policies.selected = shown.get(at).map(|policy| policy.policy_id);
+            let selected = shown.get(at).map(|policy| policy.policy_id);
+            if selected != model.policies.selected {
+                (model.policies.selected, model.policies.scroll) = (selected, 0);
+            }
         }
     }
     Vec::new()
+}
+
+/// Scrolls the policy.
+fn scroll(model: &mut Model, wanted: Action) {
+    let area = layout(model, body(model)).detail;
+    let columns = usize::from(area.width.saturating_sub(4));
+    let shown = shown(model);
+    let policy = shown.get(position(model, &shown));
+    let Some((policy, organization)) = policy.zip(model.organization.as_ref()) else { return };
+    let rows = detail_lines(model, &rules(model, organization), policy, columns, Theme::new(false)).len();
+    let page = usize::from(area.height.saturating_sub(2));
+    let at = moved(model.policies.scroll, rows, page.saturating_sub(1), wanted);
+    model.policies.scroll = at.min(rows.saturating_sub(page));
+}
+
+/// Where the panes are; one that is not shown has no height.
+struct Areas {
+    list: Rect,
+    detail: Rect,
+    trial: Rect,
+}
+
+fn layout(model: &Model, area: Rect) -> Areas {
+    let none = Rect { height: 0, ..area };
+    if area.width < 110 {
+        // On the smallest terminals the list keeps at least two rows.
+        let (list, lower) = above(area, (area.height / 3).max(4));
+        return match model.policies.pane {
+            Pane::Trial => Areas { list, detail: none, trial: lower },
+            Pane::List | Pane::Detail => Areas { list, detail: lower, trial: none },
+        };
+    }
+    let (upper, trial) = above(area, area.height.saturating_mul(11) / 20);
+    let (list, detail) = beside(upper, LIST_COLUMNS);
+    Areas { list, detail, trial }
 }
 
 fn shown(model: &Model) -> Vec<&Policy> {
@@ -229,7 +286,7 @@ fn happened(model: &Model) -> Option<Overlay> {
     paragraphs.extend(matched.into_iter().map(|past| {
         let when = date_time(past.asked_millis);
         let kind = clean(past.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
-        let who = scene.user_short(&past.requester.to_string());
+        let who = scene.user_name(&past.requester.to_string());
         format!("{when}  {} {kind} by {who}  {}", pad(status_word(past.status), 9), past.activity_id)
     }));
     let title = format!("Activities that {} is about", quoted(&policy.policy_name));
@@ -244,22 +301,14 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         return;
     };
     let rules = rules(model, organization);
-    if area.width < 110 {
-        // On the smallest terminals the list keeps at least two rows.
-        let (upper, lower) = above(area, (area.height / 3).max(4));
-        list(model, canvas, upper);
-        if model.policies.trying {
-            trial::draw(model, &rules, canvas, lower);
-        } else {
-            detail(model, &rules, canvas, lower);
-        }
-        return;
+    let areas = layout(model, area);
+    list(model, canvas, areas.list);
+    if areas.detail.height > 0 {
+        detail(model, &rules, canvas, areas.detail);
     }
-    let (upper, lower) = above(area, area.height.saturating_mul(11) / 20);
-    let (left, right) = beside(upper, LIST_COLUMNS);
-    list(model, canvas, left);
-    detail(model, &rules, canvas, right);
-    trial::draw(model, &rules, canvas, lower);
+    if areas.trial.height > 0 {
+        trial::draw(model, &rules, canvas, areas.trial);
+    }
 }
 
 fn findings<'m>(model: &'m Model, policy: &Policy) -> Vec<&'m Finding> {
@@ -272,7 +321,7 @@ fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let shown = shown(model);
     let all = model.organization.as_ref().map_or(0, |organization| organization.policies.len());
     let remark = match model.policies.filter.told(shown.len(), all) {
-        told if told.is_empty() && model.policies.trying => "Tab".to_owned(),
+        told if told.is_empty() && model.policies.pane != Pane::List => "Tab".to_owned(),
         told => told,
     };
     let inner = canvas.framed(area, &format!("Policies {all}"), &remark);
@@ -280,7 +329,8 @@ fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let line = |(index, policy): (usize, &&Policy)| {
         let warns = findings(model, policy).iter().any(|finding| finding.level == Level::Warning);
         let selected = index == at;
-        let style = if selected && !model.policies.trying { Theme::selected() } else { Theme::plain() };
+        let has_keys = model.policies.pane == Pane::List;
+        let style = if selected && has_keys { Theme::selected() } else { Theme::plain() };
         let effect = pad(&clean(policy.effect.trim_start_matches("EFFECT_")), 5);
         let last = model.policies.matched.get(&policy.policy_id).map(|matched| match matched.last {
             Some(last) => duration(model.now.saturating_sub(last)),
@@ -302,7 +352,7 @@ fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let height = usize::from(inner.height);
     let from = if lines.len() > height { scrolled(at, height) } else { 0 };
-    canvas.lines(inner, &lines, from);
+    canvas.pane(inner, &lines, from, model.policies.pane == Pane::List);
 }
 
 fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
@@ -313,8 +363,20 @@ fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect)
     };
     let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
     let title = format!("{} {}", cut(&clean(&policy.policy_name), 40), policy.policy_id);
-    let inner = canvas.framed(area, &title, &effect);
-    let columns = usize::from(inner.width);
+    let has_keys = model.policies.pane == Pane::Detail;
+    let remark = if has_keys { format!("{effect}, here") } else { effect };
+    let inner = canvas.framed(area, &title, &remark);
+    let lines = detail_lines(model, rules, policy, usize::from(inner.width), canvas.theme);
+    canvas.pane(inner, &lines, model.policies.scroll, has_keys);
+}
+
+fn detail_lines(
+    model: &Model,
+    rules: &Rules<'_>,
+    policy: &Policy,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     let words = match policies::program(policy) {
         Ok(program) => policies::sentence(&program, rules),
@@ -347,10 +409,10 @@ fn detail(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect)
     for finding in findings(model, policy) {
         let mark = if finding.level == Level::Warning { "[!]" } else { "[ ]" };
         let text = format!("{mark} {}: {}", finding.expression.name(), finding.text);
-        let style = canvas.theme.of_mark(&text);
+        let style = theme.of_mark(&text);
         lines.extend(wrap(&clean(&text), columns).into_iter().map(|text| Line::styled(text, style)));
     }
-    canvas.lines(inner, &lines, 0);
+    lines
 }
 
 /// When it took its form, who agreed to that, and when it was made.
@@ -360,7 +422,7 @@ fn changed(model: &Model, policy: &Policy) -> String {
     let by = known.and_then(|(history, organization)| {
         let change = history.changed(&policy.policy_id.to_string())?;
         let scene = Scene::of(organization);
-        let people = change.people.iter().map(|user| scene.user_short(&user.to_string()));
+        let people = change.people.iter().map(|user| scene.user_name(&user.to_string()));
         Some(format!(" by {} (activity {})", people.collect::<Vec<_>>().join(", "), change.activity_id))
     });
     let made = if made == updated { String::new() } else { format!("; made {}", date_time(made)) };

@@ -1,4 +1,5 @@
-//! The review of one activity: a frozen copy in five sections, rendered from the signed bytes.
+//! The review of one activity: a frozen copy in sections, rendered from the signed bytes. What was on screen is noted
+//! after it was drawn: nothing is approved before each of its flags was there.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +8,12 @@ use ratatui::layout::Rect;
 
 use super::overlay::Overlay;
 use super::{decide, moved, policies};
-use crate::app::{Effect, Model, areas};
+use crate::app::{Effect, Model, body};
 use crate::ballot::Choice;
 use crate::canvas::{Canvas, Line, above};
 use crate::cli::replayed;
 use crate::keymap::Action;
-use crate::kinds::Level;
+use crate::kinds::{Flag, Level, count};
 use crate::link::Order;
 use crate::policies::{Looked, changed, replay as judge_again};
 use crate::proof::{Challenge, Review, status_word};
@@ -21,7 +22,7 @@ use crate::theme::Theme;
 
 mod sections;
 
-use sections::{SECTIONS, lines};
+use sections::{Row, SECTIONS, rows};
 
 /// The daemon takes bytes for an hour; a draft is asked for well before that.
 const DRAFT_MILLIS: u64 = 10 * 60 * 1000;
@@ -40,6 +41,10 @@ pub(crate) struct State {
     looked: Option<(usize, usize)>,
     /// Sections of which every row was on screen.
     pub(crate) seen: BTreeSet<usize>,
+    /// Flags of which every row was on screen.
+    seen_flags: Vec<Flag>,
+    /// Whether what was not on screen yet stands above what is.
+    unseen_above: bool,
     /// What changed since the copy was taken.
     pub(crate) changed: Option<String>,
     /// Which activities of late would come out otherwise, if it changes policies; lines.
@@ -51,7 +56,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Opens a review; the record is read again at once and replaces this copy.
+    /// Opens a review of a row of a list; the record is read at once and replaces this copy.
     pub(crate) fn new(review: Review) -> Self {
         Self {
             review,
@@ -60,6 +65,8 @@ impl State {
             columns: 0,
             looked: None,
             seen: BTreeSet::new(),
+            seen_flags: Vec::new(),
+            unseen_above: false,
             changed: None,
             replay: Vec::new(),
             closed: None,
@@ -72,16 +79,44 @@ impl State {
         Self { wants_fresh: false, ..Self::new(review) }
     }
 
-    /// Takes in a fresh copy. Sections must be looked at again when something differs.
+    /// Opens a review of a record that was just read.
+    pub(crate) fn fresh(review: Review) -> Self {
+        Self { wants_fresh: false, ..Self::new(review) }
+    }
+
+    /// Takes in a fresh copy. Whatever is not on screen as it was must be looked at again.
     pub(crate) fn replace(&mut self, fresh: Review) {
         if difference(&self.review, &fresh).is_some() {
-            self.seen.clear();
+            self.unsee();
+        }
+        if self.review.flags != fresh.flags {
             self.rows_seen.clear();
+            self.seen.clear();
         }
         self.looked = None;
         self.review = fresh;
         self.changed = None;
         self.wants_fresh = false;
+    }
+
+    fn unsee(&mut self) {
+        self.seen.clear();
+        self.seen_flags.clear();
+        self.rows_seen.clear();
+        self.looked = None;
+    }
+
+    /// What of the review must be on screen before it is approved and was not, with the key that shows it.
+    fn unseen(&self) -> Option<String> {
+        let flags = self.review.flags.iter().filter(|flag| !self.seen_flags.contains(flag)).count();
+        let sections = SECTIONS.len().saturating_sub(self.seen.len());
+        let what = match flags {
+            0 if self.review.risk < Level::High || sections == 0 => return None,
+            0 => count(sections, "section"),
+            flags => count(flags, "flag"),
+        };
+        let key = if self.unseen_above { "PgUp" } else { "PgDn" };
+        Some(format!("{what} not seen yet: {key}"))
     }
 
     /// Why the viewer may not begin to approve, if so.
@@ -95,14 +130,7 @@ impl State {
         if let Some(refusal) = self.review.approve_refusal() {
             return Some(refusal);
         }
-        let missing: Vec<String> = (1..=SECTIONS.len())
-            .filter(|section| !self.seen.contains(section))
-            .map(|section| section.to_string())
-            .collect();
-        if self.review.risk == Level::High && !missing.is_empty() {
-            return Some(format!("LOCKED until sections {} have been on screen", missing.join(" ")));
-        }
-        None
+        self.unseen()
     }
 }
 
@@ -126,14 +154,12 @@ pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &Looked) {
     let mut lines = replayed(&replay, organization);
     if let Some(more) = lines.len().checked_sub(REPLAYED).filter(|more| *more > 0) {
         lines.truncate(REPLAYED);
-        lines.push(format!("and {more} more: quorate policy diff tells them all"));
+        lines.push(format!("and {more} more: quorate policy diff lists all of them"));
     }
     if lines != open.replay {
         // There is more to look at than before.
         open.replay = lines;
-        open.seen.clear();
-        open.rows_seen.clear();
-        open.looked = None;
+        open.unsee();
     }
 }
 
@@ -197,12 +223,15 @@ pub(crate) fn rethink(model: &mut Model) -> Vec<Effect> {
     }
     let wish = draft.wish.clone();
     match policies::thought(model, &wish) {
-        Some(fresh) => {
+        Ok(fresh) => {
             let effects = wants_replay(&fresh).into_iter().collect();
             model.review = Some(State::draft(fresh));
             effects
         }
-        None => Vec::new(),
+        Err(refusal) => {
+            model.notice = refusal;
+            Vec::new()
+        }
     }
 }
 
@@ -214,7 +243,7 @@ fn propose(model: &mut Model) {
         return;
     }
     let wish = open.review.draft.as_ref().map(|draft| draft.wish.clone());
-    if let Some(fresh) = wish.and_then(|wish| policies::thought(model, &wish)) {
+    if let Some(fresh) = wish.and_then(|wish| policies::thought(model, &wish).ok()) {
         "the draft grew old: its bytes have a new time and fingerprint; look, then a again"
             .clone_into(&mut model.notice);
         if let Some(open) = &mut model.review {
@@ -223,38 +252,62 @@ fn propose(model: &mut Model) {
     }
 }
 
+/// Why a key of the review is off, if so.
+fn off(model: &Model, wanted: Action) -> Option<String> {
+    let open = model.review.as_ref()?;
+    let standstill = model.standstill();
+    match wanted {
+        Action::Approve => {
+            standstill.or_else(|| open.approve_refusal()).map(|refusal| format!("a is off: {refusal}"))
+        }
+        Action::Reject => {
+            let refusal = standstill.or_else(|| open.closed.clone()).or_else(|| open.review.reject_refusal());
+            refusal.map(|refusal| format!("x is off: {refusal}"))
+        }
+        _ => None,
+    }
+}
+
+/// Removes the line that says why a key is off once it says so no longer.
+pub(crate) fn recheck(model: &mut Model) {
+    let wanted = match model.notice.split_once(" is off: ") {
+        Some(("a", _)) => Action::Approve,
+        Some(("x", _)) => Action::Reject,
+        _ => return,
+    };
+    if off(model, wanted).as_ref() != Some(&model.notice) {
+        model.notice.clear();
+    }
+}
+
 /// Keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let standstill = model.standstill();
-    let (_, viewport) = regions(model, areas(model.size).body);
+    let (_, viewport) = regions(model, body(model));
     let columns = usize::from(viewport.width);
+    if let Some(refusal) = off(model, wanted) {
+        model.notice = refusal;
+        return Vec::new();
+    }
     let Some(open) = &mut model.review else { return Vec::new() };
     match wanted {
         Action::Back => {
             model.review = None;
             model.decide = None;
         }
-        Action::Approve => match standstill.or_else(|| open.approve_refusal()) {
-            Some(refusal) => model.notice = format!("a is off: {refusal}"),
-            None if open.review.draft.is_some() => propose(model),
-            None => decide::begin(model, Choice::Approve),
-        },
-        Action::Reject => {
-            match standstill.or_else(|| open.closed.clone()).or_else(|| open.review.reject_refusal()) {
-                Some(refusal) => model.notice = format!("x is off: {refusal}"),
-                None => decide::begin(model, Choice::Reject),
-            }
-        }
+        Action::Approve if open.review.draft.is_some() => propose(model),
+        Action::Approve => decide::begin(model, Choice::Approve),
+        Action::Reject => decide::begin(model, Choice::Reject),
         Action::Raw => model.overlays.push(Overlay::raw(&open.review)),
         Action::Proof => model.overlays.push(Overlay::proof(&open.review)),
         Action::Copy => model.overlays.push(Overlay::copy_of_review(&open.review)),
         Action::Export => return vec![export(&open.review)],
         Action::Compare => model.overlays.push(Overlay::compare(&open.review)),
         wanted => {
-            let count = lines(&open.review, &open.replay, columns, model.now, Theme::new(false)).len();
+            let all = rows(&open.review, &open.replay, columns, model.now, Theme::new(false)).len();
+            // The last row counts what is below; one row of the page before stays.
             let page = usize::from(viewport.height).saturating_sub(2);
-            let last = count.saturating_sub(usize::from(viewport.height));
-            open.scroll = moved(open.scroll, count, page, wanted).min(last);
+            let last = all.saturating_sub(usize::from(viewport.height));
+            open.scroll = moved(open.scroll, all, page, wanted).min(last);
         }
     }
     Vec::new()
@@ -269,12 +322,12 @@ fn export(review: &Review) -> Effect {
     Effect::Export { name: format!("quorate-{name}.json"), text }
 }
 
-/// Notes which sections are on screen now.
+/// Notes what of the review was just drawn.
 pub(crate) fn look(model: &mut Model) {
     if !model.overlays.is_empty() || model.review.is_none() {
         return;
     }
-    let (_, viewport) = regions(model, areas(model.size).body);
+    let (_, viewport) = regions(model, body(model));
     let (columns, height) = (usize::from(viewport.width), usize::from(viewport.height));
     let now = model.now;
     let Some(open) = &mut model.review else { return };
@@ -285,19 +338,33 @@ pub(crate) fn look(model: &mut Model) {
         open.columns = columns;
         open.rows_seen.clear();
     }
-    let lines = lines(&open.review, &open.replay, columns, now, Theme::new(false));
-    open.scroll = open.scroll.min(lines.len().saturating_sub(height));
-    open.looked = Some((open.scroll, height));
-    // The last row only counts what is below when not everything fits.
-    let cut_off = lines.len() > open.scroll.saturating_add(height);
+    let rows = rows(&open.review, &open.replay, columns, now, Theme::new(false));
+    // As it was drawn: the last row only counts what is below when not everything fits.
+    let scroll = open.scroll.min(rows.len().saturating_sub(height));
+    let cut_off = rows.len() > scroll.saturating_add(height);
     let shown = if cut_off { height.saturating_sub(1) } else { height };
-    open.rows_seen.extend(open.scroll..open.scroll.saturating_add(shown).min(lines.len()));
-    for section in 1..=SECTIONS.len() {
-        let mut rows = lines.iter().enumerate().filter(|(_, (of, _))| *of == section);
-        if rows.all(|(row, _)| open.rows_seen.contains(&row)) {
-            open.seen.insert(section);
-        }
-    }
+    open.scroll = scroll;
+    open.looked = Some((scroll, height));
+    open.rows_seen.extend(scroll..scroll.saturating_add(shown).min(rows.len()));
+    let is_seen = |of: &dyn Fn(&Row) -> bool| {
+        rows.iter().enumerate().filter(|(_, row)| of(row)).all(|(at, _)| open.rows_seen.contains(&at))
+    };
+    let sections = (1..=SECTIONS.len()).filter(|section| is_seen(&|row| row.section == *section));
+    let flags = open.review.flags.iter().enumerate().filter(|(at, _)| is_seen(&|row| row.flag == Some(*at)));
+    let (sections, flags): (Vec<usize>, Vec<Flag>) =
+        (sections.collect(), flags.map(|(_, flag)| flag.clone()).collect());
+    open.seen.extend(sections);
+    let unseen: Vec<Flag> = flags.into_iter().filter(|flag| !open.seen_flags.contains(flag)).collect();
+    open.seen_flags.extend(unseen);
+    let wanted = |(at, row): &(usize, &Row)| {
+        let is_known = row.flag.is_some_and(|flag| {
+            open.review.flags.get(flag).is_some_and(|flag| open.seen_flags.contains(flag))
+        });
+        let matters = row.flag.is_some() || open.review.risk == Level::High;
+        matters && !is_known && !open.rows_seen.contains(at)
+    };
+    open.unseen_above = rows.iter().enumerate().find(wanted).is_some_and(|(at, _)| at < scroll);
+    model.dirty = true;
 }
 
 /// The status row, and where the sections are shown, given what a decision takes below.
@@ -319,11 +386,11 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let state = open.closed.clone().unwrap_or_else(|| lapse(review, model.now));
     let state = if status.width < 60 { String::new() } else { format!("{state} ") };
     canvas.split(status, 0, &head, &state, Theme::selected());
-    let all: Vec<Line> = lines(review, &open.replay, usize::from(viewport.width), model.now, canvas.theme)
+    let all: Vec<Line> = rows(review, &open.replay, usize::from(viewport.width), model.now, canvas.theme)
         .into_iter()
-        .map(|(_, line)| line)
+        .map(|row| row.line)
         .collect();
-    canvas.lines(viewport, &all, open.scroll);
+    canvas.lines(viewport, &all, open.scroll.min(all.len().saturating_sub(usize::from(viewport.height))));
     let panel = decide::height(model, body);
     let end = body.bottom().saturating_sub(panel);
     let foot = Rect { y: viewport.bottom(), height: end.saturating_sub(viewport.bottom()), ..body };
@@ -371,7 +438,7 @@ fn asked(review: &Review) -> String {
 pub(crate) fn standing(review: &Review) -> String {
     let tally = &review.tally;
     let has = tally.has();
-    let base = format!("has {has} of {}", tally.needed);
+    let base = format!("has {has} of {} [s]", tally.needed);
     match tally.rule {
         None if review.draft.is_some() => "a draft".to_owned(),
         None => status_word(review.activity.status).to_owned(),
@@ -387,10 +454,12 @@ pub(crate) fn standing(review: &Review) -> String {
 fn lapse(review: &Review, now: u64) -> String {
     match review.tally.lapses_at {
         Some(at) if review.tally.rule.is_some() => {
-            format!("votes lapse in {}", duration(at.saturating_sub(now)))
+            format!("votes expire in {}", duration(at.saturating_sub(now)))
         }
-        _ if review.tally.rule.is_some() && review.votes.iter().any(|vote| vote.lapsed) => {
-            "all votes lapsed; it stays open".to_owned()
+        _ if review.tally.rule.is_some()
+            && review.votes.iter().all(|vote| vote.flaw.is_none() && vote.lapsed) =>
+        {
+            "all votes have expired; it stays open".to_owned()
         }
         _ if review.tally.rule.is_some() => "no vote counts here; it stays open".to_owned(),
         _ if review.draft.is_some() => "nothing was sent".to_owned(),

@@ -26,6 +26,7 @@ mod faults;
 mod founding;
 mod golden;
 mod house;
+mod inbox;
 mod invitations;
 mod limits;
 mod memory;

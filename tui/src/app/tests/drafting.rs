@@ -16,7 +16,7 @@ const DRAFT: &str = "name = 'payouts'\neffect = 'ALLOW'\ncondition = \"activity.
 fn desk(roots: u32) -> (Stage, Desk) {
     let stage = Stage::new(3, roots);
     let mut desk = Desk::new(&stage, &[], (120, 60));
-    desk.link(Answer::Approvals(Box::new(organization(&stage)), Vec::new(), false));
+    desk.inbox(organization(&stage), Vec::new());
     desk.press(Key::Char('4'));
     (stage, desk)
 }
@@ -131,7 +131,7 @@ fn a_new_policy_is_written_reviewed_and_asked_for() {
     let shown = desk.shown();
     assert!(
         shown.contains(
-            "Proposal recorded, with my signature in the record [v]. It waits for others: jo, ana."
+            "Proposal recorded, with my signature in the record [v]. It waits for others: jo [s], ana [s]."
         ),
         "{shown}"
     );
@@ -189,7 +189,7 @@ fn what_would_be_refused_is_not_sent() {
     let (_, mut desk) = desk(1);
     let mut changed = organization(&Stage::new(3, 1));
     changed.head.root_quorum.user_ids.retain(|user| *user != Stage::user(0));
-    desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
+    desk.link(Answer::Organization(Box::new(changed)));
     desk.press(Key::Char('D'));
     assert!(desk.shown().contains("DENIED: no policy allows it"), "{}", desk.shown());
     desk.press(Key::Char('a'));
@@ -204,7 +204,7 @@ fn nothing_is_sent_when_the_organization_changes_meanwhile() {
     desk.wait(1100);
     let mut changed = organization(&stage);
     changed.head.version += 1;
-    desk.link(Answer::Approvals(Box::new(changed.clone()), Vec::new(), false));
+    desk.link(Answer::Organization(Box::new(changed.clone())));
     assert!(
         desk.shown().contains("Nothing was sent: changed since the review: the organization"),
         "{}",
@@ -215,7 +215,7 @@ fn nothing_is_sent_when_the_organization_changes_meanwhile() {
     // The draft is looked at again with what is now.
     changed.head.version += 1;
     changed.policies.clear();
-    desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
+    desk.link(Answer::Organization(Box::new(changed)));
     assert!(desk.shown().contains("is not in this organization now"), "{}", desk.shown());
 }
 

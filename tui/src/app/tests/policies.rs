@@ -80,11 +80,11 @@ fn desk(size: (u16, u16)) -> Desk {
         "hashFunction": "HASH_FUNCTION_SHA256"});
     let record = stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
     let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
-    desk.link(Answer::Approvals(Box::new(organization(&stage)), vec![record.row.clone()], false));
+    desk.inbox(organization(&stage), vec![record.row.clone()]);
     let read = desk.press(Key::Char('4'));
     assert!(read.contains(&Effect::Order(Order::Activities(Stage::id(), None))), "{read:?}");
     assert!(read.contains(&Effect::Order(Order::PolicyHistory(Stage::id()))), "{read:?}");
-    let page = ActivityPage { activities: vec![record.row.clone()], next: None };
+    let page = ActivityPage { activities: vec![record.row.clone()], next: None, waiting: None };
     let asked = desk.link(Answer::Activities(None, page));
     assert_eq!(asked, [Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))], "asked for once");
     assert_eq!(desk.wait(10), []);
@@ -110,7 +110,7 @@ fn policies_are_shown_and_tried() {
         let mut desk = desk(size);
         let name = |screen: &str| format!("{screen}_{}x{}", size.0, size.1);
         snapshot(&name("policies"), &desk.shown());
-        desk.press(Key::Tab);
+        desk.press(Key::Char('t'));
         desk.press(Key::Right);
         snapshot(&name("policies_try"), &desk.shown());
     }
@@ -153,7 +153,7 @@ fn a_name_that_stands_for_nothing_is_told() {
     // Another version of the organization: what names stood for is looked up again.
     let mut changed = organization(&Stage::new(3, 2));
     changed.head.version += 1;
-    let asked = desk.link(Answer::Approvals(Box::new(changed), Vec::new(), false));
+    let asked = desk.link(Answer::Organization(Box::new(changed)));
     assert!(asked.contains(&Effect::Order(Order::Signer(Stage::id(), ADDRESS.to_owned()))), "{asked:?}");
     desk.link(Answer::Signer(ADDRESS.to_owned(), None));
     assert!(desk.shown().contains("not judged: nothing signs under 0x9858"), "{}", desk.shown());
@@ -216,7 +216,7 @@ fn the_past_is_read_again_when_policies_change_but_not_all_the_time() {
     let mut changed = organization(&stage);
     let mut change = |desk: &mut Desk| {
         changed.head.version += 1;
-        desk.link(Answer::Approvals(Box::new(changed.clone()), Vec::new(), false))
+        desk.link(Answer::Organization(Box::new(changed.clone())))
     };
     assert_eq!(asked(change(&mut desk)), 0, "it was read just now");
     assert_eq!(asked(desk.wait(6_000)), 1);
@@ -239,11 +239,14 @@ fn the_record_of_another_review_is_not_taken_for_this_one() {
     );
     let mut desk = Desk::new(&stage, &[second.clone(), first.clone()], (120, 60));
     desk.press(Key::Enter);
-    let open = |desk: &Desk| desk.model.review.as_ref().unwrap().review.activity.id;
-    let (own, other) = if open(&desk) == first.row.activity.id { (first, second) } else { (second, first) };
+    let opening = desk.model.opening.clone().unwrap().reference;
+    let (own, other) =
+        if opening == first.row.activity.id.to_string() { (first, second) } else { (second, first) };
     desk.link(Answer::Record(other.row.activity.id.to_string(), Box::new(other)));
-    assert_eq!(open(&desk), own.row.activity.id);
-    assert!(desk.model.review.as_ref().unwrap().wants_fresh, "its own record is still to come");
-    desk.link(Answer::Record(own.row.activity.id.to_string(), Box::new(own)));
-    assert!(!desk.model.review.as_ref().unwrap().wants_fresh);
+    assert!(desk.model.review.is_none() && desk.model.opening.is_some(), "its own record is still to come");
+    desk.press(Key::Char('a'));
+    assert!(desk.shown().contains("the record is being read"), "{}", desk.shown());
+    desk.link(Answer::Record(own.row.activity.id.to_string(), Box::new(own.clone())));
+    assert_eq!(desk.model.review.as_ref().unwrap().review.activity.id, own.row.activity.id);
+    assert!(desk.model.opening.is_none());
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{Decide, Focus, Step};
-use crate::app::Model;
+use crate::app::{Model, body};
 use crate::ballot::Choice;
 use crate::canvas::{Canvas, Line};
 use crate::kinds::Level;
@@ -44,7 +44,19 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
             Line::styled(text, style)
         })
         .collect();
-    canvas.lines(inner, &lines, 0);
+    canvas.lines(inner, &lines, decide.scroll);
+}
+
+/// Scrolls the panel by what is visible.
+pub(super) fn scroll(model: &mut Model, down: bool) {
+    let body = body(model);
+    let rows = text(model, usize::from(body.width.saturating_sub(4))).len();
+    let page = usize::from(height(model, body).saturating_sub(2));
+    let Some(decide) = &mut model.decide else { return };
+    // The last row counts what is below; one row of the page before stays.
+    let step = page.saturating_sub(2).max(1);
+    let at = if down { decide.scroll.saturating_add(step) } else { decide.scroll.saturating_sub(step) };
+    decide.scroll = at.min(rows.saturating_sub(page));
 }
 
 fn text(model: &Model, columns: usize) -> Vec<String> {
@@ -95,7 +107,7 @@ fn text(model: &Model, columns: usize) -> Vec<String> {
     );
     say(&decide.ballot.message);
     say(
-        "Pasting is off. Keys pressed before the field opened were thrown away. After signing it waits 3 s (Esc calls it back).",
+        "Pasted text is discarded, and so were keys pressed before the field opened. After signing it waits 3 s (Esc calls it back).",
     );
     out
 }
@@ -103,7 +115,7 @@ fn text(model: &Model, columns: usize) -> Vec<String> {
 fn prompt(decide: &Decide) -> String {
     match (&decide.challenge, decide.choice) {
         (_, Choice::Reject) => {
-            "Reject this? One no is final. Type y, then go to the button with Tab:".to_owned()
+            "Reject this? One rejection is final. Type y, then go to the button with Tab:".to_owned()
         }
         (Challenge::Yes, _) => format!("{} risk. Type y, then go to the button with Tab:", Level::Low.word()),
         (Challenge::LastFour(_), _) => "Type the LAST FOUR digits of the fingerprint, then Enter:".to_owned(),

@@ -5,7 +5,7 @@ use quorate_common::ids::WalletId;
 use quorate_common::wire::{ApiKey, User, WalletAccount};
 
 use super::{records, settings};
-use crate::kinds::Scene;
+use crate::kinds::{Scene, count};
 use crate::text::{clean, date_time, pad, quoted};
 
 /// A row with its details.
@@ -155,7 +155,7 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
             lines.push(if shown.more {
                 "          Enter reads more accounts".to_owned()
             } else {
-                format!("          {} accounts, complete", shown.accounts.len())
+                format!("          {}, complete", count(shown.accounts.len(), "account"))
             });
         } else {
             lines.push("          Enter reads its accounts".to_owned());

@@ -97,21 +97,26 @@ fn wish(model: &Model, of: Option<PolicyId>, text: &str) -> Result<Wish, String>
 
 /// Opens the review of a wish.
 fn open(model: &mut Model, wish: &Wish) -> Vec<Effect> {
-    let Some(review) = thought(model, wish) else {
-        "no user and key are chosen: see quorate key add and config.toml".clone_into(&mut model.notice);
-        return Vec::new();
+    let review = match thought(model, wish) {
+        Ok(review) => review,
+        Err(refusal) => {
+            model.notice = refusal;
+            return Vec::new();
+        }
     };
     let effects = review::wants_replay(&review).into_iter().collect();
     model.review = Some(review::State::draft(review));
     effects
 }
 
-/// The review of a wish, as of now.
-pub(crate) fn thought(model: &Model, wish: &Wish) -> Option<Review> {
+/// The review of a wish, as of now, or why there is none.
+pub(crate) fn thought(model: &Model, wish: &Wish) -> Result<Review, String> {
+    let unread = || "the organization is not read yet".to_owned();
+    let no_key = || "no user and key are chosen: see quorate key add and config.toml".to_owned();
     let ground = Ground {
-        organization: model.organization.as_ref()?,
+        organization: model.organization.as_ref().ok_or_else(unread)?,
         viewer: &model.viewer,
-        public_key: model.identity.public_key.as_deref()?,
+        public_key: model.identity.public_key.as_deref().ok_or_else(no_key)?,
         strict_deny_errors: model.daemon.as_ref().is_some_and(|daemon| daemon.strict_deny_errors),
         now: model.now,
     };

@@ -5,8 +5,8 @@ use quorate_policy::decide::PolicyOutcome;
 use quorate_policy::simulate::{Said, Simulation};
 use ratatui::layout::Rect;
 
-use super::{labelled, tried};
-use crate::app::{Effect, Model};
+use super::{Pane, labelled, tried};
+use crate::app::{Effect, Model, body as app_body};
 use crate::canvas::{Canvas, Line};
 use crate::cli::foretold;
 use crate::keymap::Action;
@@ -20,7 +20,7 @@ use crate::theme::Theme;
 const OUTCOME_COLUMNS: usize = 15;
 const NAME_COLUMNS: usize = 30;
 
-/// Keys of the trial: up and down choose the request, left and right who would ask.
+/// Keys of the trial: up and down choose the request, left and right the proposer, pages scroll.
 pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::Left | Action::Right => {
@@ -30,14 +30,27 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
             let step = if wanted == Action::Right { 1 } else { users.len().saturating_sub(1) };
             let next = at.saturating_add(step).checked_rem(users.len()).unwrap_or(0);
             model.policies.requester = users.get(next).map(|user| user.user_id);
+            model.policies.trial_scroll = 0;
         }
+        Action::PageUp | Action::PageDown => scroll(model, wanted),
         wanted => {
             let requests = tried(model);
             let at = requests.iter().position(|id| Some(*id) == model.policies.tried).unwrap_or(0);
             model.policies.tried = requests.get(moved(at, requests.len(), 5, wanted)).copied();
+            model.policies.trial_scroll = 0;
         }
     }
     Vec::new()
+}
+
+fn scroll(model: &mut Model, wanted: Action) {
+    let area = super::layout(model, app_body(model)).trial;
+    let Some(organization) = &model.organization else { return };
+    let rows =
+        lines(model, &super::rules(model, organization), usize::from(area.width.saturating_sub(4))).len();
+    let page = usize::from(area.height.saturating_sub(2));
+    let at = moved(model.policies.trial_scroll, rows, page.saturating_sub(1), wanted);
+    model.policies.trial_scroll = at.min(rows.saturating_sub(page));
 }
 
 /// Who would ask: as chosen, or else whoever looks, or the first user.
@@ -75,22 +88,26 @@ pub(super) fn explanation(model: &Model) -> Option<Overlay> {
 
 /// Draws the trial.
 pub(super) fn draw(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
-    let remark = if model.policies.trying { "here: Up Down request, Left Right who asks" } else { "Tab" };
+    let has_keys = model.policies.pane == Pane::Trial;
+    let remark = if has_keys { "here: Up Down request, Left Right proposer" } else { "Tab" };
     let inner = canvas.framed(area, "Try a request: what would happen? Nothing is sent", remark);
-    let columns = usize::from(inner.width);
+    let lines = lines(model, rules, usize::from(inner.width));
+    canvas.pane(inner, &lines, model.policies.trial_scroll, has_keys);
+}
+
+fn lines(model: &Model, rules: &Rules<'_>, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let (Some(body), Some(user)) = (body(model), requester(model)) else {
         let text = "no activity here yet whose request could be tried; quorate policy simulate takes any";
         labelled(&mut lines, "with", text, columns);
-        canvas.lines(inner, &lines, 0);
-        return;
+        return lines;
     };
     let name = quorate_policy::Names::name(rules, &user.to_string()).unwrap_or_else(|| user.to_string());
     labelled(&mut lines, "as user", &name, columns);
     let request =
         format!("{} {}", body.activity_type.trim_start_matches("ACTIVITY_TYPE_"), body.parameters.get());
     labelled(&mut lines, "request", &cut(&clean(&request), columns.saturating_mul(2)), columns);
-    let Some(organization) = &model.organization else { return };
+    let Some(organization) = &model.organization else { return lines };
     match body.made(organization, &model.policies.looked) {
         Err(why) => labelled(&mut lines, "result", &format!("not judged: {why}"), columns),
         Ok(made) => {
@@ -99,7 +116,7 @@ pub(super) fn draw(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, ar
             outcome(&mut lines, &simulation, rules, columns);
         }
     }
-    canvas.lines(inner, &lines, 0);
+    lines
 }
 
 fn outcome(lines: &mut Vec<Line>, simulation: &Simulation, rules: &Rules<'_>, columns: usize) {

@@ -1,4 +1,5 @@
-//! The five sections of a review as rows of text, wrapped to the width. Nothing in them is ever cut.
+//! The sections of a review as rows of text, wrapped to the width. Nothing in them is ever cut. Flags come before the
+//! fields that they are about.
 
 use quorate_common::activity::Selection;
 
@@ -10,43 +11,51 @@ use crate::text::{ago, clean, clock, date_time, grouped, pad, width, wrap};
 use crate::theme::Theme;
 
 /// Titles of the sections.
-pub(super) const SECTIONS: [&str; 5] = [
+pub(super) const SECTIONS: [&str; 6] = [
     "1 What happens",
-    "2 Change against current state",
-    "3 Who asked, and why it needs you",
-    "4 Flags",
-    "5 Proof",
+    "2 Flags",
+    "3 Details",
+    "4 Change against current state",
+    "5 Who proposed it, and why it needs you",
+    "6 Proof",
 ];
 
-/// All rows with the section each belongs to.
-pub(super) fn lines(
-    review: &Review,
-    replay: &[String],
-    columns: usize,
-    now: u64,
-    theme: Theme,
-) -> Vec<(usize, Line)> {
+/// A row of a review.
+pub(super) struct Row {
+    /// Number of its section, from 1.
+    pub(super) section: usize,
+    /// Which flag it tells, if it tells one.
+    pub(super) flag: Option<usize>,
+    /// What is drawn.
+    pub(super) line: Line,
+}
+
+/// All rows.
+pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64, theme: Theme) -> Vec<Row> {
+    let plain = |texts: Vec<String>| texts.into_iter().map(|text| (None, text)).collect::<Vec<_>>();
     let sections = [
-        what(review, columns),
-        change(review, columns).into_iter().chain(replayed(replay, columns)).collect(),
-        who(review, columns, now),
+        plain(wrap(&review.sentence, columns)),
         flags(review, columns),
-        proof(review, columns),
+        plain(details(review, columns)),
+        plain(change(review, columns).into_iter().chain(replayed(replay, columns)).collect()),
+        plain(who(review, columns, now)),
+        plain(proof(review, columns)),
     ];
     let source = match (&review.draft, &review.proposal) {
-        (Some(_), _) => "from the bytes that you would sign [v]",
-        (None, Some(_)) => "from the signed bytes [v]",
+        (Some(_), _) => "from the bytes that you would sign [v], names as stated [s]",
+        (None, Some(_)) => "from the signed bytes [v], names as stated [s]",
         (None, None) => "",
     };
-    let remarks = [source, "NOW [s], AFTER [v]", "", "", "v details"];
+    let remarks = [source, "", "", "NOW [s], AFTER [v]", "", "v details"];
     let mut out = Vec::new();
     for (index, ((title, remark), texts)) in SECTIONS.iter().zip(remarks).zip(sections).enumerate() {
         let section = index.saturating_add(1);
-        out.push((section, Line::styled(rule(title, remark, columns), Theme::strong())));
-        for text in texts {
+        let title = Line::styled(rule(title, remark, columns), Theme::strong());
+        out.push(Row { section, flag: None, line: title });
+        out.extend(texts.into_iter().map(|(flag, text)| {
             let style = theme.of_mark(&text);
-            out.push((section, Line::styled(text, style)));
-        }
+            Row { section, flag, line: Line::styled(text, style) }
+        }));
     }
     out
 }
@@ -71,12 +80,12 @@ fn rule(title: &str, remark: &str, columns: usize) -> String {
     format!("\u{2500} {title} {}{remark}", "\u{2500}".repeat(fill))
 }
 
-fn what(review: &Review, columns: usize) -> Vec<String> {
-    let mut out = wrap(&review.sentence, columns);
+fn details(review: &Review, columns: usize) -> Vec<String> {
+    let mut out = Vec::new();
     let Some(proposal) = &review.proposal else {
         let stated = clean(&review.activity.activity_type);
         let text = format!(
-            "Type by the daemon's word [s]: {stated}. No bytes are proven, so no fields are shown; d shows the daemon's word."
+            "Type as the daemon states it [s]: {stated}. No bytes are proven, so no fields are shown; d shows what the daemon states."
         );
         out.extend(wrap(&text, columns));
         return out;
@@ -187,25 +196,25 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
         .proposal
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
-    labelled(&mut out, "asked by", &format!("{}  {key}", review.asker), columns);
+    labelled(&mut out, "proposer", &format!("{}  {key}", review.asker), columns);
     let when = match review.draft {
         Some(_) => "not yet: it is not signed, and nothing was sent".to_owned(),
         None => format!("{}, {}", date_time(asked), ago(asked, now)),
     };
-    labelled(&mut out, "asked at", &when, columns);
+    labelled(&mut out, "proposed", &when, columns);
     labelled(&mut out, "rule", &needs(review), columns);
     for vote in &review.votes {
-        let said = if vote.selection == Selection::Approved { "yes" } else { "NO" };
+        let said = if vote.selection == Selection::Approved { "approval" } else { "REJECTION" };
         let state = match (&vote.flaw, vote.lapsed) {
             (Some(flaw), _) => format!("[!] not counted: {flaw}"),
-            (None, true) => "[!] lapsed".to_owned(),
-            (None, false) => "[v]".to_owned(),
+            (None, true) => "[!] expired".to_owned(),
+            (None, false) => "signature [v]".to_owned(),
         };
         let key = if vote.new_key { ", key first seen within a day [!]" } else { "" };
         labelled(
             &mut out,
             "vote",
-            &format!("{said} {} {}{key} {state}", vote.name, clock(vote.cast)),
+            &format!("{said} by {} [s] {}{key}, {state}", vote.name, clock(vote.cast)),
             columns,
         );
     }
@@ -215,22 +224,23 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
     out
 }
 
-fn flags(review: &Review, columns: usize) -> Vec<String> {
+/// Each row with the number of the flag that it tells.
+fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
     let mut out = Vec::new();
-    for flag in &review.flags {
-        let wrapped = wrap(
-            &format!("[!] {:<5} {}  ({})", flag.level.word(), flag.text, flag.name),
-            columns.saturating_sub(10),
-        );
-        for (index, part) in wrapped.into_iter().enumerate() {
-            out.push(if index == 0 { part } else { format!("          {part}") });
-        }
+    let indent = if columns < 60 { 4 } else { 10 };
+    for (number, flag) in review.flags.iter().enumerate() {
+        let text = format!("[!] {:<5} {}  ({})", flag.level.word(), flag.text, flag.name);
+        let parts = wrap(&text, columns.saturating_sub(indent)).into_iter().enumerate();
+        out.extend(parts.map(|(index, part)| {
+            (Some(number), if index == 0 { part } else { format!("{}{part}", " ".repeat(indent)) })
+        }));
     }
     if out.is_empty() {
-        out.push("  none".to_owned());
+        out.push((None, "  none".to_owned()));
     }
     if review.draft.is_none() {
-        out.extend(wrap("[i] the API carries no note from the asker: ask by another channel", columns));
+        let text = "[i] the API carries no note from the proposer: ask by another channel";
+        out.extend(wrap(text, columns).into_iter().map(|part| (None, part)));
     }
     out
 }
