@@ -77,7 +77,13 @@ impl Layer {
         self.heal();
         self.set(Word::Calls, 0);
         self.set(Word::Failures, 0);
-        self.set(Word::Kinds, if calls == Calls::All { 0x7f } else { 1 << 2 });
+        let kinds = match (calls, fault) {
+            (Calls::Syncs, _) => 1 << 2,
+            // Nothing but a write can be short.
+            (Calls::All, Fault::Short) => 1 << 1,
+            (Calls::All, _) => 0x7f,
+        };
+        self.set(Word::Kinds, kinds);
         self.set(
             Word::Fault,
             match fault {
