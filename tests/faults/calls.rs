@@ -1,17 +1,18 @@
 //! `f4`: the Nth call on a file of the store fails, for N = 1, 2, ... until nothing fails any more, under ten kinds of
-//! activities and at the start.
+//! activities, at the start and under load.
 
 use std::time::{Duration, Instant};
 
 use quorate_tests::caller::submit_path;
 use quorate_tests::daemon::{Daemon, GLANCE};
-use quorate_tests::http::Reply;
+use quorate_tests::http::{PATIENCE, Reply};
+use quorate_tests::load::{Load, Mix, Unavailable};
 use serde_json::{Value, json};
 
 use crate::deeds::{Deed, KINDS, Stage};
 use crate::layer::{Calls, Fault, Layer};
 use crate::promises::Promise;
-use crate::scenario::Scenario;
+use crate::scenario::{Longest, Scenario};
 
 /// How long a daemon may take to work again when the cause of a failure is gone.
 pub(crate) const RECOVERY: Duration = Duration::from_secs(5);
@@ -147,5 +148,52 @@ async fn f4_each_call_of_a_start_fails() {
     }
     scenario.close(format!(
         "{failures} failed calls, {refused} starts refused, each next start served everything"
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f4_calls_fail_under_load() {
+    // Calls of one activity and the next few.
+    const CALLS: usize = 24;
+    const ROUNDS: usize = 10;
+    let mut scenario = Scenario::begin("f4 failing calls under load", 20, 1000).of(&[Promise::Recovers]);
+    if !Promise::Recovers.holds() {
+        return;
+    }
+    let (mut acknowledged, mut recovered) = (0, Longest::default());
+    for first in (0..scenario.rounds()).step_by(ROUNDS) {
+        let layer = Layer::new();
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut daemon = daemon_under(&scenario, &layer, folder.path()).await;
+        let mix = Mix { unavailable: Unavailable::Repeats, deletions: true, ..Mix::default() };
+        let mut load = Load::prepare_mix(&daemon, mix).await;
+        let mut running = load.start(&daemon);
+        for round in first..scenario.rounds().min(first + ROUNDS) {
+            let mut choices = scenario.choices(round);
+            let (call, fault) = (choices.below(CALLS) + 1, FAULTS[choices.below(2)]);
+            scenario.step(format!("round {round}, {fault:?} at call {call}"));
+            running.until_acknowledged(3).await;
+            layer.fail(Calls::All, call, fault, round % 2 == 0);
+            let deadline = Instant::now() + PATIENCE;
+            while layer.failures() == 0 {
+                assert!(Instant::now() < deadline, "no call fails");
+                tokio::time::sleep(GLANCE).await;
+            }
+            layer.heal();
+            let begun = Instant::now();
+            running.acknowledged_anew(RECOVERY).await;
+            recovered.take(begun.elapsed());
+        }
+        running.stop();
+        running.join().await;
+        load.examine(&daemon).await;
+        // What a restart would take back was never durable.
+        daemon.restart().await;
+        load.examine(&daemon).await;
+        acknowledged += load.acknowledged();
+    }
+    let (rounds, longest) = (scenario.rounds(), recovered.millis());
+    scenario.close(format!(
+        "{rounds} failed calls, {acknowledged} requests acknowledged, 0 lost; writes taken again after {longest} ms or less"
     ));
 }

@@ -4,6 +4,7 @@
 //! module keeps the values that a group replaces until the group is durable and gives those to readers, and replaces the
 //! whole database by a newly opened one after a failure.
 
+mod database;
 mod files;
 mod judge;
 mod merge;
@@ -15,15 +16,15 @@ use std::fs;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quorate_core::world::{Order as Direction, Page};
 
+use self::database::{Alarm, Database};
 use self::files::{blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
 use self::judge::Judge;
-use self::panics::guarded;
 use self::space::Space;
-use super::{Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
+use super::{Alert, Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
@@ -39,12 +40,13 @@ pub struct Embedded {
     commits: Mutex<Commits>,
     /// Whether a commit failed since the database was opened.
     failed: AtomicBool,
+    alarm: Arc<Alarm>,
 }
 
 /// What readers use.
 struct State {
     /// `None` while the store is being reopened.
-    db: Option<sled::Db>,
+    db: Option<Arc<Database>>,
     /// Durable values of all keys that a group changes which is not durable yet, or of which that is unknown; `None`
     /// where no record exists.
     before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
@@ -67,7 +69,8 @@ impl Embedded {
     pub fn open(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         durable::demand_fsync()?;
         create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
-        Ok(Self::of(open(folder)?, folder, reserve))
+        let alarm = Arc::default();
+        Ok(Self::of(open(folder, &alarm)?, alarm, folder, reserve))
     }
 
     /// Removes a store that was never used.
@@ -87,18 +90,20 @@ impl Embedded {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_again(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
-        Ok(Self::of(open_patiently(folder)?, folder, reserve))
+        let alarm = Arc::default();
+        Ok(Self::of(open_patiently(folder, &alarm)?, alarm, folder, reserve))
     }
 
-    fn of(db: sled::Db, folder: &Path, reserve: u64) -> Self {
+    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, reserve: u64) -> Self {
         let space = Space::new(folder, reserve);
         space.restore();
         Self {
             folder: folder.to_owned(),
             space,
-            state: RwLock::new(State { db: Some(db), before: BTreeMap::new() }),
+            state: RwLock::new(State { db: Some(Arc::new(db)), before: BTreeMap::new() }),
             commits: Mutex::new(Commits::new(folder)),
             failed: AtomicBool::new(false),
+            alarm,
         }
     }
 
@@ -131,7 +136,7 @@ impl Embedded {
         }
         let state = self.read();
         let db = state.db()?;
-        let found = guarded("reading a range", || {
+        let found = db.call("reading a range", |db| {
             let before = state.before.range((start.clone(), end.clone()));
             let before = before.map(|(key, value)| (key.as_slice(), value.as_ref()));
             let rows = db.range((start, end));
@@ -141,17 +146,26 @@ impl Embedded {
             };
             Ok(found?.into_iter().map(|(key, value)| take(key, value)).collect())
         });
-        found.map_err(|error| self.reading(error))
+        found.map_err(|error| self.reading(&state, error))
     }
 
     /// The error of a read: after a failure, sled cannot read everything that it has not in memory.
-    fn reading(&self, error: StoreError) -> StoreError {
-        if self.failed.load(Ordering::Acquire) { StoreError::Unavailable } else { error }
+    fn reading(&self, state: &State, error: StoreError) -> StoreError {
+        if self.has_failed(state) { StoreError::Unavailable } else { error }
+    }
+
+    /// Whether a commit failed, or something that sled wrote by itself.
+    fn has_failed(&self, state: &State) -> bool {
+        self.failed.load(Ordering::Acquire) || state.db.as_ref().is_some_and(|db| db.has_failed())
+    }
+
+    fn demand_sound(&self) -> Result<(), StoreError> {
+        if self.has_failed(&self.read()) { Err(StoreError::Unavailable) } else { Ok(()) }
     }
 }
 
 impl State {
-    fn db(&self) -> Result<&sled::Db, StoreError> {
+    fn db(&self) -> Result<&Arc<Database>, StoreError> {
         self.db.as_ref().ok_or(StoreError::Unavailable)
     }
 
@@ -159,8 +173,7 @@ impl State {
         if let Some(before) = self.before.get(key) {
             return Ok(before.clone());
         }
-        let db = self.db()?;
-        guarded("reading a record", || db.get(key))
+        self.db()?.call("reading a record", |db| db.get(key))
     }
 }
 
@@ -229,7 +242,8 @@ impl Write {
 
 impl Store for Embedded {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = self.read().value(key).map_err(|error| self.reading(error))?;
+        let state = self.read();
+        let value = state.value(key).map_err(|error| self.reading(&state, error))?;
         Ok(value.map(|value| value.to_vec()))
     }
 
@@ -247,27 +261,25 @@ impl Store for Embedded {
 
     fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError> {
         let mut commits = self.commits();
-        if self.failed.load(Ordering::Acquire) {
-            return Err(StoreError::Unavailable);
-        }
-        let db = self.read().db()?.clone();
+        self.demand_sound()?;
+        let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.judge");
-        let (verdicts, write, registers) = guarded("reading a record", || {
-            let mut judge = Judge::new(&db, &mut commits.registers);
+        let (verdicts, write, registers) = db.call("reading a record", |db| {
+            let mut judge = Judge::new(db, &mut commits.registers);
             let mut write = Write::default();
             let mut verdicts = Vec::with_capacity(group.batches.len());
             for batch in &group.batches {
                 let verdict = judge.judge(batch)?;
                 if verdict == Verdict::Done {
                     for (key, value) in &batch.set {
-                        write.add(&db, &Change::put(key.as_slice(), value.to_be_bytes()))?;
+                        write.add(db, &Change::put(key.as_slice(), value.to_be_bytes()))?;
                     }
-                    batch.writes.iter().try_for_each(|change| write.add(&db, change))?;
+                    batch.writes.iter().try_for_each(|change| write.add(db, change))?;
                 }
                 verdicts.push(verdict);
             }
             if !write.before.is_empty() {
-                group.trailer.iter().try_for_each(|change| write.add(&db, change))?;
+                group.trailer.iter().try_for_each(|change| write.add(db, change))?;
             }
             Ok((verdicts, write, judge.registers()))
         })?;
@@ -283,7 +295,7 @@ impl Store for Embedded {
         self.space.check(bytes)?;
         self.write().before = before;
         fail_points::reach("store.apply");
-        let written = guarded("writing a group", || {
+        let written = db.call("writing a group", |db| {
             db.apply_batch(after)?;
             fail_points::reach("store.applied");
             db.flush().map(drop)
@@ -303,10 +315,12 @@ impl Store for Embedded {
     }
 
     fn ready(&self) -> Result<(), StoreError> {
-        if self.failed.load(Ordering::Acquire) {
-            return Err(StoreError::Unavailable);
-        }
+        self.demand_sound()?;
         self.space.check(0)
+    }
+
+    fn on_failure(&self, alert: Alert) {
+        self.alarm.set(alert);
     }
 
     fn recover(&self) -> Result<(), StoreError> {
@@ -316,9 +330,9 @@ impl Store for Embedded {
         let failed = self.write().db.take();
         drop(failed);
         distrust_cache(&self.folder)?;
-        let db = open_patiently(&self.folder)?;
+        let db = open_patiently(&self.folder, &self.alarm)?;
         *commits = Commits::new(&self.folder);
-        *self.write() = State { db: Some(db), before: BTreeMap::new() };
+        *self.write() = State { db: Some(Arc::new(db)), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);
         self.space.restore();
         Ok(())
@@ -327,9 +341,9 @@ impl Store for Embedded {
     fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
         // Reads return durable values, which stay current until the group that replaces them is durable. Only of what a
         // failed group changed it is unknown which value holds.
-        let failed = self.failed.load(Ordering::Acquire);
         let state = self.read();
         state.db()?;
+        let failed = self.has_failed(&state);
         let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key));
         if uncertain { Err(StoreError::Unavailable) } else { Ok(true) }
     }

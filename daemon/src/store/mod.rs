@@ -130,6 +130,9 @@ pub enum Verdict {
     Clash,
 }
 
+/// What is called when a store fails by itself.
+pub type Alert = Box<dyn Fn() + Send + Sync>;
+
 /// An ordered store. Every implementation passes the contract suite of this module.
 ///
 /// Every read fails with [`StoreError::Unavailable`] while the store is being reopened, and with [`StoreError::Failed`]
@@ -172,7 +175,11 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Full`] and [`StoreError::Unavailable`], as a commit would.
     fn ready(&self) -> Result<(), StoreError>;
 
-    /// Reopens the store from what is on disk, after a commit that failed. Until this succeeds, the state is unchanged.
+    /// Registers what is called when the engine fails by itself, without a commit that tells of it. The next commit
+    /// then fails with [`StoreError::Unavailable`]. May be called several times for one failure.
+    fn on_failure(&self, alert: Alert);
+
+    /// Reopens the store from what is on disk, after a failure. Until this succeeds, the state is unchanged.
     ///
     /// # Errors
     /// When the disk cannot be written to, or the store does not open.

@@ -66,6 +66,7 @@ pub struct Figures {
 }
 
 /// What happens in memory once a commit is durable.
+#[derive(Default)]
 pub(super) struct Effects {
     /// Snapshots to publish.
     pub(super) after: Vec<Organization>,
@@ -86,6 +87,14 @@ pub(super) struct Waiting {
     batch: Batch,
     effects: Effects,
     reply: oneshot::Sender<Result<(), CommitError>>,
+}
+
+impl Waiting {
+    /// An empty commit, by which the committer learns that the store failed.
+    fn nothing() -> Self {
+        let (reply, _) = oneshot::channel();
+        Self { batch: Batch::default(), effects: Effects::default(), reply }
+    }
 }
 
 #[derive(Default)]
@@ -144,6 +153,8 @@ impl Committer {
         let (queue, waiting) = queue();
         let gauge = Arc::new(Gauge::default());
         let own = Arc::clone(&gauge);
+        let bell = queue.downgrade();
+        shared.barrier.store().on_failure(Box::new(move || bell.send(Waiting::nothing())));
         std::thread::spawn(move || run(&shared, waiting, &own));
         Self { queue, gauge }
     }

@@ -2,7 +2,7 @@
 //! group is whole, so that a group costs one wake and not one for each of its members.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Largest group.
@@ -50,6 +50,9 @@ impl Goal {
 /// The end at which commits are sent.
 pub struct Sender<T>(Arc<Queue<T>>);
 
+/// Another end at which commits are sent, which does not keep the queue open.
+pub struct WeakSender<T>(Weak<Queue<T>>);
+
 /// The end at which groups are taken.
 pub struct Receiver<T> {
     queue: Arc<Queue<T>>,
@@ -89,6 +92,14 @@ impl<T> Queue<T> {
         }
     }
 
+    fn push(&self, one: T) {
+        let mut state = self.lock();
+        if !state.closed {
+            state.waiting.push(one);
+            self.ring(state);
+        }
+    }
+
     /// Sleeps until the goal is met, the time has come, or the queue is closed.
     fn sleep<'q>(
         &self,
@@ -124,10 +135,20 @@ impl<T> Sender<T> {
         if let Some(queue) = deciding.and_then(|mut deciding| deciding.0.take()) {
             queue.deciding.fetch_sub(1, Ordering::Relaxed);
         }
-        let mut state = self.0.lock();
-        if !state.closed {
-            state.waiting.push(one);
-            self.0.ring(state);
+        self.0.push(one);
+    }
+
+    /// An end that does not keep the queue open.
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender(Arc::downgrade(&self.0))
+    }
+}
+
+impl<T> WeakSender<T> {
+    /// Sends one. It is dropped if the queue is closed.
+    pub fn send(&self, one: T) {
+        if let Some(queue) = self.0.upgrade() {
+            queue.push(one);
         }
     }
 }

@@ -87,6 +87,11 @@ async fn two_of_a_team() {
     no_voter(&next["former"]);
     denied(&next["formerAsks"], NOTHING_ALLOWS, &[(team.policy(), "OUTCOME_DENY_IMPLICIT")]);
     assert_eq!(next["one"]["status"], WAITS, "Alice does not count any more: {next:#}");
+    // The root quorum that Carol knows is another one than at her first contact. Its members voted for that.
+    let review = carol.run(&["review", text(&waits["id"])]).await.with(7).json();
+    assert!(review.to_string().contains("quorum-not-known"), "{review:#}");
+    let accepted = carol.run(&["roster", "accept"]).await.with(0).json();
+    assert_eq!((&accepted["quorumAccepted"], &accepted["proven"]), (&json!(true), &json!(true)));
     let why = waiting(&carol, &waits["id"]).await;
     assert_eq!(why["reason"], "POLICY_CONSENSUS", "{why:#}");
     assert!(are(&why["openTo"], &[team.id("carol"), &bob]), "{why:#}");

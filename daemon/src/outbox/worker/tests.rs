@@ -21,7 +21,7 @@ use super::*;
 use crate::barrier::Barrier;
 use crate::guard::Guard;
 use crate::store::embedded::Embedded;
-use crate::store::{Batch, Change, Group, Register, Row, Store, StoreError, Verdict};
+use crate::store::{Alert, Batch, Change, Group, Register, Row, Store, StoreError, Verdict};
 use crate::turn::{Outside, Shared};
 use crate::vault::{KeySource, Vault};
 
@@ -78,6 +78,10 @@ impl Store for Watched {
     fn ready(&self) -> Result<(), StoreError> {
         self.writable()?;
         self.store.ready()
+    }
+
+    fn on_failure(&self, alert: Alert) {
+        self.store.on_failure(alert);
     }
 
     fn recover(&self) -> Result<(), StoreError> {

@@ -3,9 +3,11 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::StoreError;
+use super::database::{Alarm, Database};
 use super::panics::Quiet;
 
 /// How long reopening waits for the threads of the database that it replaces.
@@ -20,7 +22,7 @@ const BLOBS: &str = "blobs";
 const CACHE: u64 = 16 * 1024 * 1024;
 
 /// Opens the database.
-pub(super) fn open(folder: &Path) -> Result<sled::Db, StoreError> {
+pub(super) fn open(folder: &Path, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
     let name = folder.display().to_string();
     let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
     let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
@@ -31,7 +33,7 @@ pub(super) fn open(folder: &Path) -> Result<sled::Db, StoreError> {
     let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
     drop(quiet);
     match opened {
-        Ok(Ok(db)) => Ok(db),
+        Ok(Ok(db)) => Ok(Database::new(db, config, Arc::clone(alarm))),
         Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
             Err(StoreError::InUse(name))
         }
@@ -72,10 +74,10 @@ fn remove_unfinished(folder: &Path) -> Result<bool, StoreError> {
 }
 
 /// Opens the database when the threads of the one before have let go of it.
-pub(super) fn open_patiently(folder: &Path) -> Result<sled::Db, StoreError> {
+pub(super) fn open_patiently(folder: &Path, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match open(folder) {
+        match open(folder, alarm) {
             Err(StoreError::InUse(_)) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -76,7 +76,7 @@ fn readers_see_the_state_before_a_group_until_it_is_durable() {
     store.write().before =
         hidden.iter().map(|(key, value)| (key.to_vec(), value.map(sled::IVec::from))).collect();
     {
-        let db = store.read().db.clone().unwrap();
+        let db = store.read().db.as_ref().unwrap().db();
         db.insert(b"a", b"new").unwrap();
         db.insert(b"b", b"new").unwrap();
         db.insert(b"c", b"new").unwrap();
