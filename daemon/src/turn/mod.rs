@@ -7,6 +7,7 @@ pub mod gather;
 mod opened_keys;
 mod relied;
 mod snapshots;
+mod turnstiles;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use committer::{Deciding, Effects};
 use opened_keys::OpenedKeys;
 use relied::Relying;
 use snapshots::Snapshots;
+use turnstiles::Turnstiles;
 
 /// How many names of signers are kept in memory, if their bytes allow it.
 const SIGNERS: usize = 4096;
@@ -61,9 +63,7 @@ const ATTEMPTS: u32 = 32;
 pub struct Turns {
     shared: Arc<Shared>,
     committer: Committer,
-    /// Taken by turns that lost a race once, so that many changes of one organization queue up.
-    turnstiles: Vec<tokio::sync::Mutex<()>>,
-    last_turnstile: tokio::sync::Mutex<()>,
+    turnstiles: Turnstiles,
 }
 
 /// Values that were used lately, by key.
@@ -308,8 +308,7 @@ impl Turns {
     /// Turns over this world; starts the committer.
     pub fn start(shared: Arc<Shared>) -> Self {
         let committer = Committer::start(Arc::clone(&shared));
-        let turnstiles = (0..63).map(|_| tokio::sync::Mutex::new(())).collect();
-        Self { shared, committer, turnstiles, last_turnstile: tokio::sync::Mutex::new(()) }
+        Self { shared, committer, turnstiles: Turnstiles::default() }
     }
 
     /// What turns look at.
@@ -339,7 +338,7 @@ impl Turns {
         credentials: &Credentials,
         body: &Bytes,
     ) -> Result<Vec<u8>, Fault> {
-        let mut turnstile = None;
+        let mut passage = None;
         let mut faulted = false;
         let mut loaded = Vec::new();
         for _ in 0..ATTEMPTS {
@@ -370,6 +369,15 @@ impl Turns {
                 continue;
             };
             let first = commit.expect.first().map(|(organization, _)| *organization);
+            let changes = !commit.after.is_empty() || !commit.set.is_empty();
+            if let (None, Some(organization), true) = (&passage, first, changes)
+                && self.turnstiles.is_used(organization)
+            {
+                // Whoever waits there came before, and would lose against all who come later.
+                drop(deciding);
+                passage = Some(self.turnstiles.enter(organization).await);
+                continue;
+            }
             let pending = self.hand_over(commit, Some(deciding))?;
             match pending.await {
                 Ok(()) => {
@@ -378,8 +386,8 @@ impl Turns {
                 }
                 Err(CommitError::Clash) => {
                     fail_points::reach("turn.clash");
-                    if let (None, Some(organization)) = (&turnstile, first) {
-                        turnstile = Some(self.turnstile(organization).lock().await);
+                    if let (None, Some(organization)) = (&passage, first) {
+                        passage = Some(self.turnstiles.enter(organization).await);
                     }
                 }
                 Err(error) => return Err(refused(error)),
@@ -440,12 +448,6 @@ impl Turns {
             self.committer.commit(batch, Effects { after, gone, news, rings, mails, leaves }, deciding);
         fail_points::reach("turn.queued");
         Ok(pending)
-    }
-
-    fn turnstile(&self, organization: OrganizationId) -> &tokio::sync::Mutex<()> {
-        let byte = organization.as_bytes().iter().fold(0_u8, |sum, byte| sum ^ byte);
-        let place = usize::from(byte % 64);
-        self.turnstiles.get(place).unwrap_or(&self.last_turnstile)
     }
 }
 
