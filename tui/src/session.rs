@@ -390,7 +390,8 @@ impl Session {
             found.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
         }
         let proposer = activity.votes.first().map(|vote| vote.user_id);
-        let since = now_millis().saturating_sub(BURST_MILLIS);
+        let created = activity.created_at.millis();
+        let since = created.saturating_sub(BURST_MILLIS);
         let mut recent: Vec<Sibling> = Vec::new();
         let mut after = None;
         loop {
@@ -399,7 +400,9 @@ impl Session {
             let all: Vec<Sibling> = siblings.collect();
             let is_old = all.iter().any(|sibling| sibling.created < since);
             // One that was found by its type already would count twice as a rival.
-            let own = all.into_iter().filter(|sibling| sibling.proposer == proposer);
+            let own = all.into_iter().filter(|sibling| {
+                sibling.proposer == proposer && sibling.created.abs_diff(created) <= BURST_MILLIS
+            });
             recent.extend(own.map(|sibling| Sibling { rival: None, ..sibling }));
             after = page.next;
             if is_old || after.is_none() || recent.len() > BURST {

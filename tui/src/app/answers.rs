@@ -225,7 +225,11 @@ fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
             } else {
                 return Vec::new();
             };
-            vec![Effect::Order(order)]
+            let mut effects = vec![Effect::Order(order)];
+            if model.review.as_ref().is_some_and(|open| open.review.activity.organization_id == id) {
+                effects.extend(review::reread(model));
+            }
+            effects
         }
     }
 }

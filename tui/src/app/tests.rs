@@ -395,7 +395,10 @@ fn what_moved_stops_the_vote() {
         assert!(!leaves(&desk.link(Answer::Preflight(Ok(Box::new(moved))))), "{told}");
         assert!(desk.shown().contains(told), "{told}: {}", desk.shown());
     };
-    stopped(&|record| record.organization.head.version += 1, "the state of the organization");
+    stopped(
+        &|record| "renamed".clone_into(&mut record.organization.users[1].user_name),
+        "the state of the organization",
+    );
     stopped(&|record| record.row.activity.status = Status::Rejected, "it is now rejected");
     stopped(&|record| stage.approve(record, 2), "ana voted");
     stopped(

@@ -37,7 +37,7 @@ pub(super) fn collect(
                 &proposal.activity_type,
                 proposal.asker,
                 id,
-                evidence.now,
+                activity.created_at.millis(),
             ));
         }
     }
@@ -131,7 +131,8 @@ fn of_quorum(evidence: &Evidence<'_>, flags: &mut Vec<Flag>) {
     let stated = KnownQuorum::stated(organization);
     if let Some(known) = known.filter(|known| known.value != stated) {
         let text = format!(
-            "the daemon states another root quorum than the known one: {} [s], known is {} since {}",
+            "the daemon states another root quorum than the known one: {} [s], known is {} since {}; after a change \
+             that you know of, run quorate roster accept",
             stated.short(),
             known.value.short(),
             date(known.since_millis)
@@ -166,15 +167,15 @@ pub(crate) fn of_siblings(
     activity_type: &str,
     proposer: UserId,
     id: ActivityId,
-    now: u64,
+    created: u64,
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     if let Some(other) = siblings.rival_of(activity_type, id) {
         let text = format!("{other} of the same type waits too; if both are executed, the later one holds");
         flags.push(flag(Level::Med, "several-pending", text));
     }
-    if siblings.is_burst(proposer, id, now) {
-        let text = format!("more than {BURST} proposals by one user within ten minutes");
+    if siblings.is_burst(proposer, id, created) {
+        let text = format!("more than {BURST} proposals by one user within ten minutes of this one");
         flags.push(flag(Level::Med, "burst", text));
     }
     flags

@@ -7,7 +7,7 @@ use quorate_common::ids::{ActivityId, UserId};
 
 /// More proposals than this by one user within [`BURST_MILLIS`] are a burst.
 pub(crate) const BURST: usize = 5;
-/// How far back a burst goes.
+/// How far a burst reaches, to both sides of an activity.
 pub(crate) const BURST_MILLIS: u64 = 10 * 60 * 1000;
 
 /// Types of which a later execution undoes an earlier one.
@@ -82,11 +82,17 @@ impl Siblings {
         rivals.iter().copied().find(|other| *other != id)
     }
 
-    /// Whether the user proposed more than [`BURST`] waiting activities within [`BURST_MILLIS`], this one included.
-    pub(crate) fn is_burst(&self, proposer: UserId, id: ActivityId, now: u64) -> bool {
+    /// Whether the user proposed more than [`BURST`] of the waiting activities within [`BURST_MILLIS`] of this one, which
+    /// is included. That does not change while it waits, so that waiting makes nothing less suspicious.
+    pub(crate) fn is_burst(&self, proposer: UserId, id: ActivityId, created: u64) -> bool {
         let Some(proposals) = self.proposals.get(&proposer) else { return false };
-        let recent = proposals.iter().take_while(|(created, _)| now.saturating_sub(*created) <= BURST_MILLIS);
-        recent.filter(|(_, other)| *other != id).take(BURST).count() == BURST
+        let latest = created.saturating_add(BURST_MILLIS);
+        let first = proposals.partition_point(|(other, _)| *other > latest);
+        let near = proposals
+            .iter()
+            .skip(first)
+            .take_while(|(other, _)| created.saturating_sub(*other) <= BURST_MILLIS);
+        near.filter(|(_, other)| *other != id).take(BURST).count() == BURST
     }
 }
 
@@ -111,6 +117,12 @@ mod tests {
         assert!(!siblings(&[0; 5]).is_burst(user, id(1), now));
         assert!(siblings(&[0; 5]).is_burst(user, id(9), now), "one that is not among them counts too");
         assert!(!siblings(&[0, 0, 0, 0, BURST_MILLIS + 1, BURST_MILLIS + 1]).is_burst(user, id(1), now));
+        assert!(
+            siblings(&[BURST_MILLIS; 6]).is_burst(user, id(1), now - BURST_MILLIS),
+            "however long they wait"
+        );
+        assert!(siblings(&[5, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - 5), "what came later counts too");
+        assert!(!siblings(&[BURST_MILLIS + 1, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - BURST_MILLIS - 1));
         assert!(!siblings(&[0; 6]).is_burst(UserId::from_bytes([2; 16]), id(1), now));
         assert_eq!(siblings(&[0, 0]).rival_of("ACTIVITY_TYPE_DELETE_USERS", id(1)), Some(id(2)));
         assert_eq!(siblings(&[0]).rival_of("ACTIVITY_TYPE_DELETE_USERS", id(1)), None);

@@ -84,14 +84,8 @@ fn visible(model: &Model) -> Vec<&ActivityRow> {
     }
     let admitted = |row: &&ActivityRow| {
         let activity = &row.activity;
-        model.activities.filter.admits(&format!(
-            "{} {} {} {} {}",
-            title(row),
-            activity.activity_type,
-            status_word(activity.status),
-            asker(model, row),
-            activity.id
-        ))
+        let words = [&title(row), &activity.activity_type, status_word(activity.status), &asker(model, row)];
+        model.activities.filter.admits(&words.join(" "), &[&activity.id.to_string()])
     };
     model.activities.rows.iter().filter(admitted).collect()
 }

@@ -131,16 +131,14 @@ fn open(model: &mut Model, id: ActivityId, title: String) -> Vec<Effect> {
 /// Rows that the filter admits: mine, and those of others.
 fn visible(state: &State) -> (Vec<&Row>, Vec<&Row>) {
     let is_admitted = |row: &&Row| {
-        state.filter.is_empty()
-            || state.filter.admits(&format!(
-                "{} {} {} {} {} {}",
-                row.risk.word(),
-                row.title,
-                row.brief,
-                row.proposer,
-                row.id,
-                row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default()
-            ))
+        state.filter.is_empty() || {
+            let fingerprint = row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default();
+            let digits = fingerprint.rsplit(':').next().unwrap_or_default();
+            state.filter.admits(
+                &format!("{} {} {} {}", row.risk.word(), row.title, row.brief, row.proposer),
+                &[&row.id.to_string(), &fingerprint, digits],
+            )
+        }
     };
     state.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
 }

@@ -55,12 +55,14 @@ impl Filter {
         insert(&mut self.input, text);
     }
 
-    /// Whether a row with this text is shown: each word must occur; one behind `!` must not.
-    pub(crate) fn admits(&self, text: &str) -> bool {
+    /// Whether a row with this text and these ids is shown: each word must occur in the text or begin an id; one behind `!`
+    /// must not. Ids are not searched inside, where every short number occurs by chance.
+    pub(crate) fn admits(&self, text: &str, ids: &[&str]) -> bool {
         let text = text.to_lowercase();
+        let occurs = |word: &str| text.contains(word) || ids.iter().any(|id| id.starts_with(word));
         self.text().to_lowercase().split_whitespace().all(|word| match word.strip_prefix('!') {
-            Some(unwanted) => unwanted.is_empty() || !text.contains(unwanted),
-            None => text.contains(word),
+            Some(unwanted) => unwanted.is_empty() || !occurs(unwanted),
+            None => occurs(word),
         })
     }
 
@@ -120,9 +122,13 @@ mod tests {
         let mut filter = Filter::default();
         insert(&mut filter.input, "root !sam\nignored");
         assert_eq!(filter.text(), "root !sam");
-        assert!(filter.admits("Change ROOT quorum"));
-        assert!(!filter.admits("root sam"));
-        assert!(!filter.admits("other"));
+        assert!(filter.admits("Change ROOT quorum", &[]));
+        assert!(!filter.admits("root sam", &[]));
+        assert!(!filter.admits("other", &["0a77"]));
         assert_eq!(filter.told(1, 3), "/root !sam  1 of 3, Esc clears");
+        let mut filter = Filter::default();
+        insert(&mut filter.input, "payout 77");
+        assert!(filter.admits("Payout 77", &["0a88"]) && filter.admits("payout", &["0a88", "77b1"]));
+        assert!(!filter.admits("payout 3", &["0a77"]), "an id is not searched inside");
     }
 }

@@ -262,7 +262,7 @@ fn items(state: &State) -> Vec<Item> {
         more: state.accounts_next.is_some(),
         quorum_key: &state.quorum_key,
     });
-    items.retain(|item| state.filter.admits(&format!("{} {}", item.row, item.detail.join(" "))));
+    items.retain(|item| state.filter.admits(&format!("{} {}", item.row, item.detail.join(" ")), &[]));
     items
 }
 

@@ -234,10 +234,8 @@ fn shown(model: &Model) -> Vec<&Policy> {
     let all = model.organization.as_ref().map(|organization| organization.policies.as_slice());
     let admitted = |policy: &&Policy| {
         let Policy { policy_name, effect, condition, consensus, notes, policy_id, .. } = policy;
-        model
-            .policies
-            .filter
-            .admits(&format!("{policy_name} {effect} {condition} {consensus} {notes} {policy_id}"))
+        let text = format!("{policy_name} {effect} {condition} {consensus} {notes}");
+        model.policies.filter.admits(&text, &[&policy_id.to_string()])
     };
     all.unwrap_or_default().iter().filter(admitted).collect()
 }

@@ -193,10 +193,18 @@ pub(crate) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
     {
         return Some("the rule or the tally".to_owned());
     }
-    if shown.organization.head.version != fresh.organization.head.version {
+    if told(shown) != told(fresh) {
         return Some("the state of the organization".to_owned());
     }
     (shown.blocked() != fresh.blocked()).then(|| "the outcome of a check".to_owned())
+}
+
+/// What a review tells of the state of the organization, without what only the passing time changes. Other changes of the
+/// organization do not matter to the decision.
+fn told(review: &Review) -> impl PartialEq {
+    let flags: Vec<_> = review.flags.iter().map(|flag| (flag.name, flag.level)).collect();
+    let Review { sentence, fields, facts, changes, leftover, asker, .. } = review.clone();
+    (sentence, fields, facts, changes, leftover, asker, flags)
 }
 
 /// Reads the record of the open review again.

@@ -105,10 +105,10 @@ impl Row {
         }
     }
 
-    fn rate(&mut self, siblings: &Siblings, now: u64) {
+    fn rate(&mut self, siblings: &Siblings) {
         let proposer = self.sibling.proposer;
         let shared = proposer
-            .map(|proposer| of_siblings(siblings, &self.activity_type, proposer, self.id, now))
+            .map(|proposer| of_siblings(siblings, &self.activity_type, proposer, self.id, self.created))
             .unwrap_or_default();
         self.risk = shared.iter().map(|flag| flag.level).fold(self.own_risk, Level::max);
         self.shared_flags = shared.into_iter().map(|flag| format!("[!] {}", flag.text)).collect();
@@ -286,7 +286,7 @@ impl Inbox {
             }
         }
         let before = self.rows.len();
-        let new = self.merge(rows, now);
+        let new = self.merge(rows);
         let mut gone: usize = 0;
         if is_last && let Some(reading) = self.reading.take() {
             let is_there = |row: &Row| reading.found.contains(&row.id) || reading.changed.contains(&row.id);
@@ -320,13 +320,13 @@ impl Inbox {
             _ => true,
         };
         let candidates: Vec<ActivityId> = rows.iter().filter(|row| is_new(row)).map(|row| row.id).collect();
-        let mut new = self.merge(rows, now);
+        let mut new = self.merge(rows);
         new.retain(|id| candidates.contains(id));
         self.settle(&new, gone, now)
     }
 
     /// Puts rows in their place. Returns those that were not there before.
-    fn merge(&mut self, rows: Vec<Row>, now: u64) -> Vec<ActivityId> {
+    fn merge(&mut self, rows: Vec<Row>) -> Vec<ActivityId> {
         let places: HashMap<ActivityId, usize> =
             self.rows.iter().enumerate().map(|(place, row)| (row.id, place)).collect();
         let mut new = Vec::new();
@@ -338,13 +338,13 @@ impl Inbox {
                 self.rows.push(row);
             }
         }
-        self.rate(now);
+        self.rate();
         new
     }
 
-    fn rate(&mut self, now: u64) {
+    fn rate(&mut self) {
         self.siblings = self.rows.iter().map(|row| row.sibling.clone()).collect();
-        self.rows.iter_mut().for_each(|row| row.rate(&self.siblings, now));
+        self.rows.iter_mut().for_each(|row| row.rate(&self.siblings));
     }
 
     fn arrange(&mut self) {
@@ -355,7 +355,7 @@ impl Inbox {
     /// Brings the rows into order and tells what happened.
     fn settle(&mut self, new: &[ActivityId], gone: usize, now: u64) -> Option<String> {
         if gone > 0 {
-            self.rate(now);
+            self.rate();
         }
         self.fresh.extend(new.iter().map(|id| (*id, now)));
         if !self.fresh.is_empty() {
