@@ -42,6 +42,37 @@ async fn nobody_is_turned_away() {
     assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(MANY as usize));
 }
 
+/// A large request takes longer to decide than a small one, which must not make it lose against each of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_requests_pass_between_small_ones() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let made = root.result(CREATE_WALLET, &requests::wallet("race")).await;
+    let mut small = JoinSet::new();
+    for writer in 0..4 {
+        let (root, wallet) = (root.clone(), made["walletId"].clone());
+        small.spawn(async move {
+            for number in 0.. {
+                let mut account = requests::account(number);
+                account["path"] = json!(format!("m/44'/60'/{writer}'/1/{number}"));
+                root.result(CREATE_ACCOUNTS, &json!({ "walletId": wallet, "accounts": [account] })).await;
+            }
+        });
+    }
+    for number in 0..3 {
+        let payloads = [number.to_string().repeat(400_000), "a".repeat(400_000)];
+        let large = json!({
+            "signWith": made["addresses"][0],
+            "payloads": payloads,
+            "encoding": "PAYLOAD_ENCODING_TEXT_UTF8",
+            "hashFunction": "HASH_FUNCTION_SHA256",
+        });
+        root.submit("ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", &large).await.activity_in("COMPLETED");
+    }
+    assert!(small.try_join_next().is_none(), "a small request was refused");
+    small.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_account_per_path() {
     let daemon = Daemon::start(Options::quorum(1, 1)).await;
