@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// A program of the workspace, found beside the running test executable.
+/// A program of the workspace, found in the folder that `PROGRAMS` names, or beside the running test executable.
 pub fn program(name: &str) -> PathBuf {
+    if let Some(folder) = std::env::var_os("PROGRAMS").filter(|folder| !folder.is_empty()) {
+        return Path::new(&folder).join(name);
+    }
     let running = std::env::current_exe().expect("the running executable has a path");
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     running

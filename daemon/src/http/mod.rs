@@ -40,6 +40,9 @@ use crate::telemetry::{Metrics, Readiness};
 
 /// Descriptors kept free for the store, the socket and webhooks.
 const RESERVED_DESCRIPTORS: usize = 256;
+/// How many connections may wait to be accepted, if the system allows as many (`net.core.somaxconn`). A client that
+/// finds no place tries again after one second, and after three.
+const BACKLOG: i32 = 4096;
 /// Pause after an accept that failed for want of descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -82,6 +85,8 @@ impl HttpDoor {
     /// Binds. Port 0 picks a free port.
     pub async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>, mut limits: Limits) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
+        // It listens already; this only lengthens its queue.
+        rustix::net::listen(&listener, BACKLOG)?;
         limits.connections = limits.connections.min(affordable_connections());
         Ok(Self { listener, tls, limits })
     }

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::http::PATIENCE;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::overload::{self, Probe};
 use quorate_tests::requests;
+use rustix::process::Signal;
 use serde_json::json;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn too_many_requests_are_refused_in_words() {
@@ -37,35 +41,71 @@ async fn too_many_requests_are_refused_in_words() {
     root.ask("whoami", json!({})).await;
 }
 
-/// F17: four times the capacity for a minute. `OVERLOAD=full` runs it; it needs a machine of its own.
+/// A connection that finds no place in the queue of the system is only tried again after a second.
+#[tokio::test]
+async fn many_connections_wait_to_be_accepted() {
+    const MANY: usize = 1500;
+    let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    if allowed.trim().parse().unwrap_or(0) < MANY {
+        eprintln!("SKIPPED: the system lets fewer than {MANY} connections wait (net.core.somaxconn)");
+        return;
+    }
+    overload::raise_file_limit();
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    daemon.freeze().await;
+    let mut waiting = Vec::new();
+    for number in 0..MANY {
+        let connected = timeout(PATIENCE, TcpStream::connect(daemon.address())).await;
+        let connected = connected.unwrap_or_else(|_| panic!("connection {number} finds no place"));
+        waiting.push(connected.expect("the daemon listens"));
+    }
+    daemon.signal(Signal::CONT);
+    drop(waiting);
+    daemon.root(0).ask("whoami", json!({})).await;
+}
+
+/// Four times the capacity, for a minute in the long form, or for as many seconds as `OVERLOAD` says. Its figures need a
+/// release build, chosen by `PROGRAMS`, and a machine of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn four_times_the_capacity() {
-    let seconds = if std::env::var("OVERLOAD").is_ok_and(|form| form == "full") { 60 } else { 1 };
+async fn f17_four_times_the_capacity() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let chosen = std::env::var("OVERLOAD").ok();
+    let seconds: u32 =
+        chosen.map_or(if is_long { 60 } else { 1 }, |text| text.parse().expect("OVERLOAD in seconds"));
     overload::raise_file_limit();
     let daemon = Daemon::start(Options::quorum(1, 1)).await;
     let root = daemon.root(0);
     let address = requests::make_wallet(&root, "overload").await;
     let callers: Vec<Caller> = (0..1500).map(|_| root.clone()).collect();
-    let length = Duration::from_secs(seconds.clamp(1, 10));
-    let closed = Arc::new(overload::signatures(&root, &address, 4000 * seconds.clamp(1, 10) as usize));
+    let measured = seconds.clamp(1, 10);
+    let length = Duration::from_secs(measured.into());
+    let closed = Arc::new(overload::signatures(&root, &address, 4000 * measured as usize));
     let peak = overload::load(&callers[..64], &closed, None, length).await;
     drop(closed);
     let rate = peak.per_second * 4.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
-    let count = (rate * f64::from(u32::try_from(seconds).expect("small"))) as usize;
+    let count = (rate * f64::from(seconds)) as usize;
     let prepared = Arc::new(overload::signatures(&root, &address, count));
     let health = Probe::begin(daemon.http(), "/healthz");
     let console = Probe::begin(daemon.socket(), "/console/v1/status");
-    let figures = overload::load(&callers, &prepared, Some(rate), Duration::from_secs(seconds)).await;
+    let figures = overload::load(&callers, &prepared, Some(rate), Duration::from_secs(seconds.into())).await;
     let (health, console) = (health.end(), console.end());
     let slowest = |times: &[Duration]| times.last().copied().unwrap_or_default();
     let goodput = figures.per_second / peak.per_second;
+    let percentile = |times: &[Duration]| times.get(times.len() * 99 / 100).copied().unwrap_or_default();
     eprintln!(
-        "F17: peak {:.0}/s, goodput {:.0} %, health {:?}, console {:?}, {figures:?}",
+        "f17 overload: {seconds} s at {rate:.0}/s, peak {:.0}/s, goodput {:.0} %; {} done, {} refused, {} not sent; \
+         longest answer {:?}; health {:?} (p99 {:?}), console {:?} (p99 {:?})",
         peak.per_second,
         goodput * 100.0,
+        figures.done,
+        figures.refusals(),
+        figures.unsent,
+        figures.slowest,
         slowest(&health),
+        percentile(&health),
         slowest(&console),
+        percentile(&console),
     );
     assert_eq!(figures.lost, 0, "{figures:#?}");
     assert!(figures.refused.keys().all(|words| words.contains("(limits.")), "{figures:#?}");

@@ -313,14 +313,24 @@ async fn more_than_may_wait_is_parked_and_counted() {
     assert!(deliveries.iter().all(|delivery| delivery.body["id"] != activities[5]["id"]));
 }
 
+/// Signing beside receivers that misbehave takes as long as beside those that answer: within 5 % in the long form, which
+/// needs a machine of its own.
 #[tokio::test]
-async fn receivers_do_nothing_to_signing() {
+async fn f19_receivers_do_nothing_to_signing() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let rounds = std::env::var("ROUNDS").ok().map(|text| text.parse().expect("ROUNDS is a number"));
+    let rounds = rounds.unwrap_or(if is_long { 40 } else { 2 });
     let daemon = Daemon::start(Options::quorum(1, 1)).await;
-    let figures = webhook_faults::signing_beside(&daemon.root(0), 10, 2, 20).await;
+    let figures = webhook_faults::signing_beside(&daemon.root(0), 10, rounds, 20).await;
     assert_eq!(figures.len(), CONDUCTS.len());
-    // The true bound is measured on a machine that does nothing else; here a request that waited for a receiver shows.
     for figures in &figures {
-        assert!(figures.p99 < Duration::from_secs(3), "{figures:#?}");
+        let webhook_faults::Figures { conduct, median, p99, ratio } = figures;
+        eprintln!(
+            "f19 a receiver that {conduct}: signing takes {median:?} (p99 {p99:?}), {ratio:.3} times as long"
+        );
+        // A request that waited for a receiver shows on any machine.
+        assert!(*p99 < Duration::from_secs(3), "{figures:#?}");
+        assert!(!is_long || (ratio - 1.0).abs() <= 0.05, "{figures:#?}");
     }
 }
 
