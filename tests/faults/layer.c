@@ -36,7 +36,11 @@ struct control {
     _Atomic int64_t clock;       /* milliseconds added to the time of day */
     _Atomic uint64_t loses;      /* whether a failed sync undoes what was written since the last one */
     _Atomic uint64_t syncing;    /* syncs under way */
+    _Atomic uint64_t background; /* a value of enum background */
 };
+
+/* A sync after a shrinking, on another thread than the syncs of groups, learns of the failed write of a group. */
+enum background { OFF, ARMED, WAITS, TAKES, TOOK };
 
 enum kind { OPEN, WRITE, SYNC, TRUNCATE, ALLOCATE, RENAME, UNLINK };
 #define SHORT 1000000
@@ -152,12 +156,80 @@ static void synced(int fd, int succeeded) {
             link = &undo->next;
             continue;
         }
-        if (!succeeded && (real_write(fd, undo->bytes, undo->length, undo->offset) < 0 || real_truncate(fd, undo->size)))
+        if (!succeeded && (real_write(fd, undo->bytes, undo->length, undo->offset) < 0 ||
+                           (undo->size < stat.st_size && real_truncate(fd, undo->size))))
             abort();
         *link = undo->next;
         free(undo);
     }
     pthread_mutex_unlock(&undo_lock);
+}
+
+/*
+ * Linux reports a failed write once for each open file description: errors counts those of one file, and seen holds how
+ * many of them each descriptor has reported.
+ */
+#define DESCRIPTORS 4096
+static _Atomic uint64_t errors, seen[DESCRIPTORS];
+static dev_t failed_device;
+static ino_t failed_inode;
+
+static int opened(int fd) {
+    if (fd >= 0 && fd < DESCRIPTORS)
+        atomic_store(&seen[fd], atomic_load(&errors));
+    return fd;
+}
+
+static int reports(int fd) {
+    struct stat stat;
+    uint64_t all = atomic_load(&errors);
+    return all && fd < DESCRIPTORS && !fstat(fd, &stat) && stat.st_dev == failed_device && stat.st_ino == failed_inode &&
+           atomic_exchange(&seen[fd], all) != all;
+}
+
+/* Milliseconds for which a sync in the background waits for the sync of a group. */
+#define PATIENCE 1000
+static _Thread_local int shrunk = -1;
+
+static int moves(enum background from, enum background to) {
+    uint64_t state = from;
+    return atomic_compare_exchange_strong(&control->background, &state, to);
+}
+
+/* The sync in the background fails, once the sync of a group came whose error it takes. */
+static int takes_error(int fd) {
+    if (shrunk != fd)
+        return 0;
+    shrunk = -1;
+    if (!moves(ARMED, WAITS))
+        return 0;
+    for (int waited = 0; waited < PATIENCE || atomic_load(&control->background) == TAKES; waited++) {
+        if (atomic_load(&control->background) == TOOK)
+            return 1;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return !moves(WAITS, ARMED);
+}
+
+/* Drops what was not durable. This descriptor has reported it. */
+static void lose(int fd) {
+    struct stat stat;
+    if (fstat(fd, &stat))
+        return;
+    failed_device = stat.st_dev;
+    failed_inode = stat.st_ino;
+    synced(fd, 0);
+    atomic_fetch_add(&errors, 1);
+    opened(fd);
+}
+
+/* The sync of a group succeeds, although what it was to make durable is gone. */
+static int loses_error(int fd) {
+    if (!moves(WAITS, TAKES))
+        return 0;
+    lose(fd);
+    atomic_store(&control->background, TOOK);
+    return 1;
 }
 
 #define OPEN_LIKE(name)                                             \
@@ -168,7 +240,7 @@ static void synced(int fd, int succeeded) {
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list);                                               \
         FAIL_IF(flags &O_CREAT && path_is_below(path), OPEN);       \
-        return real(path, flags, mode);                             \
+        return opened(real(path, flags, mode));                           \
     }
 OPEN_LIKE(open)
 OPEN_LIKE(open64)
@@ -181,7 +253,7 @@ OPEN_LIKE(open64)
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list);                                               \
         FAIL_IF(flags &O_CREAT && at_is_below(folder, path), OPEN); \
-        return real(folder, path, flags, mode);                     \
+        return opened(real(folder, path, flags, mode));                    \
     }
 OPENAT_LIKE(openat)
 OPENAT_LIKE(openat64)
@@ -241,9 +313,13 @@ PWRITEV_LIKE(pwritev64)
             struct timespec rest = {(time_t)(delay / 1000), (long)(delay % 1000) * 1000000}; \
             nanosleep(&rest, NULL);                                 \
         }                                                           \
-        int fault = fault_of(SYNC), result = fault ? -1 : real(fd); \
-        if (fault != EINTR && atomic_load(&control->loses))         \
-            synced(fd, !result);                                    \
+        int reported = takes_error(fd) || reports(fd);              \
+        int fault = reported ? EIO : loses_error(fd) ? 0 : fault_of(SYNC); \
+        int result = fault ? -1 : real(fd);                         \
+        if (!result)                                                \
+            synced(fd, 1);                                          \
+        else if (!reported && fault != EINTR && atomic_load(&control->loses)) \
+            lose(fd);                                               \
         atomic_fetch_sub(&control->syncing, 1);                     \
         if (fault)                                                  \
             errno = fault;                                          \
@@ -256,6 +332,7 @@ SYNC_LIKE(fdatasync)
     int name(int fd, off_t length) {                                \
         REAL(int, #name, int, off_t);                               \
         FAIL_IF(fd_is_below(fd), TRUNCATE);                         \
+        shrunk = fd;                                                \
         return real(fd, length);                                    \
     }
 FTRUNCATE_LIKE(ftruncate)

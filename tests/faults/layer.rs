@@ -23,9 +23,10 @@ enum Word {
     Clock,
     Loses,
     Syncing,
+    Background,
 }
 
-const WORDS: usize = 10;
+const WORDS: usize = 11;
 
 /// Kinds of calls, by their bit in `layer.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +126,17 @@ impl Layer {
     /// Makes a failed sync undo what was written since the last one, as a system may that drops dirty pages.
     pub(crate) fn lose_on_failed_sync(&self, loses: bool) {
         self.set(Word::Loses, u64::from(loses));
+    }
+
+    /// Makes the next write of a group fail, and a sync that runs in the background after the file was shrunk report that,
+    /// in place of the sync of the group, which succeeds.
+    pub(crate) fn fail_in_background(&self) {
+        self.set(Word::Background, 1);
+    }
+
+    /// Whether a sync in the background has reported the error of a group.
+    pub(crate) fn failed_in_background(&self) -> bool {
+        self.get(Word::Background) == 4
     }
 
     /// Moves the time of day by so many milliseconds from the real time.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use quorate_tests::caller::submit_path;
+use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::daemon::{Daemon, GLANCE};
 use quorate_tests::feed::Feed;
 use quorate_tests::http::PATIENCE;
 use quorate_tests::receiver::Receiver;
+use quorate_tests::requests;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -79,6 +80,78 @@ async fn f5_a_sync_fails_once() {
         assert!(refused > refused_before, "no sync of {kind} matters");
     }
     scenario.close(format!("{failed} failed syncs, {refused} answered with an error, 0 lost"));
+}
+
+/// How many accounts a wallet has whose deletion makes the store shrink its log.
+const ACCOUNTS: u32 = 100;
+/// Requests that are sent after the failure.
+const AFTERWARDS: usize = 5;
+
+/// Creates wallets with many accounts, and deletes them, until the layer took an error from a group.
+async fn turn_over(root: Caller, layer: Arc<Layer>, name: String) {
+    for number in 0.. {
+        if layer.failed_in_background() {
+            return;
+        }
+        let accounts: Vec<Value> = (0..ACCOUNTS).map(requests::account).collect();
+        let wallet = json!({ "walletName": format!("{name} {number}"), "accounts": accounts });
+        let made = root.submit(requests::CREATE_WALLET, &wallet).await;
+        if made.status == 200 {
+            let gone = json!({ "walletIds": [made.result()["walletId"]], "deleteWithoutExport": true });
+            root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &gone).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f5_a_sync_in_the_background_takes_the_error() {
+    let mut scenario = Scenario::begin("f5 errors taken", 1, 20);
+    let (mut acknowledged, mut refused) = (0, 0);
+    for round in 0..scenario.rounds() {
+        scenario.step(format!("round {round}"));
+        let layer = Arc::new(Layer::new());
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let options = scenario.engine().options(1, 1).with_variables(layer.variables(&data.join("store")));
+        let mut daemon = Daemon::start_on(options, &data).await;
+        let mut stage = Stage::prepare(&daemon).await;
+        layer.lose_on_failed_sync(true);
+        layer.fail_in_background();
+        let mut busy = JoinSet::new();
+        for writer in 0..3 {
+            busy.spawn(turn_over(daemon.root(0), Arc::clone(&layer), format!("wallet {writer}")));
+        }
+        let (mut kept, mut afterwards) = (Vec::new(), 0);
+        let deadline = Instant::now() + 2 * PATIENCE;
+        while afterwards < AFTERWARDS {
+            assert!(Instant::now() < deadline, "the store does not shrink its log");
+            afterwards += usize::from(layer.failed_in_background());
+            let deed = stage.deed(&daemon.root(0), KINDS[0]).await;
+            let reply = send(&daemon, &deed).await;
+            assert!(is_clean(&reply), "neither a success nor a clean error{reply}");
+            if reply.status == 200 {
+                kept.push((deed, reply.activity_in("COMPLETED")));
+            } else {
+                refused += 1;
+                taken_again(&daemon, &deed).await;
+            }
+        }
+        busy.join_all().await;
+        daemon.restart().await;
+        for (deed, answer) in &kept {
+            let after = send(&daemon, deed).await.activity_in("COMPLETED");
+            assert_eq!(
+                (&answer["id"], &answer["result"]),
+                (&after["id"], &after["result"]),
+                "acknowledged, then lost"
+            );
+        }
+        acknowledged += kept.len();
+    }
+    let rounds = scenario.rounds();
+    scenario.close(format!(
+        "{rounds} errors taken, {acknowledged} requests acknowledged, {refused} refused, 0 lost"
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

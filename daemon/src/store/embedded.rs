@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use quorate_core::world::{Order as Direction, Page};
 
 use self::database::{Alarm, Database};
-use self::files::{blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
+use self::files::{LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
 use self::judge::Judge;
 use self::space::Space;
 use super::{Alert, Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
@@ -58,6 +58,8 @@ struct Commits {
     registers: TwoGenerations<Vec<u8>, u64>,
     /// When the folder of blobs last changed.
     blobs: Option<std::time::SystemTime>,
+    /// What learns of writes that failed unnoticed.
+    log: LogWitness,
 }
 
 impl Embedded {
@@ -70,7 +72,7 @@ impl Embedded {
         durable::demand_fsync()?;
         create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
         let alarm = Arc::default();
-        Ok(Self::of(open(folder, &alarm)?, alarm, folder, reserve))
+        Self::of(open(folder, &alarm)?, alarm, folder, reserve)
     }
 
     /// Removes a store that was never used.
@@ -91,20 +93,21 @@ impl Embedded {
     /// As [`Self::open`].
     pub fn open_again(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         let alarm = Arc::default();
-        Ok(Self::of(open_patiently(folder, &alarm)?, alarm, folder, reserve))
+        Self::of(open_patiently(folder, &alarm)?, alarm, folder, reserve)
     }
 
-    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, reserve: u64) -> Self {
+    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, reserve: u64) -> Result<Self, StoreError> {
+        let commits = Commits::new(folder)?;
         let space = Space::new(folder, reserve);
         space.restore();
-        Self {
+        Ok(Self {
             folder: folder.to_owned(),
             space,
             state: RwLock::new(State { db: Some(Arc::new(db)), before: BTreeMap::new() }),
-            commits: Mutex::new(Commits::new(folder)),
+            commits: Mutex::new(commits),
             failed: AtomicBool::new(false),
             alarm,
-        }
+        })
     }
 
     /// Whether sled has stored anything in files of their own, as stores of version 0.1 may have.
@@ -178,9 +181,9 @@ impl State {
 }
 
 impl Commits {
-    fn new(folder: &Path) -> Self {
+    fn new(folder: &Path) -> Result<Self, StoreError> {
         let registers = TwoGenerations::new(REGISTERS);
-        Self { registers, blobs: blobs_changed(folder) }
+        Ok(Self { registers, blobs: blobs_changed(folder), log: LogWitness::open(folder)? })
     }
 }
 
@@ -301,7 +304,9 @@ impl Store for Embedded {
             db.flush().map(drop)
         });
         fail_points::reach("store.synced");
-        let written = written.and_then(|()| commits.demand_no_blobs(&self.folder));
+        let written = written
+            .and_then(|()| commits.demand_no_blobs(&self.folder))
+            .and_then(|()| commits.log.demand_no_loss());
         if let Err(error) = written {
             // What the group changed stays hidden from readers: nobody knows how much of it is on disk.
             self.failed.store(true, Ordering::Release);
@@ -331,7 +336,7 @@ impl Store for Embedded {
         drop(failed);
         distrust_cache(&self.folder)?;
         let db = open_patiently(&self.folder, &self.alarm)?;
-        *commits = Commits::new(&self.folder);
+        *commits = Commits::new(&self.folder)?;
         *self.write() = State { db: Some(Arc::new(db)), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);
         self.space.restore();

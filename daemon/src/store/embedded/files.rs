@@ -12,6 +12,8 @@ use super::panics::Quiet;
 
 /// How long reopening waits for the threads of the database that it replaces.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a sync that sled does in the background is taken to last.
+const BACKGROUND: Duration = Duration::from_secs(10);
 /// The file that holds sled's log.
 const LOG: &str = "db";
 /// Ending of a snapshot file that sled has not finished.
@@ -71,6 +73,52 @@ fn remove_unfinished(folder: &Path) -> Result<bool, StoreError> {
         doing: "opening the store",
         cause: error.to_string(),
     })
+}
+
+/// A second open file description of sled's log, which reports the write errors that the first one may not report.
+///
+/// Linux reports a failed write once for each open file description. When sled shrinks its log, it syncs it in the
+/// background, on the description that makes groups durable. If a write of a group fails then, the background sync may
+/// be the one that learns of it, and the sync of the group succeeds although bytes were dropped. A shorter log shows that
+/// such a sync runs; a log that was shrunk and has grown again needs no look, since sled waits for it before that.
+pub(super) struct LogWitness {
+    log: fs::File,
+    length: u64,
+    /// Until when a background sync may still run.
+    suspects: Option<Instant>,
+}
+
+impl LogWitness {
+    /// Opens the log. No group may have been written since sled opened it.
+    pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let open = || {
+            let log = fs::File::open(folder.join(LOG))?;
+            let length = log.metadata()?.len();
+            Ok(Self { log, length, suspects: None })
+        };
+        open().map_err(|error: std::io::Error| StoreError::Failed {
+            doing: "opening the store",
+            cause: error.to_string(),
+        })
+    }
+
+    /// Fails if a background sync took an error from the groups that were synced since the last call.
+    pub(super) fn demand_no_loss(&mut self) -> Result<(), StoreError> {
+        self.check()
+            .map_err(|error| StoreError::Failed { doing: "making a group durable", cause: error.to_string() })
+    }
+
+    fn check(&mut self) -> std::io::Result<()> {
+        let before = std::mem::replace(&mut self.length, self.log.metadata()?.len());
+        if self.length < before {
+            self.suspects = Some(Instant::now() + BACKGROUND);
+        }
+        let Some(until) = self.suspects else { return Ok(()) };
+        if Instant::now() > until {
+            self.suspects = None;
+        }
+        self.log.sync_data()
+    }
 }
 
 /// Opens the database when the threads of the one before have let go of it.
