@@ -13,10 +13,10 @@ use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 const HOUR: i64 = 60 * 60 * 1000;
-/// Jumps from the time before, in milliseconds.
+/// Jumps from the newest time that was shown so far, in milliseconds.
 const JUMPS: [i64; 8] = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, -1000, -60_000, 1000, -10 * 60_000];
 
-/// What the daemon's clock shows.
+/// The time of day, moved by so many milliseconds.
 fn shifted(shift: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_millis();
     (i64::try_from(now).expect("milliseconds fit") + shift).to_string()
@@ -56,7 +56,8 @@ async fn f10_the_clock_jumps() {
     let child = root.result(requests::CREATE_SUB_ORGANIZATION, &child).await;
     let organization = child["subOrganizationId"].as_str().expect("an id").to_owned();
     let child_address = child["wallet"]["addresses"][0].as_str().expect("an address").to_owned();
-    let (mut shift, mut expired, mut cast_votes) = (0, Vec::<(usize, Key)>::new(), 0);
+    // The daemon's time never runs backwards, so its bodies bear the newest one.
+    let (mut newest, mut expired, mut cast_votes) = (0, Vec::<(usize, Key)>::new(), 0);
     let mut back = 0;
     for round in 0..scenario.rounds() {
         let mut choices = scenario.choices(round);
@@ -67,9 +68,10 @@ async fn f10_the_clock_jumps() {
         lease["expirationSeconds"] = json!("120");
         let root = daemon.root(0);
         let parameters = requests::api_keys(daemon.root_id(0), &[lease]);
-        let leased = submitted(&root, shift, round, &parameters, CREATE_API_KEYS).await.is_some();
-        scenario.step(format!("jump {round} by {jump} ms from {shift} ms"));
-        shift += jump;
+        let leased = submitted(&root, newest, round, &parameters, CREATE_API_KEYS).await.is_some();
+        scenario.step(format!("jump {round} by {jump} ms from {newest} ms"));
+        let shift = newest + jump;
+        newest = newest.max(shift);
         back += usize::from(jump < 0);
         layer.shift_clock(shift);
         if choices.one_in(8) {
@@ -89,17 +91,18 @@ async fn f10_the_clock_jumps() {
                 );
             }
         }
-        submitted(&root, shift, round, &requests::sign(&address, &format!("{round}")), SIGN).await;
+        submitted(&root, newest, round, &requests::sign(&address, &format!("{round}")), SIGN).await;
         let in_child = |voter: usize| Caller::new(daemon.http(), &organization, voters[voter].clone());
         let proposal = requests::sign(&child_address, &format!("{round}"));
-        let Some(proposal) = submitted(&in_child(0), shift, round, &proposal, SIGN).await else { continue };
+        let Some(proposal) = submitted(&in_child(0), newest, round, &proposal, SIGN).await else { continue };
         let vote = json!({ "fingerprint": proposal["fingerprint"] });
         let approve = "ACTIVITY_TYPE_APPROVE_ACTIVITY";
         // A jump between the votes.
         let step = JUMPS[choices.below(JUMPS.len())] / 24;
-        let second = submitted(&in_child(1), shift, round, &vote, approve).await;
+        let second = submitted(&in_child(1), newest, round, &vote, approve).await;
         layer.shift_clock(shift + step);
-        let third = submitted(&in_child(2), shift + step, round, &vote, approve).await;
+        newest = newest.max(shift + step);
+        let third = submitted(&in_child(2), newest, round, &vote, approve).await;
         layer.shift_clock(shift);
         let now = in_child(0).activity(&proposal["id"]).await;
         let keys: Vec<&Value> =

@@ -3,11 +3,12 @@
 //! in a long form by `make faults`.
 //!
 //! Scenarios are named by their numbers: `f1` kills, `f2` kills at fail points, `f3` power cuts, `f4` failing calls,
-//! `f5` failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` records put back, `f10` clocks. `f13`,
-//! histories against a model, is in `tests/tests/stories/model.rs`.
+//! `f5` failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` records put back, `f10` clocks. Elsewhere are
+//! `f13`, histories against a model (`tests/tests/stories/model.rs`), `f17`, overload (`tests/tests/stories/overload.rs`),
+//! and `f19`, hostile webhook receivers (`tests/tests/stories/webhook.rs`).
 //!
 //! Variables: `FAULTS=full` chooses the long form, `ROUNDS` another number of rounds, `SEED` other choices, `ENGINE` a
-//! store engine, and `STRICT=1`, or names of promises, also asserts what [`promises`] lists as not kept yet.
+//! store engine, `BODIES` sizes of bodies for `f3`, and `PROGRAMS` the folder of the daemon that is tested.
 
 #![allow(
     clippy::unwrap_used,

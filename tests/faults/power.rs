@@ -5,27 +5,28 @@ use quorate_tests::daemon::Daemon;
 use quorate_tests::disk::Disk;
 use quorate_tests::load::{Load, Mix, Unavailable};
 
-use crate::promises::Promise;
 use crate::recorder::Recorder;
-use crate::scenario::{Longest, Scenario};
+use crate::scenario::{Longest, Scenario, variable};
 
 /// Sizes of bodies, and how many of each are acknowledged before the last cut.
 const BODIES: [(usize, u32); 5] = [(1_000, 20), (12_000, 20), (60_000, 15), (300_000, 10), (4_000_000, 3)];
-/// Bodies up to this size survive without the promise for large ones.
-const SMALL: usize = 1_000;
 
 fn mix(size: usize) -> Mix {
     Mix { bodies: vec![size], unavailable: Unavailable::Repeats, ..Mix::default() }
 }
 
+/// The sizes in the variable `BODIES`, or all.
 fn sizes() -> impl Iterator<Item = (usize, u32)> {
-    let all = Promise::KeepsLargeRecords.holds();
-    BODIES.into_iter().filter(move |(size, _)| all || *size <= SMALL)
+    let chosen = variable::<String>("BODIES");
+    let is_chosen = move |size: usize| {
+        chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|one| one == size.to_string()))
+    };
+    BODIES.into_iter().filter(move |(size, _)| is_chosen(*size))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f3_recorded_power_cuts() {
-    let mut scenario = Scenario::begin("f3 recorded power cuts", 2, 50).of(&[Promise::KeepsLargeRecords]);
+    let mut scenario = Scenario::begin("f3 recorded power cuts", 2, 50);
     let (mut images, mut due, mut opened) = (0, 0, Longest::default());
     for (size, count) in sizes() {
         let bytes = if size > 1_000_000 { 2 << 30 } else { 512 << 20 };
@@ -69,7 +70,7 @@ async fn f3_recorded_power_cuts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f3_shut_down_file_systems() {
-    let mut scenario = Scenario::begin("f3 shut down file systems", 1, 50).of(&[Promise::KeepsLargeRecords]);
+    let mut scenario = Scenario::begin("f3 shut down file systems", 1, 50);
     let (mut cuts, mut acknowledged) = (0, 0);
     for (size, count) in sizes() {
         let Some(mut disk) = Disk::or_skip() else { return };

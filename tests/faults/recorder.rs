@@ -3,8 +3,10 @@
 //!
 //! The device is a loop device over an image that this process serves by FUSE.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +20,7 @@ use fuser::{
 };
 use quorate_tests::choices::Choices;
 use quorate_tests::disk::{self, Disk};
+use rustix::fs::SeekFrom;
 use tempfile::TempDir;
 
 const NAME: &str = "image";
@@ -26,8 +29,8 @@ const IMAGE: INodeNo = INodeNo(2);
 const KEPT: Duration = Duration::from_hours(1);
 /// What a disk writes whole.
 const SECTOR: usize = 512;
-/// Zeroes of this length are left out of image files.
-const HOLE: usize = 64 * 1024;
+/// Parts of an image that are kept when they were written.
+const BLOCK: usize = 4096;
 
 /// What a device was asked to do.
 enum Event {
@@ -35,12 +38,71 @@ enum Event {
     Flush,
 }
 
+/// The bytes of a device. Blocks that were never written are zeroes and take no memory.
+#[derive(Clone, Default)]
+struct Image {
+    length: usize,
+    blocks: BTreeMap<usize, Box<[u8]>>,
+}
+
+impl Image {
+    /// Reads an image file of this length.
+    fn load(path: &Path, length: usize) -> io::Result<Self> {
+        let mut image = Self { length, blocks: BTreeMap::new() };
+        let file = File::open(path)?;
+        let mut offset = 0;
+        // Holes of the file are skipped.
+        while let Ok(data) = rustix::fs::seek(&file, SeekFrom::Data(offset)) {
+            let end = rustix::fs::seek(&file, SeekFrom::Hole(data))?;
+            let mut bytes = vec![0; usize::try_from(end - data).map_err(io::Error::other)?];
+            file.read_exact_at(&mut bytes, data)?;
+            image.write(usize::try_from(data).map_err(io::Error::other)?, &bytes);
+            offset = end;
+        }
+        Ok(image)
+    }
+
+    fn read(&self, offset: usize, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length.min(self.length.saturating_sub(offset))];
+        let mut done = 0;
+        while done < bytes.len() {
+            let (block, start) = ((offset + done) / BLOCK, (offset + done) % BLOCK);
+            let count = (BLOCK - start).min(bytes.len() - done);
+            if let Some(block) = self.blocks.get(&block) {
+                bytes[done..done + count].copy_from_slice(&block[start..start + count]);
+            }
+            done += count;
+        }
+        bytes
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        let mut done = 0;
+        while done < bytes.len() {
+            let (block, start) = ((offset + done) / BLOCK, (offset + done) % BLOCK);
+            let count = (BLOCK - start).min(bytes.len() - done);
+            let block = self.blocks.entry(block).or_insert_with(|| vec![0; BLOCK].into());
+            block[start..start + count].copy_from_slice(&bytes[done..done + count]);
+            done += count;
+        }
+    }
+
+    fn store(&self, path: &Path) -> io::Result<()> {
+        let file = File::create(path)?;
+        file.set_len(u64::try_from(self.length).map_err(io::Error::other)?)?;
+        for (number, block) in &self.blocks {
+            file.write_all_at(block, u64::try_from(number * BLOCK).map_err(io::Error::other)?)?;
+        }
+        Ok(())
+    }
+}
+
 /// The image as it is now, and how it came to be.
 #[derive(Default)]
 struct Tape {
-    now: Vec<u8>,
+    now: Image,
     /// The image before the first event.
-    base: Vec<u8>,
+    base: Image,
     events: Vec<Event>,
 }
 
@@ -60,7 +122,8 @@ impl Recorder {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let empty = folder.path().join("empty");
         disk::format(&empty, bytes)?;
-        let now = std::fs::read(&empty).map_err(|error| error.to_string())?;
+        let length = usize::try_from(bytes).map_err(|error| error.to_string())?;
+        let now = Image::load(&empty, length).map_err(|error| error.to_string())?;
         let mounted = folder.path().join("served");
         std::fs::create_dir(&mounted).map_err(|error| error.to_string())?;
         let tape = Arc::new(Mutex::new(Tape { now, ..Tape::default() }));
@@ -111,18 +174,10 @@ impl Recorder {
                     _ => bytes.len(),
                 }
             };
-            image[*offset..offset + kept].copy_from_slice(&bytes[..kept]);
+            image.write(*offset, &bytes[..kept]);
         }
         drop(tape);
-        let file = File::create(path).expect("an image file");
-        file.set_len(u64::try_from(image.len()).expect("a length")).expect("an image file");
-        let zeroes = vec![0; HOLE];
-        for (number, part) in image.chunks(HOLE).enumerate() {
-            if part != &zeroes[..part.len()] {
-                let offset = u64::try_from(number * HOLE).expect("an offset");
-                file.write_all_at(part, offset).expect("an image file");
-            }
-        }
+        image.store(path).expect("an image file");
     }
 }
 
@@ -143,7 +198,7 @@ struct Served {
 
 impl Served {
     fn attributes(&self, inode: INodeNo) -> FileAttr {
-        let size = self.tape.lock().expect("no holder panicked").now.len();
+        let size = self.tape.lock().expect("no holder panicked").now.length;
         let is_image = inode == IMAGE;
         FileAttr {
             ino: inode,
@@ -199,10 +254,10 @@ impl Filesystem for Served {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let tape = self.tape.lock().expect("no holder panicked");
-        let start = usize::try_from(offset).expect("an offset").min(tape.now.len());
-        let end = (start + usize::try_from(size).expect("a length")).min(tape.now.len());
-        reply.data(&tape.now[start..end]);
+        let (offset, size) =
+            (usize::try_from(offset).expect("an offset"), usize::try_from(size).expect("a length"));
+        let bytes = self.tape.lock().expect("no holder panicked").now.read(offset, size);
+        reply.data(&bytes);
     }
 
     fn write(
@@ -220,12 +275,11 @@ impl Filesystem for Served {
         let offset = usize::try_from(offset).expect("an offset");
         {
             let mut tape = self.tape.lock().expect("no holder panicked");
-            let end = offset + data.len();
-            if end > tape.now.len() {
+            if offset + data.len() > tape.now.length {
                 reply.error(Errno::ENOSPC);
                 return;
             }
-            tape.now[offset..end].copy_from_slice(data);
+            tape.now.write(offset, data);
         }
         self.note(Event::Write(offset, data.to_vec()));
         reply.written(u32::try_from(data.len()).expect("a length"));
