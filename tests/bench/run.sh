@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the daemon against its limit and its goals, and says which of them are met. Exit code 1 if one is not.
+# Measures the daemon against its limits and its goals, and says which of them are met. Exit code 1 if one is not.
 #   tests/bench/run.sh             some fifteen minutes on two cores, most of it building
 #   QUICK=1 tests/bench/run.sh     fewer and shorter runs, and fewer activities
 #   BUILD=0 tests/bench/run.sh     measures what was built last
@@ -80,11 +80,17 @@ say "side by side"
 alone=(--users 1 --threshold 1 --no-demo)
 daemon sign "${alone[@]}"
 "$release/loadgen" provision --credentials "$work/data/sign.json" --organizations 20 --keys 2 --out "$work/data/sign-targets.json"
-"$release/limitserver" --targets "$work/data/sign-targets.json" --folder "$work/data/limit" --ready "$work/data/limit-targets.json" \
-  2> "$work/data/limit.log" &
-started+=($!)
-echo $! > "$work/data/limit.pid"
-await "$work/data/limit-targets.json"
+limit() { # NAME [ARGUMENT...]
+  local name=$1
+  shift
+  "$release/limitserver" --targets "$work/data/sign-targets.json" --folder "$work/data/$name" \
+    --ready "$work/data/$name-targets.json" "$@" 2> "$work/data/$name.log" &
+  started+=($!)
+  echo $! > "$work/data/$name.pid"
+  await "$work/data/$name-targets.json"
+}
+limit limit
+limit plain --plain
 
 openbao=
 if bash $here/openbao.sh install "$work/openbao" > "$work/openbao.log" 2>&1; then
@@ -104,6 +110,7 @@ cat > "$work/data/compare.json" <<CONFIG
  "scenarios": [
     {"name": "quorate sign", "mode": "sign", "targets": "$work/data/sign-targets.json", "process": "$work/data/sign.pid"},
     {"name": "limit sign", "mode": "sign", "targets": "$work/data/limit-targets.json", "process": "$work/data/limit.pid"},
+    {"name": "plain sign", "mode": "sign", "targets": "$work/data/plain-targets.json", "process": "$work/data/plain.pid"},
 $openbao
     {"name": "quorate whoami", "mode": "whoami", "targets": "$work/data/sign-targets.json", "process": "$work/data/sign.pid",
      "connections": [64]},
@@ -113,9 +120,13 @@ $openbao
 CONFIG
 "$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
 
+say "queries beside signatures"
+"$release/loadgen" beside --targets "$work/data/sign-targets.json" --folder "$work/data" --signers 4 --runs "$runs" --seconds "$seconds" \
+  --out "$results/beside.json"
+
 say "syncs"
 "$release/loadgen" syncs --targets "$work/data/sign-targets.json" --count 20000 --out "$results/syncs.json"
-kill "$(cat "$work/data/sign.pid")" "$(cat "$work/data/limit.pid")"
+kill "$(cat "$work/data/sign.pid")" "$(cat "$work/data/limit.pid")" "$(cat "$work/data/plain.pid")"
 [ -z "$openbao" ] || kill "$(cat "$work/data/openbao/pid")"
 
 say "$activities activities in one organization"

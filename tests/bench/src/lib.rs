@@ -1,4 +1,4 @@
-//! Yardsticks for the daemon's speed: a load generator, a bare server that marks the limit, and the goals.
+//! Yardsticks for the daemon's speed: a load generator, bare servers that mark the limits, and the goals.
 //!
 //! Everything runs against servers on the loopback interface, and every loop is bounded in time and in count.
 //! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`. Only
@@ -21,6 +21,7 @@
     reason = "figures of a measurement are far below the limits of their types"
 )]
 
+pub mod beside;
 pub mod chains;
 pub mod client;
 pub mod compare;

@@ -1,5 +1,6 @@
-//! The limit: a bare HTTP server that does, for each signature, the same cryptography and the same durable
-//! commit as the daemon, and nothing else. What it costs, no implementation of this API can beat by much.
+//! The limit: a bare HTTP server that does, for each signature, the same cryptography as the daemon, a durable
+//! commit, and nothing else. What it costs, no implementation of this API can beat by much. As a twin it commits the
+//! same records as the daemon to the same store; as a plain limit one record to plain sled.
 //!
 //! It has no users, no policies and no rules: it knows its organizations and keys from a file of targets, and
 //! takes every body that parses. It must never hold a key that is worth anything.
@@ -14,8 +15,12 @@
 
 #[path = "limitserver/commit.rs"]
 mod commit;
-#[path = "limitserver/sign.rs"]
-mod sign;
+#[path = "limitserver/plain.rs"]
+mod plain;
+#[path = "limitserver/request.rs"]
+mod request;
+#[path = "limitserver/twin.rs"]
+mod twin;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -34,7 +39,9 @@ use quorate_bench::targets::Targets;
 use quorate_common::stamp::HEADER;
 use tokio::net::TcpListener;
 
-use sign::Limit;
+use plain::Plain;
+use request::{Flaw, Places};
+use twin::Twin;
 
 /// Marks the limit of a server that checks stamps, signs, and makes activities durable.
 #[derive(Parser)]
@@ -48,12 +55,40 @@ struct Arguments {
     /// Where to write the same targets with the address of this server, when it serves
     #[arg(long)]
     ready: PathBuf,
+    /// Commit one record to plain sled, and not what the daemon commits
+    #[arg(long)]
+    plain: bool,
+}
+
+enum Limit {
+    Twin(Twin),
+    Plain(Plain),
+}
+
+impl Limit {
+    const fn places(&self) -> &Places {
+        match self {
+            Self::Twin(twin) => twin.places(),
+            Self::Plain(plain) => plain.places(),
+        }
+    }
+
+    async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
+        match self {
+            Self::Twin(twin) => twin.sign(stamp, body).await,
+            Self::Plain(plain) => plain.sign(stamp, body).await,
+        }
+    }
 }
 
 fn main() {
     let arguments = Arguments::parse();
     let mut targets = Targets::read(&arguments.targets);
-    let limit = Arc::new(Limit::open(&targets.targets, &arguments.folder));
+    let (known, folder) = (&targets.targets, &arguments.folder);
+    let limit = Arc::new(match arguments.plain {
+        true => Limit::Plain(Plain::open(known, folder)),
+        false => Limit::Twin(Twin::open(known, folder)),
+    });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
@@ -81,7 +116,7 @@ async fn answer(limit: Arc<Limit>, request: Request<Incoming>) -> Result<Respons
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let stamp = head.headers.get(HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let result = if head.uri.path().ends_with("/whoami") {
-        limit.whoami(stamp, &body)
+        limit.places().whoami(stamp, &body)
     } else {
         limit.sign(stamp, &body).await
     };

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use quorate_bench::beside;
 use quorate_bench::client::{self, Connection};
 use quorate_bench::compare::{self, Config};
 use quorate_bench::goals::{self, Frames, Idle, Syncs};
@@ -92,6 +93,21 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
+    /// Ask who asks, alone and beside signatures
+    Beside {
+        /// File of targets
+        #[arg(long)]
+        targets: PathBuf,
+        /// Folder in which syncs are timed
+        #[arg(long)]
+        folder: PathBuf,
+        /// How to measure
+        #[command(flatten)]
+        wanted: beside::Wanted,
+        /// Where to write the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Read the resident memory of a process
     Resident {
         /// Process id
@@ -145,6 +161,11 @@ fn main() -> ExitCode {
         Command::Crowd { targets, wanted } => provision::crowd(&Targets::read(&targets), wanted),
         Command::Syncs { targets, connections, count, out } => {
             goals::write(&out, &syncs(&Targets::read(&targets), connections, count));
+        }
+        Command::Beside { targets, folder, wanted, out } => {
+            let beside = beside::measure(&Targets::read(&targets), &folder, wanted);
+            println!("{beside:?}");
+            goals::write(&out, &beside);
         }
         Command::Resident { process, out } => {
             let resident_mib = process::of(&[process]).resident_mib();

@@ -1,0 +1,115 @@
+//! How long queries take while commits are in flight, compared with an idle daemon and with a sync of the disk.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::client;
+use crate::load::{Outcome, Run};
+use crate::requests::{Mode, Source};
+use crate::targets::Targets;
+
+/// Requests per second that are prepared for each of the two.
+const RATE: f64 = 6_000.0;
+/// Syncs that are timed before each run.
+const SYNCS: u32 = 50;
+/// Bytes that are written before each of them: as many as a few signatures.
+const WRITTEN: usize = 16 * 1024;
+
+/// Latencies of queries, and the length of a sync.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Beside {
+    /// 99th percentile of the latency while nothing else is asked, in milliseconds.
+    pub idle_p99_ms: f64,
+    /// 99th percentile of the latency while signatures are committed, in milliseconds.
+    pub busy_p99_ms: f64,
+    /// How long a sync takes on average, in milliseconds.
+    pub sync_ms: f64,
+    /// Signatures per second beside the queries.
+    pub signatures: f64,
+}
+
+/// How to measure.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Wanted {
+    /// Runs of each of the two
+    #[arg(long)]
+    pub runs: usize,
+    /// Seconds of a run
+    #[arg(long)]
+    pub seconds: f64,
+    /// Connections that sign
+    #[arg(long)]
+    pub signers: usize,
+}
+
+impl Beside {
+    /// By how many syncs the queries are slower.
+    pub fn syncs(&self) -> f64 {
+        (self.busy_p99_ms - self.idle_p99_ms).max(0.0) / self.sync_ms
+    }
+}
+
+/// Asks on one connection who asks, alone and beside signatures, by turns. Times syncs in `folder`, which should be on the
+/// file system of the daemon.
+pub fn measure(targets: &Targets, folder: &Path, wanted: Wanted) -> Beside {
+    let host = client::host(&targets.base_url);
+    let source = |mode| Source::new(mode, &host, &targets.targets, "", "", "");
+    let (mut queries, mut signatures) = (source(Mode::Whoami), source(Mode::Sign));
+    let count = (RATE * wanted.seconds) as usize;
+    let run = |mode, connections| Run {
+        mode,
+        host: &host,
+        processes: &[],
+        connections,
+        duration: Duration::from_secs_f64(wanted.seconds),
+    };
+    let (asking, signing) = (run(Mode::Whoami, 1), run(Mode::Sign, wanted.signers));
+    let (mut idle, mut busy) = (Outcome::default(), Outcome::default());
+    let (mut signed, mut synced) = (0.0, Vec::new());
+    // The first run warms up.
+    for round in 0..=wanted.runs {
+        let took = sync_ms(folder);
+        let alone = client::block_on(asking.of(queries.batch(count)));
+        let (asked, beside) = (queries.batch(count), signatures.batch(count));
+        let (asked, beside) = client::block_on(async { tokio::join!(asking.of(asked), signing.of(beside)) });
+        for outcome in [&alone, &asked, &beside] {
+            assert!(outcome.errors.is_empty(), "loading failed: {:?}", outcome.errors);
+        }
+        if round > 0 {
+            synced.push(took);
+            signed += beside.done as f64 / beside.wall.as_secs_f64();
+            idle.latencies.extend(alone.latencies);
+            busy.latencies.extend(asked.latencies);
+        }
+    }
+    let p99 = |mut outcome: Outcome| {
+        outcome.latencies.sort_unstable();
+        outcome.latency_ms(0.99)
+    };
+    let runs = wanted.runs as f64;
+    Beside {
+        idle_p99_ms: p99(idle),
+        busy_p99_ms: p99(busy),
+        sync_ms: synced.iter().sum::<f64>() / runs,
+        signatures: signed / runs,
+    }
+}
+
+/// How long a sync of a file in this folder takes on average, in milliseconds.
+fn sync_ms(folder: &Path) -> f64 {
+    let path = folder.join("synced");
+    let mut file = File::create(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut took = Duration::ZERO;
+    for _ in 0..SYNCS {
+        file.write_all(&[1; WRITTEN]).expect("the disk takes writes");
+        let start = Instant::now();
+        file.sync_all().expect("the disk can be synced");
+        took += start.elapsed();
+    }
+    std::fs::remove_file(&path).expect("the file is there");
+    took.as_secs_f64() * 1000.0 / f64::from(SYNCS)
+}
