@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_common::fault::Fault;
+use quorate_common::fault::{Code, Fault};
 use quorate_core::authn::{self, Credentials};
 use quorate_core::budget::{CancelOnDrop, Cancellation};
 use quorate_core::model::layout;
@@ -14,7 +14,7 @@ use quorate_core::{kinds, queries};
 use crate::console::Console;
 use crate::door::{Answer, Incoming, Line, Service, Stamps};
 use crate::fail_points;
-use crate::readers::Readers;
+use crate::readers::{Account, NotRun, Readers};
 use crate::source::Proxies;
 use crate::turn::Turns;
 
@@ -37,7 +37,7 @@ const CONSOLE_READERS: usize = 4;
 impl Routes {
     /// Routes over these turns.
     pub fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
-        let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS);
+        let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
         Self { turns, console: Arc::new(console), proxies, console_readers }
     }
 
@@ -78,9 +78,15 @@ impl Routes {
         let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
         let work = move || console.answer(&rest, &incoming, &cancellation);
         // Consoles act for the operator, who is one tenant.
-        self.console_readers.run(layout::NO_PARENT, work).await.unwrap_or_else(|| {
-            tracing::error!("reading for a console panicked");
-            Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+        let operator = Account { tenant: layout::NO_PARENT, organization: layout::NO_PARENT };
+        self.console_readers.run(operator, work).await.unwrap_or_else(|why| match why {
+            NotRun::Crowded => {
+                Answer::fault(&Fault::new(Code::Unavailable, "too many consoles read at once"))
+            }
+            NotRun::Panicked => {
+                tracing::error!("reading for a console panicked");
+                Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+            }
         })
     }
 }

@@ -363,5 +363,6 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: 
         }
         clock_lags = lag > CLOCK_LAG;
     }
+    turns.world().keep_time();
     readiness.set(false);
 }

@@ -101,10 +101,16 @@ fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimi
     let mut bytes = |key, usual| section.number(key, least..=MOST_BODY_BYTES).map_or(usual, size);
     let (body_bytes, body_bytes_per_client) =
         (bytes("body_bytes", usual.body_bytes), bytes("body_bytes_per_client", usual.body_bytes_per_client));
+    let (answer_bytes, answer_bytes_per_client) = (
+        bytes("answer_bytes", usual.answer_bytes),
+        bytes("answer_bytes_per_client", usual.answer_bytes_per_client),
+    );
     let mut count = |key, usual| section.number(key, 1..=MOST_REQUESTS).map_or(usual, size);
     RequestLimits {
         body_bytes,
         body_bytes_per_client,
+        answer_bytes,
+        answer_bytes_per_client,
         requests_in_flight: count("requests_in_flight", usual.requests_in_flight),
         requests_in_flight_per_client: count(
             "requests_in_flight_per_client",

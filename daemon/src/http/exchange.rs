@@ -5,7 +5,9 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::ready;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,7 +29,7 @@ use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
 use super::limits::SMALL_BODY_BYTES;
 use super::live::{Busy, Live};
 use super::rate::Rate;
-use super::shares::{Share, Shares};
+use super::shares::{OwnShare, Share, Shares};
 use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
 use crate::fail_points;
 use crate::source::{Client, Proxies};
@@ -65,6 +67,10 @@ pub(super) struct Shared<S> {
     pub(super) bodies: Bodies,
     /// Requests that are answered at once.
     pub(super) requests: Arc<Shares>,
+    /// Memory of answers that are not taken yet.
+    pub(super) answers: Arc<Shares>,
+    /// Processors, of which each client may use as many as there are.
+    pub(super) computing: Arc<Shares>,
 }
 
 /// What the requests of one connection share.
@@ -200,7 +206,8 @@ async fn serve<S: Service>(
 /// Asks the service, once the client has a place for one more request.
 async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Client) -> Answer {
     let shared = &context.shared;
-    let place = if shared.service.counts(&incoming) {
+    let counts = shared.service.counts(&incoming);
+    let place = if counts {
         match place(shared, client, context.wait).await {
             Ok(place) => Some(place),
             Err(limit) => return full(limit, &shared.metrics),
@@ -210,9 +217,62 @@ async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Clie
     };
     let (is_large, span) = (incoming.body.len() > SMALL_BODY_BYTES, request_span(incoming.request_id));
     let call = shared.service.call(incoming).instrument(span);
-    let answer = if is_large { aside(call).await } else { call.await };
+    let call = async { if is_large { aside(call).await } else { call.await } };
+    let answer = if counts { one_by_one(&shared.computing, client, call).await } else { call.await };
     drop(place);
-    answer
+    if counts { kept(shared, client, answer) } else { answer }
+}
+
+/// Runs a future whose steps use a processor only while its client has one of its places for that: of all that one client
+/// sends, no more steps are ready to run than there are processors, and the requests of others run in between.
+async fn one_by_one<T>(places: &Arc<Shares>, client: Client, future: impl Future<Output = T>) -> T {
+    tokio::pin!(future);
+    let mut waiting: Option<Pin<Box<dyn Future<Output = Option<OwnShare>> + Send>>> = None;
+    poll_fn(|cx| {
+        let free = if waiting.is_none() { places.own_now(client, 1) } else { None };
+        let place = match free {
+            Some(place) => Some(place),
+            None => {
+                let places = Arc::clone(places);
+                let entering = || Box::pin(async move { places.own(client, 1).await }) as Pin<Box<_>>;
+                ready!(waiting.get_or_insert_with(entering).as_mut().poll(cx))
+            }
+        };
+        waiting = None;
+        let polled = future.as_mut().poll(cx);
+        drop(place);
+        polled
+    })
+    .await
+}
+
+/// An answer that takes its share of the memory until it is written, or the refusal where there is none left: what its
+/// client does not read must not fill the memory.
+fn kept<S>(shared: &Shared<S>, client: Client, answer: Answer) -> Answer {
+    let Content::Json(bytes) = &answer.content else { return answer };
+    if bytes.len() <= SMALL_BODY_BYTES {
+        return answer;
+    }
+    let Some(own) = shared.answers.own_now(client, bytes.len()) else {
+        return full(CLIENT_ANSWERS, &shared.metrics).of(answer.operation);
+    };
+    let Some(share) = own.of_all_now() else {
+        return full(ALL_ANSWERS, &shared.metrics).of(answer.operation);
+    };
+    let bytes = Bytes::from_owner(Unsent { bytes: bytes.clone(), _share: share });
+    Answer { content: Content::Json(bytes), ..answer }
+}
+
+/// An answer, with its share of the memory.
+struct Unsent {
+    bytes: Bytes,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for Unsent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// A place among the requests that are answered at once.
@@ -347,6 +407,8 @@ const CLIENT_BUSY: Reached = Reached { key: "requests_in_flight_per_client", by_
 const ALL_BUSY: Reached = Reached { key: "requests_in_flight", by_client: false };
 const CLIENT_BYTES: Reached = Reached { key: "body_bytes_per_client", by_client: true };
 const ALL_BYTES: Reached = Reached { key: "body_bytes", by_client: false };
+const CLIENT_ANSWERS: Reached = Reached { key: "answer_bytes_per_client", by_client: true };
+const ALL_ANSWERS: Reached = Reached { key: "answer_bytes", by_client: false };
 
 /// The answer that names a limit: 429 where the client can do something about it, 503 where others reached it, too.
 fn full(limit: Reached, metrics: &Metrics) -> Answer {

@@ -27,6 +27,10 @@ pub struct RequestLimits {
     pub body_bytes: usize,
     /// The same for one client. At least [`BODY_BYTES`].
     pub body_bytes_per_client: usize,
+    /// Memory of answers longer than [`SMALL_BODY_BYTES`] that their clients have not taken yet.
+    pub answer_bytes: usize,
+    /// The same for one client.
+    pub answer_bytes_per_client: usize,
     /// Requests that are answered at once; further ones wait.
     pub requests_in_flight: usize,
     /// The same for one client.
@@ -38,8 +42,10 @@ pub struct RequestLimits {
 impl Default for RequestLimits {
     fn default() -> Self {
         Self {
-            body_bytes: 32 * 1024 * 1024,
+            body_bytes: 24 * 1024 * 1024,
             body_bytes_per_client: 8 * 1024 * 1024,
+            answer_bytes: 256 * 1024 * 1024,
+            answer_bytes_per_client: 64 * 1024 * 1024,
             requests_in_flight: 1024,
             requests_in_flight_per_client: 64,
             // As many as connections: waiting costs less than refusing, and a client that waits sends no more.

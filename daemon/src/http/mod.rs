@@ -19,6 +19,7 @@ pub(crate) mod tests;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,7 +71,11 @@ impl<S: Service> Server<S> {
             limits.requests_in_flight,
             limits.requests_waiting_per_client,
         );
-        Self(Arc::new(Shared { service, metrics, readiness, proxies, bodies, requests }))
+        let answers = Shares::new(limits.answer_bytes_per_client, limits.answer_bytes, 0);
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        // Nothing is taken of the part of all.
+        let computing = Shares::new(processors, 0, usize::MAX);
+        Self(Arc::new(Shared { service, metrics, readiness, proxies, bodies, requests, answers, computing }))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Divides what is scarce among clients: bytes of request bodies, requests that are answered at once.
+//! Divides what is scarce among clients: bytes of request bodies and of answers, requests that are answered at once, and
+//! the processors.
 //!
 //! A client waits behind its own requests. It waits behind others only if all clients together reach their limit, to
 //! which each contributes no more than its own one.
@@ -40,10 +41,7 @@ impl Shares {
 
     /// Takes from the client's own part, and waits for it if it must. None if too many requests wait already.
     pub(super) async fn own(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
-        let amount = u32::try_from(amount.min(self.per_client)).unwrap_or(u32::MAX);
-        let new = || Own { free: Arc::new(Semaphore::new(self.per_client)), waiting: AtomicUsize::new(0) };
-        let own = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
-        let entry = Entry { shares: Arc::clone(self), client, own };
+        let (amount, entry) = self.entry(client, amount);
         let free = &entry.own.free;
         let permit = if let Ok(permit) = Arc::clone(free).try_acquire_many_owned(amount) {
             permit
@@ -53,6 +51,20 @@ impl Shares {
             Arc::clone(free).acquire_many_owned(amount).await.ok()?
         };
         Some(OwnShare { amount, permit, entry })
+    }
+
+    /// Takes from the client's own part, if that needs no waiting.
+    pub(super) fn own_now(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
+        let (amount, entry) = self.entry(client, amount);
+        let permit = Arc::clone(&entry.own.free).try_acquire_many_owned(amount).ok()?;
+        Some(OwnShare { amount, permit, entry })
+    }
+
+    fn entry(self: &Arc<Self>, client: Client, amount: usize) -> (u32, Entry) {
+        let amount = u32::try_from(amount.min(self.per_client)).unwrap_or(u32::MAX);
+        let new = || Own { free: Arc::new(Semaphore::new(self.per_client)), waiting: AtomicUsize::new(0) };
+        let own = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
+        (amount, Entry { shares: Arc::clone(self), client, own })
     }
 
     /// How many clients hold something or wait for it.
@@ -80,6 +92,14 @@ impl OwnShare {
             // Nobody closes it.
             Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
         };
+        Some(Share { _of_all: of_all, _own: self.permit, _entry: self.entry })
+    }
+}
+
+impl OwnShare {
+    /// Takes the same from the part of all clients, if that needs no waiting.
+    pub(super) fn of_all_now(self) -> Option<Share> {
+        let of_all = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
         Some(Share { _of_all: of_all, _own: self.permit, _entry: self.entry })
     }
 }

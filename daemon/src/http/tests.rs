@@ -27,6 +27,8 @@ use crate::telemetry::{Metrics, Readiness};
 
 /// A test that waits longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long `/compute` uses a processor.
+const COMPUTING: Duration = Duration::from_millis(20);
 
 /// Repeats the request as JSON; a few paths behave on purpose.
 #[derive(Default)]
@@ -47,6 +49,12 @@ impl Service for Echo {
         self.entered.notify_one();
         match incoming.path() {
             "/wait" => self.leave.notified().await,
+            "/compute" => {
+                let begun = std::time::Instant::now();
+                while begun.elapsed() < COMPUTING {
+                    std::hint::spin_loop();
+                }
+            }
             "/large" => return Answer::ok(vec![b'x'; 64 * 1024 * 1024]),
             "/events" => return Answer::events(events()),
             "/cached" => return Answer::ok("{}").cached("no-cache").of("cached"),
@@ -392,6 +400,66 @@ async fn a_reached_limit_is_named() {
     }
     stand.echo.leave.notify_one();
     assert!(read_until(&mut waiting, "}").await.contains("/wait"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_nobody_takes_are_bounded() {
+    // An answer of 64 MiB takes all that a client may leave unread.
+    let stand = Stand::start_limited(RequestLimits::default()).await;
+    let get = b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let mut unread = stand.connect_from(2).await;
+    unread.write_all(get).await.unwrap();
+    unread.readable().await.unwrap();
+    let refused = send(stand.connect_from(2).await, get).await;
+    assert_eq!(statuses(&refused), ["429"]);
+    assert!(refused.contains("(limits.answer_bytes_per_client)"), "{refused}");
+    let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    assert_eq!(statuses(&send(stand.connect_from(2).await, small).await), ["200"]);
+    let others: Vec<TcpStream> = unread_by([3, 4, 5], &stand, get).await;
+    let refused = send(stand.connect_from(6).await, get).await;
+    assert_eq!(statuses(&refused), ["503"]);
+    assert!(refused.contains("(limits.answer_bytes)"), "{refused}");
+    // What is taken makes room.
+    assert!(read_all(&mut unread).await.len() > 64 * 1024 * 1024);
+    assert_eq!(statuses(&send(stand.connect_from(2).await, get).await), ["200"]);
+    drop(others);
+}
+
+/// Connections of these clients that asked for something and do not read it.
+async fn unread_by(clients: [u8; 3], stand: &Stand, request: &[u8]) -> Vec<TcpStream> {
+    let mut streams = Vec::new();
+    for client in clients {
+        let mut stream = stand.connect_from(client).await;
+        stream.write_all(request).await.unwrap();
+        stream.readable().await.unwrap();
+        streams.push(stream);
+    }
+    streams
+}
+
+#[test]
+fn one_client_does_not_take_the_processors_from_others() {
+    const CROWD: usize = 60;
+    // As the daemon's own runtime.
+    let runtime = tokio::runtime::Builder::new_multi_thread().event_interval(4).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stand = Stand::start_limited(RequestLimits::default()).await;
+        let get = b"GET /compute HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let mut crowd = Vec::new();
+        for _ in 0..CROWD {
+            let mut stream = stand.connect_from(2).await;
+            stream.write_all(get).await.unwrap();
+            crowd.push(stream);
+        }
+        let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let before = stand.echo.calls.load(Ordering::SeqCst);
+        assert_eq!(statuses(&send(stand.connect_from(3).await, small).await), ["200"]);
+        let calls = stand.echo.calls.load(Ordering::SeqCst) - before;
+        for mut stream in crowd {
+            assert_eq!(statuses(&read_all(&mut stream).await), ["200"]);
+        }
+        assert!(calls <= CROWD / 2, "{calls} of {CROWD} requests that came before were answered first");
+    });
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quorate_common::fault::Fault;
+use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use quorate_core::budget::{Budget, CancelOnDrop, Cancellation};
@@ -17,6 +17,7 @@ use quorate_core::world::World;
 use super::relied::{Relied, Relying};
 use super::{ATTEMPTS, Turns, log, unavailable};
 use crate::clock::now;
+use crate::readers::{Account, NotRun};
 
 impl Turns {
     /// Answers a query. The work ends at its next read when the future is dropped.
@@ -32,7 +33,7 @@ impl Turns {
             let (turn, relied) = self.attempt(name, credentials, body, &cancellation).await;
             log(turn.corrupt.as_ref());
             if self.confirm(&relied)? {
-                return turn.answer;
+                return self.told(turn.answer);
             }
         }
         Err(unavailable())
@@ -51,7 +52,8 @@ impl Turns {
             Ok(admitted) => admitted,
             Err(refusal) => return (Turn::refuse(&refusal), relied),
         };
-        let (tenant, cost) = (admitted.tenant(), admitted.cost());
+        let account = Account { tenant: admitted.tenant(), organization: admitted.organization() };
+        let cost = admitted.cost();
         let shared = Arc::clone(&self.shared);
         let budget = Budget::of_query(&shared.limits, cancellation.clone());
         let answer = move || {
@@ -61,7 +63,7 @@ impl Turns {
         };
         match cost {
             Cost::Small => answer(),
-            Cost::Large => self.shared.readers.run(tenant, answer).await.unwrap_or_else(panicked),
+            Cost::Large => self.shared.readers.run(account, answer).await.unwrap_or_else(not_run),
         }
     }
 
@@ -94,7 +96,9 @@ impl Turns {
         let shared = Arc::clone(&self.shared);
         // What goes wrong is met again when the snapshot is asked for.
         let load = move || drop(shared.organization(id));
-        self.shared.loaders.run(id, load).await.unwrap_or_default();
+        let account = Account { tenant: id, organization: id };
+        // Whoever finds it crowded reads it by itself.
+        let _ = self.shared.loaders.run(account, load).await;
     }
 
     /// Computes an answer that carries no commit. It is returned when all that it relied on is durable and still was so
@@ -113,6 +117,14 @@ impl Turns {
             }
         }
         Err(unavailable())
+    }
+
+    /// What was refused stays refused: the time by which it was is kept before anybody is told.
+    pub(super) fn told<T>(&self, answer: Result<T, Fault>) -> Result<T, Fault> {
+        if answer.is_err() {
+            self.shared.keep_time();
+        }
+        answer
     }
 
     /// Whether the organizations that an answer relied on still have the versions that it saw. Those that have not are
@@ -134,7 +146,15 @@ impl Turns {
     }
 }
 
-/// The answer of work that panicked.
-fn panicked() -> (Turn, Relied) {
-    (Turn::refuse(&Corrupt::Invariant("reading for a request panicked").into()), Relied::new())
+/// The answer where there is none.
+fn not_run(why: NotRun) -> (Turn, Relied) {
+    let turn = match why {
+        NotRun::Panicked => Turn::refuse(&Corrupt::Invariant("reading for a request panicked").into()),
+        NotRun::Crowded => {
+            let message = "too many queries of this organization wait (limits.readers_per_organization)";
+            let fault = Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
+            Turn { answer: Err(fault), commit: None, corrupt: None }
+        }
+    };
+    (turn, Relied::new())
 }

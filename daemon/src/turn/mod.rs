@@ -54,6 +54,8 @@ const SIGNER_BYTES: usize = 1024;
 const INTERFACES: usize = 256;
 /// How many queries that read much are answered at the same time.
 const READERS: usize = 8;
+/// How many queries of one organization, with its sub-organizations, may wait for a place.
+const WAITING_READERS: usize = 64;
 /// How many snapshots are read from the store at the same time.
 const LOADERS: usize = 4;
 /// How often a turn is run again before the caller is told to come back.
@@ -124,8 +126,8 @@ impl Shared {
             signers: Kept::new(TwoGenerations::weighed(SIGNERS, limits.cache_bytes / 8)),
             keys: OpenedKeys::new(),
             interfaces: Kept::new(TwoGenerations::weighed(INTERFACES, limits.cache_bytes / 8)),
-            readers: Readers::new(READERS, limits.readers_per_organization),
-            loaders: Readers::new(LOADERS, 1),
+            readers: Readers::new(READERS, limits.readers_per_organization, WAITING_READERS),
+            loaders: Readers::new(LOADERS, 1, usize::MAX),
             unmetered: Budget::unmetered(),
             limits,
             outside,
@@ -364,7 +366,7 @@ impl Turns {
             fail_points::reach("turn.decided");
             let Some(commit) = turn.commit else {
                 if self.confirm(&world.relied())? {
-                    return turn.answer;
+                    return self.told(turn.answer);
                 }
                 continue;
             };

@@ -169,6 +169,11 @@ impl Admitted {
         self.tenant
     }
 
+    /// The organization that is asked about.
+    pub fn organization(&self) -> OrganizationId {
+        self.organization.id()
+    }
+
     /// Answers it.
     pub fn answer(self, world: &dyn World) -> Turn {
         let Self { entry, organization, caller, document, now, .. } = self;
