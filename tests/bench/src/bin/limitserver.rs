@@ -85,9 +85,10 @@ fn main() {
     let arguments = Arguments::parse();
     let mut targets = Targets::read(&arguments.targets);
     let (known, folder) = (&targets.targets, &arguments.folder);
-    let limit = Arc::new(match arguments.plain {
-        true => Limit::Plain(Plain::open(known, folder)),
-        false => Limit::Twin(Twin::open(known, folder)),
+    let limit = Arc::new(if arguments.plain {
+        Limit::Plain(Plain::open(known, folder))
+    } else {
+        Limit::Twin(Twin::open(known, folder))
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
