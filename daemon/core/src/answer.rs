@@ -137,6 +137,9 @@ pub fn activity_json(
     serde_json::to_vec(&shown(record, organization, can)).map_err(|_| Corrupt::Record("activity"))
 }
 
+/// Bytes that an answer with one vote has at most, mostly.
+const USUAL_BYTES: usize = 3 * 1024;
+
 /// `{"activity": …}`.
 pub fn activity_answer(
     record: &ActivityRecord,
@@ -148,7 +151,9 @@ pub fn activity_answer(
         activity: Shown<'a>,
     }
     let answer = Answer { activity: shown(record, organization, can) };
-    serde_json::to_vec(&answer).map_err(|_| Corrupt::Record("activity"))
+    let mut body = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut body, &answer).map_err(|_| Corrupt::Record("activity"))?;
+    Ok(body)
 }
 
 /// The activity as a value, for the console.
