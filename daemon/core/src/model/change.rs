@@ -128,6 +128,11 @@ impl Write {
         Self { key, value: Some(Zeroizing::new(value.to_vec())), replaces: true }
     }
 
+    /// As [`Self::mark`], where none can stand.
+    pub fn mark_new(key: Key, value: &[u8]) -> Self {
+        Self { replaces: false, ..Self::mark(key, value) }
+    }
+
     /// Takes a record away.
     pub const fn remove(key: Key) -> Self {
         Self { key, value: None, replaces: true }

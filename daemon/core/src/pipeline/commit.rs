@@ -132,7 +132,7 @@ impl Submission<'_> {
         let body = layout::body(self.stamped, &activity.fingerprint);
         let place = records::activity_place(activity.organization, activity.id);
         commit.absent.push(body.clone());
-        commit.writes.push(Write::mark(body.clone(), &place));
+        commit.writes.push(Write::mark_new(body.clone(), &place));
         if settled.status() == Status::ConsensusNeeded {
             commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &place));
             // Two proposals that come to wait never both count on the same number of those that wait.
@@ -142,6 +142,7 @@ impl Submission<'_> {
             self.keep_denial(activity, &body, commit)?;
         }
         self.settle(activity, settled, commit)?;
+        commit.writes.push(Write::mark_new(listed(activity), &[]));
         commit.writes.push(Write::put_new(layout::activity(activity.organization, activity.id), activity)?);
         Ok(())
     }
@@ -164,9 +165,6 @@ impl Submission<'_> {
             Settled::Failed(fault) => activity.failure = Some(fault),
             Settled::Rejected | Settled::Waiting => {}
         }
-        let listed =
-            layout::activity_listed(activity.organization, activity.status, activity.number, activity.id);
-        commit.writes.push(Write::mark(listed, &[]));
         commit.news.push(console::Change::Activity {
             organization_id: activity.organization,
             activity_id: activity.id,
@@ -277,6 +275,11 @@ impl Submission<'_> {
         }
         Ok(())
     }
+}
+
+/// Where an activity of this status is listed.
+pub(super) fn listed(activity: &ActivityRecord) -> Key {
+    layout::activity_listed(activity.organization, activity.status, activity.number, activity.id)
 }
 
 pub(super) fn news(organization: &Organization) -> console::Change {

@@ -2,7 +2,7 @@
 
 use quorate_common::activity::Selection;
 
-use super::commit::{Commit, Settled};
+use super::commit::{Commit, Settled, listed};
 use super::judge::{Ruled, Verdict};
 use super::{Submission, Turn, Voters, can_flags, in_time, voters};
 use crate::answer::{CanFlags, activity_answer};
@@ -138,9 +138,9 @@ impl Submission<'_> {
         settled: Settled,
         commit: &mut Commit,
     ) -> Result<(), Refusal> {
-        let listed = layout::activity_listed(self.target.id(), target.status, target.number, target.id);
-        commit.writes.push(Write::remove(listed));
+        commit.writes.push(Write::remove(listed(target)));
         self.settle(target, settled, commit)?;
+        commit.writes.push(Write::mark(listed(target), &[]));
         commit.writes.push(Write::put(layout::activity(target.organization, target.id), target)?);
         self.moved(commit)
     }
