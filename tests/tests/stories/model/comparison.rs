@@ -1,5 +1,6 @@
 //! Everything that the daemon tells of an organization against the model.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_tests::caller::Caller;
@@ -130,7 +131,7 @@ pub(super) fn holds_no_card(text: &str) {
 
 fn compare_activities(organization: &Organization, told: &Value, times: &mut Times, voter: Option<&str>) {
     holds_no_card(&told.to_string());
-    let told = told.as_array().expect("a list of activities");
+    let told = in_order_of_creation(organization, told);
     assert_eq!(told.len(), organization.activities.len(), "as many activities as requests were recorded");
     for (told, activity) in told.iter().zip(organization.activities.iter().rev()) {
         times.taken_from(
@@ -141,6 +142,23 @@ fn compare_activities(organization: &Organization, told: &Value, times: &mut Tim
         let expected = views::activity(activity, &organization.id, may_vote, has_voted);
         same(activity.name, &expected, &activity_told(told));
     }
+}
+
+/// A list of activities, newest first. The ids of those of the same millisecond, by which they are listed, leave their
+/// order open.
+pub(super) fn in_order_of_creation(organization: &Organization, told: &Value) -> Vec<Value> {
+    const MILLIS: usize = "01234567-89ab".len();
+    let mut told = told.as_array().expect("a list of activities").clone();
+    let millis = |activity: &Value| activity["id"].as_str().expect("an id")[..MILLIS].to_owned();
+    if told.windows(2).any(|two| millis(&two[0]) == millis(&two[1])) {
+        let activities = organization.activities.iter().enumerate();
+        let places: BTreeMap<_, _> =
+            activities.map(|(place, activity)| (activity.fingerprint(), place)).collect();
+        let place =
+            |activity: &Value| places.get(activity["fingerprint"].as_str().expect("a fingerprint")).copied();
+        told.sort_by_key(|activity| Reverse((millis(activity), place(activity))));
+    }
+    told
 }
 
 /// Of an activity, what the model knows, too.

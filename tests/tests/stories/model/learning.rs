@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::comparison::Answers;
+use super::comparison::{self, Answers};
 use super::world::{Organization, User};
 
 /// Takes over what the model does not know yet.
@@ -34,7 +34,8 @@ pub(super) fn learn(organization: &mut Organization, answers: &Answers) {
         }
     }
     // Newest first, like the answer: what comes after something known is known.
-    for (activity, told) in organization.activities.iter_mut().rev().zip(list(&answers["list_activities"])) {
+    let told = comparison::in_order_of_creation(organization, &answers["list_activities"]);
+    for (activity, told) in organization.activities.iter_mut().rev().zip(&told) {
         if told["fingerprint"] == activity.fingerprint() {
             activity.id.get_or_insert_with(|| text(&told["id"]));
         }
