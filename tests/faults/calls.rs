@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::deeds::{Deed, KINDS, Stage};
 use crate::layer::{Calls, Fault, Layer};
-use crate::promises::Promise;
 use crate::scenario::{Longest, Scenario};
 
 /// How long a daemon may take to work again when the cause of a failure is gone.
@@ -45,10 +44,9 @@ pub(crate) async fn taken_again(daemon: &Daemon, deed: &Deed) -> Value {
     }
 }
 
-/// Whether an answer is a success, or reports a store that takes no writes. While reads fail too, any fault of the daemon
-/// counts as that.
+/// Whether an answer is a success, or reports a store that takes no writes.
 pub(crate) fn is_clean(reply: &Reply) -> bool {
-    matches!(reply.status, 200 | 503) || (reply.status == 500 && !Promise::ReadsGoOn.holds())
+    matches!(reply.status, 200 | 503)
 }
 
 /// Compares what was answered for one body at two times, if both were successes.
@@ -64,7 +62,7 @@ fn same(first: Option<&Value>, second: &Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f4_each_call_of_an_activity_fails() {
-    let mut scenario = Scenario::begin("f4 failing calls", 1, 4).of(&[Promise::Recovers, Promise::ReadsGoOn]);
+    let mut scenario = Scenario::begin("f4 failing calls", 1, 4);
     let (mut failures, mut refused) = (0, 0);
     let layer = Layer::new();
     let folder = tempfile::tempdir().expect("a folder");
@@ -88,9 +86,7 @@ async fn f4_each_call_of_an_activity_fails() {
                 assert!(is_clean(&reply), "neither a success nor a clean error{reply}");
                 let first = (reply.status == 200).then(|| reply.activity_in("COMPLETED"));
                 refused += usize::from(first.is_none());
-                if Promise::Recovers.holds() {
-                    same(first.as_ref(), &taken_again(&daemon, &deed).await);
-                }
+                same(first.as_ref(), &taken_again(&daemon, &deed).await);
                 if reached {
                     failures += 1;
                     daemon.restart().await;
@@ -111,7 +107,7 @@ async fn f4_each_call_of_an_activity_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f4_each_call_of_a_start_fails() {
-    let mut scenario = Scenario::begin("f4 failing calls at the start", 1, 4).of(&[Promise::OneMessage]);
+    let mut scenario = Scenario::begin("f4 failing calls at the start", 1, 4);
     let (mut failures, mut refused) = (0, 0);
     for round in 0..scenario.rounds() {
         let fault = FAULTS[round % FAULTS.len()];
@@ -131,11 +127,7 @@ async fn f4_each_call_of_a_start_fails() {
             if let Err(ended) = &started {
                 refused += 1;
                 assert!(ended.status.code().is_some(), "ended by a signal: {}", ended.complaint);
-                assert!(
-                    !Promise::OneMessage.holds() || !ended.complaint.contains("panicked at"),
-                    "{}",
-                    ended.complaint
-                );
+                assert!(!ended.complaint.contains("panicked at"), "{}", ended.complaint);
             }
             daemon.restart().await;
             daemon.root(0).ask("whoami", json!({})).await;
@@ -156,10 +148,7 @@ async fn f4_calls_fail_under_load() {
     // Calls of one activity and the next few.
     const CALLS: usize = 24;
     const ROUNDS: usize = 10;
-    let mut scenario = Scenario::begin("f4 failing calls under load", 20, 1000).of(&[Promise::Recovers]);
-    if !Promise::Recovers.holds() {
-        return;
-    }
+    let mut scenario = Scenario::begin("f4 failing calls under load", 20, 1000);
     let (mut acknowledged, mut recovered) = (0, Longest::default());
     for first in (0..scenario.rounds()).step_by(ROUNDS) {
         let layer = Layer::new();

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::calls::daemon_under;
 use crate::layer::Layer;
-use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -39,7 +38,7 @@ async fn submitted(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f10_the_clock_jumps() {
-    let mut scenario = Scenario::begin("f10 clock jumps", 24, 500).of(&[Promise::ExpiryIsFinal]);
+    let mut scenario = Scenario::begin("f10 clock jumps", 24, 500);
     let layer = Layer::new();
     let folder = tempfile::tempdir().expect("a folder");
     let mut daemon = daemon_under(&scenario, &layer, folder.path()).await;
@@ -82,14 +81,9 @@ async fn f10_the_clock_jumps() {
         if leased && refused(&root.with_key(&key).query("whoami", json!({})).await) {
             expired.push((round, key));
         }
-        if Promise::ExpiryIsFinal.holds() {
-            for (number, key) in expired.iter().rev().take(20) {
-                let reply = root.with_key(key).query("whoami", json!({})).await;
-                assert!(
-                    refused(&reply),
-                    "the key of step {number} was refused once and is accepted now{reply}"
-                );
-            }
+        for (number, key) in expired.iter().rev().take(20) {
+            let reply = root.with_key(key).query("whoami", json!({})).await;
+            assert!(refused(&reply), "the key of step {number} was refused once and is accepted now{reply}");
         }
         submitted(&root, newest, round, &requests::sign(&address, &format!("{round}")), SIGN).await;
         let in_child = |voter: usize| Caller::new(daemon.http(), &organization, voters[voter].clone());

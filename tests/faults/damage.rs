@@ -13,7 +13,6 @@ use quorate_tests::requests;
 use serde_json::{Value, json};
 
 use crate::deeds::{Deed, KINDS, Stage};
-use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 /// Exit codes of a daemon that does not start: see README.
@@ -90,7 +89,7 @@ pub(crate) fn unclear(ended: &Ended) -> Option<String> {
         Some(format!("ended with {}", ended.status))
     } else if lines.len() != 1 {
         Some(format!("{} messages", lines.len()))
-    } else if Promise::OneMessage.holds() && ended.complaint.contains("panicked at") {
+    } else if ended.complaint.contains("panicked at") {
         Some("prints a panic".to_owned())
     } else {
         None
@@ -177,21 +176,19 @@ fn choose<'a>(all: &'a [PathBuf], round: usize, choices: &mut Choices) -> &'a Pa
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f7_damaged_files() {
-    let mut scenario =
-        Scenario::begin("f7 damages", 16, 10_000).of(&[Promise::NoticesLoss, Promise::OneMessage]);
+    let mut scenario = Scenario::begin("f7 damages", 16, 10_000);
     let folder = tempfile::tempdir().expect("a folder");
     let original = folder.path().join("original");
     let options = scenario.engine().options(1, 1);
     let mut daemon = Daemon::start_on(options.clone(), &original).await;
     let kept = Kept::fill(&daemon, 35).await;
     daemon.kill();
-    let in_scope = |file: &PathBuf| Promise::NoticesLoss.holds() || !file.starts_with("store");
     // The memory of dev mode is no part of what is promised.
     let is_data = |file: &PathBuf| {
         let length = fs::metadata(original.join(file)).map_or(0, |metadata| metadata.len());
         length > 0 && !file.ends_with("dev.json")
     };
-    let all: Vec<PathBuf> = files(&original).into_iter().filter(in_scope).filter(is_data).collect();
+    let all: Vec<PathBuf> = files(&original).into_iter().filter(is_data).collect();
     assert!(!all.is_empty(), "no file to damage");
     let (mut refused, mut served, mut silent) = (0, 0, Vec::new());
     let begun = Instant::now();

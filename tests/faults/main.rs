@@ -28,7 +28,6 @@ mod kills;
 mod layer;
 mod points;
 mod power;
-mod promises;
 mod recorder;
 mod rollback;
 mod scenario;

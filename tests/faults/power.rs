@@ -6,27 +6,28 @@ use quorate_tests::disk::Disk;
 use quorate_tests::load::{Load, Mix, Unavailable};
 
 use crate::recorder::Recorder;
-use crate::scenario::{Longest, Scenario, variable};
+use crate::scenario::{Longest, Scenario, is_long, variable};
 
-/// Sizes of bodies, and how many of each are acknowledged before the last cut.
+/// Sizes of bodies, and how many of each are acknowledged before the last cut in the long form.
 const BODIES: [(usize, u32); 5] = [(1_000, 20), (12_000, 20), (60_000, 15), (300_000, 10), (4_000_000, 3)];
 
 fn mix(size: usize) -> Mix {
     Mix { bodies: vec![size], unavailable: Unavailable::Repeats, ..Mix::default() }
 }
 
-/// The sizes in the variable `BODIES`, or all.
+/// The sizes in the variable `BODIES`, or all. In the short form one body of each is acknowledged.
 fn sizes() -> impl Iterator<Item = (usize, u32)> {
     let chosen = variable::<String>("BODIES");
     let is_chosen = move |size: usize| {
         chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|one| one == size.to_string()))
     };
-    BODIES.into_iter().filter(move |(size, _)| is_chosen(*size))
+    let chosen = BODIES.into_iter().filter(move |(size, _)| is_chosen(*size));
+    chosen.map(|(size, count)| (size, if is_long() { count } else { 1 }))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f3_recorded_power_cuts() {
-    let mut scenario = Scenario::begin("f3 recorded power cuts", 2, 50);
+    let mut scenario = Scenario::begin("f3 recorded power cuts", 1, 50);
     let (mut images, mut due, mut opened) = (0, 0, Longest::default());
     for (size, count) in sizes() {
         let bytes = if size > 1_000_000 { 2 << 30 } else { 512 << 20 };

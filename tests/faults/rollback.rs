@@ -6,7 +6,6 @@ use quorate_tests::requests;
 
 use crate::damage::{Kept, copy, unclear};
 use crate::engine::{Engine, Rows};
-use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 type Row = (Vec<u8>, Vec<u8>);
@@ -68,8 +67,7 @@ async fn is_noticed(engine: Engine, data: &std::path::Path) -> Result<(), String
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f8_records_put_back() {
-    let mut scenario =
-        Scenario::begin("f8 records put back", 4, 200).of(&[Promise::NoticesRecords, Promise::NoticesLoss]);
+    let mut scenario = Scenario::begin("f8 records put back", 4, 200);
     let engine = scenario.engine();
     let folder = tempfile::tempdir().expect("a folder");
     let original = folder.path().join("original");
@@ -90,15 +88,17 @@ async fn f8_records_put_back() {
     requests::make_wallet(&daemon.root(0), "one more").await;
     daemon.kill();
     let mut missed = Vec::new();
-    // The value of another key is noticed by its associated data.
-    let first_kind = if Promise::NoticesRecords.holds() { 0 } else { 3 };
     let mut tampered = 0;
     for round in 0..scenario.rounds() {
         let data = folder.path().join("tampered");
         copy(&original, &data);
-        let kind = first_kind + round % (4 - first_kind);
-        let what =
-            tamper(kind, engine.rows(&data).as_ref(), &organization, &before, &mut scenario.choices(round));
+        let what = tamper(
+            round % 4,
+            engine.rows(&data).as_ref(),
+            &organization,
+            &before,
+            &mut scenario.choices(round),
+        );
         scenario.step(format!("round {round}: {what}"));
         if let Err(why) = is_noticed(engine, &data).await {
             missed.push(format!("round {round}: {what}: {why}"));
@@ -106,17 +106,15 @@ async fn f8_records_put_back() {
         tampered += 1;
         std::fs::remove_dir_all(&data).expect("the copy");
     }
-    if Promise::NoticesLoss.holds() {
-        scenario.step("the store folder as a whole");
-        let data = folder.path().join("older store");
-        copy(&original, &data);
-        std::fs::remove_dir_all(engine.folder(&data)).expect("a store");
-        copy(&engine.folder(&older), &engine.folder(&data));
-        if let Err(why) = is_noticed(engine, &data).await {
-            missed.push(format!("an older copy of the store: {why}"));
-        }
-        tampered += 1;
+    scenario.step("the store folder as a whole");
+    let data = folder.path().join("older store");
+    copy(&original, &data);
+    std::fs::remove_dir_all(engine.folder(&data)).expect("a store");
+    copy(&engine.folder(&older), &engine.folder(&data));
+    if let Err(why) = is_noticed(engine, &data).await {
+        missed.push(format!("an older copy of the store: {why}"));
     }
+    tampered += 1;
     assert!(missed.is_empty(), "{} of {tampered} not noticed:\n{}", missed.len(), missed.join("\n"));
     scenario.close(format!("{tampered} changes by someone with the disk, all noticed"));
 }

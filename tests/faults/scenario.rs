@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use quorate_tests::choices::Choices;
 
 use crate::engine::Engine;
-use crate::promises::Promise;
 
 /// A run of a scenario. When it panics, the command that repeats it is printed.
 pub(crate) struct Scenario {
@@ -16,28 +15,20 @@ pub(crate) struct Scenario {
     engine: Engine,
     begun: Instant,
     step: String,
-    promises: &'static [Promise],
 }
 
 impl Scenario {
     /// Begins a scenario with these numbers of rounds in the short and in the long form.
     pub(crate) fn begin(name: &'static str, short: usize, long: usize) -> Self {
-        let is_long = variable::<String>("FAULTS").is_some_and(|form| form == "full");
+        let rounds = if is_long() { long } else { short };
         Self {
             name,
-            rounds: variable("ROUNDS").unwrap_or(if is_long { long } else { short }),
+            rounds: variable("ROUNDS").unwrap_or(rounds),
             seed: variable("SEED").unwrap_or(1),
             engine: variable("ENGINE").unwrap_or_default(),
             begun: Instant::now(),
             step: String::new(),
-            promises: &[],
         }
-    }
-
-    /// Names the promises that the closing line must not claim as long as they are not asserted.
-    pub(crate) const fn of(mut self, promises: &'static [Promise]) -> Self {
-        self.promises = promises;
-        self
     }
 
     /// How many rounds to run.
@@ -64,9 +55,7 @@ impl Scenario {
     /// Prints the closing line.
     pub(crate) fn close(self, figures: impl Display) {
         let seconds = self.begun.elapsed().as_secs_f32();
-        let open: Vec<&Promise> = self.promises.iter().filter(|promise| !promise.holds()).collect();
-        let open = if open.is_empty() { String::new() } else { format!("; NOT ASSERTED: {open:?}") };
-        eprintln!("{} on {}: {figures}; {seconds:.1} s{open}", self.name, self.engine.name());
+        eprintln!("{} on {}: {figures}; {seconds:.1} s", self.name, self.engine.name());
     }
 }
 
@@ -81,6 +70,11 @@ impl Drop for Scenario {
             );
         }
     }
+}
+
+/// Whether scenarios run in their long form.
+pub(crate) fn is_long() -> bool {
+    variable::<String>("FAULTS").is_some_and(|form| form == "full")
 }
 
 /// The value of a variable of the environment.

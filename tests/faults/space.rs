@@ -12,7 +12,6 @@ use quorate_tests::requests;
 use serde_json::{Value, json};
 
 use crate::calls::{RECOVERY, is_clean};
-use crate::promises::Promise;
 use crate::scenario::{Longest, Scenario};
 
 /// Size of a file system that is soon full.
@@ -27,14 +26,14 @@ fn or_skip(disk: Result<Disk, String>) -> Option<Disk> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f6_ext4_runs_full() {
-    let scenario = Scenario::begin("f6 full ext4", 2, 50).of(&[Promise::Recovers, Promise::ReadsGoOn]);
+    let scenario = Scenario::begin("f6 full ext4", 2, 50);
     let Some(disk) = or_skip(Disk::of_size(SMALL)) else { return };
     fill_and_free(scenario, disk).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f6_tmpfs_runs_full() {
-    let scenario = Scenario::begin("f6 full tmpfs", 2, 50).of(&[Promise::Recovers, Promise::ReadsGoOn]);
+    let scenario = Scenario::begin("f6 full tmpfs", 2, 50);
     let Some(disk) = or_skip(Disk::of_memory(SMALL)) else { return };
     fill_and_free(scenario, disk).await;
 }
@@ -46,10 +45,8 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
     for first in (0..scenario.rounds()).step_by(ROUNDS) {
         let data = disk.root().join(format!("data-{first}"));
         let mut daemon = Daemon::start_on(scenario.engine().options(1, 1), &data).await;
-        let recovers = Promise::Recovers.holds();
-        let unavailable = if recovers { Unavailable::Repeats } else { Unavailable::Ends };
-        let mut load =
-            Load::prepare_mix(&daemon, Mix { unavailable, deletions: true, ..Mix::default() }).await;
+        let mix = Mix { unavailable: Unavailable::Repeats, deletions: true, ..Mix::default() };
+        let mut load = Load::prepare_mix(&daemon, mix).await;
         let kept = daemon.root(0).completed(requests::CREATE_WALLET, &requests::wallet("kept")).await;
         for round in first..scenario.rounds().min(first + ROUNDS) {
             scenario.step(format!("round {round}"));
@@ -57,39 +54,27 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
             running.until_acknowledged(5).await;
             disk.fill();
             refused += refusals(&daemon, &kept["id"]).await;
-            if recovers {
-                reports(&daemon, &[json!("full"), json!("recovering")]).await;
-            }
+            reports(&daemon, &[json!("full"), json!("recovering")]).await;
             disk.free();
-            if recovers {
-                let begun = Instant::now();
-                running.acknowledged_anew(RECOVERY).await;
-                recovered.take(begun.elapsed());
-                reports(&daemon, &[Value::Null]).await;
-                running.stop();
-                running.join().await;
-                load.examine(&daemon).await;
-                // What a restart would take back was never durable.
-                daemon.restart().await;
-            } else {
-                daemon.kill();
-                running.join().await;
-                daemon.restart().await;
-            }
+            let begun = Instant::now();
+            running.acknowledged_anew(RECOVERY).await;
+            recovered.take(begun.elapsed());
+            reports(&daemon, &[Value::Null]).await;
+            running.stop();
+            running.join().await;
+            load.examine(&daemon).await;
+            // What a restart would take back was never durable.
+            daemon.restart().await;
             load.examine(&daemon).await;
         }
         acknowledged += load.acknowledged();
         drop(daemon);
         std::fs::remove_dir_all(&data).expect("the data of a daemon that is gone");
     }
-    let rounds = scenario.rounds();
-    let again = if Promise::Recovers.holds() {
-        format!("writes taken again after {} ms or less", recovered.millis())
-    } else {
-        "restarted after each round".to_owned()
-    };
+    let (rounds, recovered) = (scenario.rounds(), recovered.millis());
     scenario.close(format!(
-        "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {refused} refused meanwhile, {again}"
+        "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {refused} refused meanwhile, writes taken again \
+         after {recovered} ms or less"
     ));
 }
 
@@ -125,13 +110,11 @@ async fn refusals(daemon: &Daemon, kept: &Value) -> usize {
         } else {
             refused += 1;
         }
-        if Promise::ReadsGoOn.holds() {
-            root.ask("whoami", json!({})).await;
-            root.activity(kept).await;
-            root.ask("list_wallets", json!({})).await;
-            root.ask("list_activities", json!({})).await;
-            root.ask("list_private_keys", json!({})).await;
-        }
+        root.ask("whoami", json!({})).await;
+        root.activity(kept).await;
+        root.ask("list_wallets", json!({})).await;
+        root.ask("list_activities", json!({})).await;
+        root.ask("list_private_keys", json!({})).await;
         tokio::time::sleep(GLANCE).await;
     }
     refused

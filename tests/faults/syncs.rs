@@ -16,7 +16,6 @@ use tokio::task::JoinSet;
 use crate::calls::{daemon_under, is_clean, send, taken_again};
 use crate::deeds::{KINDS, Stage};
 use crate::layer::{Calls, Fault, Layer};
-use crate::promises::Promise;
 use crate::scenario::Scenario;
 
 /// How long a sync takes.
@@ -26,11 +25,7 @@ const LOOK: Duration = Duration::from_millis(700);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f5_a_sync_fails_once() {
-    let mut scenario = Scenario::begin("f5 failed syncs", KINDS.len(), 200).of(&[
-        Promise::Recovers,
-        Promise::ReadsGoOn,
-        Promise::ShowsOnlyDurable,
-    ]);
+    let mut scenario = Scenario::begin("f5 failed syncs", KINDS.len(), 200);
     let layer = Layer::new();
     let folder = tempfile::tempdir().expect("a folder");
     // Only syncs of the store: the guard file is synced in the background.
@@ -59,16 +54,14 @@ async fn f5_a_sync_fails_once() {
             // It may be acknowledged all the same, since the store syncs besides for purposes of its own.
             let acknowledged = (reply.status == 200).then(|| reply.activity_in("COMPLETED"));
             // The same bytes at once: an answer may say no, or rest on what is durable.
-            let asserted = reply.status == 200 || Promise::ShowsOnlyDurable.holds();
             let again = send(&daemon, &deed).await;
-            let shown = (again.status == 200 && asserted).then(|| again.activity_in("COMPLETED"));
-            let recovers = Promise::Recovers.holds();
-            let recovered = if recovers { Some(taken_again(&daemon, &deed).await) } else { None };
+            let shown = (again.status == 200).then(|| again.activity_in("COMPLETED"));
+            let recovered = taken_again(&daemon, &deed).await;
             layer.heal();
             layer.lose_on_failed_sync(false);
             daemon.restart().await;
             let after = send(&daemon, &deed).await.activity_in("COMPLETED");
-            for shown in acknowledged.iter().chain(&shown).chain(&recovered) {
+            for shown in acknowledged.iter().chain(&shown).chain([&recovered]) {
                 let members = |activity: &Value| (activity["id"].clone(), activity["result"].clone());
                 assert_eq!(members(shown), members(&after), "shown, then lost");
             }
@@ -156,7 +149,7 @@ async fn f5_a_sync_in_the_background_takes_the_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f5_a_slow_sync_shows_nothing() {
-    let mut scenario = Scenario::begin("f5 slow syncs", 1, 10).of(&[Promise::ShowsOnlyDurable]);
+    let mut scenario = Scenario::begin("f5 slow syncs", 1, 10);
     for round in 0..scenario.rounds() {
         scenario.step(format!("slow sync {round}"));
         let layer = Layer::new();
@@ -227,9 +220,7 @@ async fn f5_a_slow_sync_shows_nothing() {
             .filter(|(_, shown)| shown.load(Ordering::SeqCst))
             .map(|(name, _)| name)
             .collect();
-        if Promise::ShowsOnlyDurable.holds() {
-            assert!(early.is_empty(), "shown before it was durable, by: {early:?}");
-        }
+        assert!(early.is_empty(), "shown before it was durable, by: {early:?}");
         layer.delay_syncs(Duration::ZERO);
         daemon.restart().await;
         send(&daemon, &deed).await.activity_in("COMPLETED");

@@ -57,8 +57,6 @@ pub enum Unavailable {
     /// Fails: the store takes writes as long as the daemon lives.
     #[default]
     Fails,
-    /// Ends, also at any other error of the daemon.
-    Ends,
     /// Sends the same body again until it is taken.
     Repeats,
 }
@@ -455,7 +453,6 @@ impl Writer {
         loop {
             let reply = self.caller.try_send(path, body).await.ok()?;
             match self.unavailable {
-                Unavailable::Ends if reply.status >= 500 => return None,
                 Unavailable::Repeats if reply.status == 503 => {
                     if self.stop.load(Ordering::Relaxed) {
                         return None;
