@@ -61,7 +61,7 @@ impl Console {
         }
         let result = self.turns.read(cancellation, |world| {
             let answer = self.answer_from(world, &parts, &query);
-            answer.map(|body| body.map(Answer::ok)).map_err(|refusal| refusal.fault())
+            answer.map(|body| body.map(Answer::ok))
         });
         match result {
             Ok(answer) => answer.unwrap_or_else(Answer::not_found),

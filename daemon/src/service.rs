@@ -210,13 +210,19 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     fail_points::reach("start.vault");
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
     let barrier = Barrier::new(store, vault);
-    if fresh || guard::has_mark(&barrier)? || !upgrade::is_needed(&folder.join(STORE), &barrier)? {
+    if fresh || guard::has_mark(&barrier)? {
         return Ok(barrier);
     }
-    let vault = Vault::open(folder, &data.key)?;
-    upgrade::rewrite(&folder.join(STORE), barrier, vault, data.reserve)?;
-    let store = Arc::new(Embedded::open_again(&folder.join(STORE), data.reserve)?);
-    Ok(Barrier::new(store, Vault::open(folder, &data.key)?))
+    let barrier = if upgrade::is_needed(&folder.join(STORE), &barrier)? {
+        let vault = Vault::open(folder, &data.key)?;
+        upgrade::rewrite(&folder.join(STORE), barrier, vault, data.reserve)?;
+        let store = Arc::new(Embedded::open_again(&folder.join(STORE), data.reserve)?);
+        Barrier::new(store, Vault::open(folder, &data.key)?)
+    } else {
+        barrier
+    };
+    upgrade::seal_contents(&barrier)?;
+    Ok(barrier)
 }
 
 /// Creates the data folder for its owner only.

@@ -1,5 +1,6 @@
-//! Rewrites stores of version 0.1, which hold values of up to 48 KiB: sled puts nodes with several of those into files of
-//! their own, which it never syncs. All records are copied to a new store that takes the place of the old one.
+//! Brings stores of version 0.1 up to date. Heads of organizations are sealed with digests. A store that holds values of up
+//! to 48 KiB is rewritten: sled puts nodes with several of those into files of their own, which it never syncs. All records
+//! are copied to a new store that takes the place of the old one.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quorate_core::model::change::Write;
+use quorate_core::model::layout;
+use quorate_core::records;
 use quorate_core::refusal::Corrupt;
 use quorate_core::world::{Page, Records};
 
@@ -17,6 +20,8 @@ use crate::vault::Vault;
 
 /// How many rows are copied at once, and become durable together.
 const CHUNK: usize = 1024;
+/// How many heads of organizations are sealed at once, and become durable together.
+const ORGANIZATIONS: usize = 16;
 
 /// A store of an earlier version cannot be rewritten.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +111,30 @@ pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Resul
     fs::remove_dir_all(&old_folder)?;
     tracing::info!(records = copied, "the store is rewritten");
     Ok(())
+}
+
+/// Seals the heads of all organizations with digests over their records, which version 0.1 did not have. An organization
+/// that cannot be read is left as it is, and not served.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub fn seal_contents(barrier: &Barrier) -> Result<(), UpgradeError> {
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(layout::ORGANIZATIONS, ORGANIZATIONS) };
+        let heads = barrier.store().keys(page)?;
+        let Some(last) = heads.last() else { return Ok(()) };
+        after = Some(last.clone());
+        let mut writes = Vec::new();
+        for id in heads.iter().filter_map(|key| layout::organization_id(key)) {
+            match records::seal_contents(barrier, id) {
+                Ok(mut of_one) => writes.append(&mut of_one),
+                Err(error) => tracing::error!(%id, cause = %error, "an organization cannot be read"),
+            }
+        }
+        let writes = barrier.seal(writes)?;
+        barrier.store().commit(&Group::of(Batch { writes, ..Batch::default() }))?;
+    }
 }
 
 /// Reads all rows in order.

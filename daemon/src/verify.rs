@@ -1,6 +1,8 @@
-//! Checks a store as a whole: every record opens, and each organization is what its head was sealed with.
+//! Checks a store as a whole: every record opens, each organization is what its head was sealed with, and each activity has
+//! the index entry of its status.
 
 use quorate_common::ids::OrganizationId;
+use quorate_core::consistency;
 use quorate_core::model::layout;
 use quorate_core::records;
 use quorate_core::refusal::Corrupt;
@@ -47,7 +49,10 @@ impl Report {
         // Versions are plain, and compared with the heads. Parts are read with their records.
         if key.first() != Some(&layout::VERSIONS) && !is_part(key) {
             match barrier.read(key) {
-                Ok(Some(_)) => {}
+                Ok(Some(value)) => match consistency::problem(barrier, key, &value) {
+                    Ok(problem) => self.problems.extend(problem),
+                    Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
+                },
                 Ok(None) => self.problems.push(format!("record {}: vanished", name(key))),
                 Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
             }
@@ -58,6 +63,10 @@ impl Report {
             self.organizations = self.organizations.saturating_add(1);
             if let Err(error) = organization(barrier, id) {
                 self.problems.push(format!("organization {id}: {error}"));
+                if let Ok(Some(activity)) = consistency::surplus(barrier, id) {
+                    let text = "it waits for votes, and did not when its organization was changed last";
+                    self.problems.push(format!("activity {activity} of organization {id}: {text}"));
+                }
             }
         }
     }

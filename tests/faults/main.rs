@@ -21,6 +21,7 @@
 
 mod calls;
 mod clock;
+mod consent;
 mod damage;
 mod deeds;
 mod engine;

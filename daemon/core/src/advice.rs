@@ -39,7 +39,7 @@ pub fn explained(
     now: Millis,
 ) -> Result<Simulation, Refusal> {
     let organization = world.organization(id)?.ok_or(Missing::Organization)?;
-    let record = operator::found(world, id, reference, now)?;
+    let record = operator::found(world, &organization, reference, now)?;
     let view = View::new(world, &organization, record.proposer, None, now);
     let ruled = Ruled::again(&record, view)?;
     let (entry, facts) = (ruled.entry(), ruled.facts());

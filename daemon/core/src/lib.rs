@@ -10,6 +10,7 @@ pub mod budget;
 pub mod bundles;
 pub mod catalog;
 pub mod consensus;
+pub mod consistency;
 pub mod cx;
 pub mod founding;
 pub mod interfaces;

@@ -236,7 +236,7 @@ pub fn activities(
     let mut activities: Vec<ActivityRow> = Vec::with_capacity(found.len());
     let mut bytes = 0_usize;
     for id in found {
-        let record = records::activity(world.records(), organization, id)?;
+        let record = records::activity(world, &snapshot, id)?;
         // One that was there a moment ago may be gone, or have another status.
         let Some(record) = record.filter(|record| filter.takes(record)) else { continue };
         bytes = bytes.saturating_add(record.votes.iter().map(|vote| vote.message.len()).sum());
@@ -288,7 +288,7 @@ pub fn review(
     now: Millis,
 ) -> Result<ReviewRecord, Refusal> {
     let snapshot = the_organization(world, organization)?;
-    let record = found(world, organization, reference, now)?;
+    let record = found(world, &snapshot, reference, now)?;
     let row = row(world, &record, &snapshot, now)?;
     let grounds = row.waiting.is_some().then(|| grounds(world, &record, now)).transpose()?;
     Ok(ReviewRecord { row, organization: detail(&snapshot), grounds })
@@ -316,16 +316,16 @@ fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Gr
 /// The activity of an organization by its id or fingerprint.
 pub(crate) fn found(
     world: &dyn World,
-    organization: OrganizationId,
+    organization: &Organization,
     reference: &str,
     now: Millis,
 ) -> Result<ActivityRecord, Refusal> {
     let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
-        (Ok(id), _) => records::activity(world.records(), organization, id)?,
-        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world.records(), &fingerprint, now)?,
+        (Ok(id), _) => records::activity(world, organization, id)?,
+        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world, organization, &fingerprint, now)?,
         _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
     };
-    found.filter(|record| record.organization == organization).ok_or(Refusal::Missing(Missing::Activity))
+    found.ok_or(Refusal::Missing(Missing::Activity))
 }
 
 fn the_organization(world: &dyn World, id: OrganizationId) -> Result<std::sync::Arc<Organization>, Refusal> {

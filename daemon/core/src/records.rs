@@ -1,22 +1,29 @@
 //! Typed reads of records that belong to no snapshot.
 
+use std::sync::Arc;
+
+use quorate_common::activity::Status;
 use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
+use crate::model::change::Write;
 use crate::model::layout::{self, Entity, Key};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, Secret,
-    SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, RecordDigest,
+    Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
+    WebhookEndpoint,
 };
 use crate::refusal::Corrupt;
-use crate::world::{Page, Records};
+use crate::world::{Page, Records, World};
 
 /// How many records of a snapshot are read at once.
 const CHUNK: usize = 256;
+/// How often an activity is read again that has moved on since.
+const LOOKS: usize = 4;
 
 /// The head of an organization, also of one that was deleted.
 pub fn head(records: &dyn Records, id: OrganizationId) -> Result<Option<Head>, Corrupt> {
@@ -24,7 +31,18 @@ pub fn head(records: &dyn Records, id: OrganizationId) -> Result<Option<Head>, C
 }
 
 /// Reads an organization with all that its snapshot holds, unless it was deleted.
+///
+/// # Errors
+/// [`Corrupt::Altered`] if it is not what its head was sealed with.
 pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
+    let Some(organization) = unverified(records, id)? else { return Ok(None) };
+    let sealed = organization.head.contents;
+    let unchanged = sealed.is_none_or(|sealed| sealed == organization.contents.digest());
+    if unchanged { Ok(Some(organization)) } else { Err(Corrupt::Altered(id)) }
+}
+
+/// Reads an organization without comparing it with what its head was sealed with.
+pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
     let Some(head) = head(records, id)?.filter(|head| head.deleted.is_none()) else { return Ok(None) };
     let mut organization = Organization::empty(head);
     let prefix = layout::entities(id);
@@ -33,7 +51,7 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
         let page = Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) };
         let rows = records.page(page)?;
         for (key, bytes) in &rows {
-            organization.contents.put(key, bytes);
+            organization.contents.put(key, RecordDigest::of(bytes));
             match layout::entity_class(key) {
                 Some(b'u') => organization.put_user(User::decode(bytes)?),
                 Some(b'w') => shelve::<Wallet>(&mut organization, bytes)?,
@@ -49,12 +67,58 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
             }
         }
         if rows.len() < CHUNK {
-            let sealed = organization.head.contents;
-            let unchanged = sealed.is_none_or(|sealed| sealed == organization.contents.digest());
-            return if unchanged { Ok(Some(organization)) } else { Err(Corrupt::Altered(id)) };
+            break;
         }
         after = rows.into_iter().next_back().map(|(key, _)| key);
     }
+    read_waiting(records, &mut organization)?;
+    Ok(Some(organization))
+}
+
+/// Reads the digests of the activities that wait for votes from their index entries. Version 0.1 wrote none there: those
+/// are computed from the records.
+fn read_waiting(records: &dyn Records, organization: &mut Organization) -> Result<(), Corrupt> {
+    let id = organization.id();
+    let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
+    let mut after: Option<Key> = None;
+    loop {
+        let rows = records.page(Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) })?;
+        for (key, entry) in &rows {
+            let activity = layout::activity_id(key).ok_or(Corrupt::Record("index entry"))?;
+            let place = layout::activity(id, activity);
+            let digest = match RecordDigest::of_entry(entry) {
+                Some(digest) => digest,
+                None if entry.is_empty() => {
+                    RecordDigest::of(&records.read(&place)?.ok_or(Corrupt::Altered(id))?)
+                }
+                None => return Err(Corrupt::Record("index entry")),
+            };
+            organization.contents.put(&place, digest);
+        }
+        if rows.len() < CHUNK {
+            return Ok(());
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
+    }
+}
+
+/// Returns what seals the head of an organization of version 0.1 with a digest: the head, and the index entries of the
+/// activities that wait. Nothing where there is a digest.
+///
+/// # Errors
+/// When a record of the organization cannot be read.
+pub fn seal_contents(records: &dyn Records, id: OrganizationId) -> Result<Vec<Write>, Corrupt> {
+    let organization = organization(records, id)?.filter(|organization| organization.head.contents.is_none());
+    let Some(Organization { mut head, contents, .. }) = organization else { return Ok(Vec::new()) };
+    head.contents = Some(contents.digest());
+    let mut writes = vec![Write::put(layout::organization(id), &head)?];
+    let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
+    for entry in records.keys(Page::first(&prefix, usize::MAX))? {
+        let activity = layout::activity_id(&entry).ok_or(Corrupt::Record("index entry"))?;
+        let digest = contents.get(&layout::activity(id, activity)).ok_or(Corrupt::Altered(id))?;
+        writes.push(Write::mark(entry, digest.as_bytes()));
+    }
+    Ok(writes)
 }
 
 fn shelve<T: Shelved>(organization: &mut Organization, bytes: &[u8]) -> Result<(), Corrupt> {
@@ -72,14 +136,36 @@ pub fn interface_text(
     bytes.map(|bytes| InterfaceText::decode(&bytes)).transpose()
 }
 
-/// The activity of this id in this organization.
+/// The activity of this id in an organization. That it waits for votes, and with which, is what the head of the
+/// organization is sealed with.
+///
+/// # Errors
+/// [`Corrupt::Altered`] if its record is not the one that the snapshot has. The activity may also have moved on since the
+/// snapshot was read: then a newer one decides, and [`Corrupt::Outdated`] says that there is none yet.
 pub fn activity(
-    records: &dyn Records,
-    organization: OrganizationId,
+    world: &dyn World,
+    organization: &Organization,
     id: ActivityId,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
-    let bytes = records.read(&layout::activity(organization, id))?;
-    bytes.map(|bytes| ActivityRecord::decode(&bytes)).transpose()
+    let key = layout::activity(organization.id(), id);
+    let mut newer: Option<Arc<Organization>> = None;
+    for _ in 0..LOOKS {
+        let snapshot = newer.as_deref().unwrap_or(organization);
+        let bytes = world.records().read(&key)?;
+        let record = bytes.as_deref().map(ActivityRecord::decode).transpose()?;
+        let waiting = record.as_ref().filter(|record| record.status == Status::ConsensusNeeded);
+        let digest = waiting.and(bytes.as_deref()).map(RecordDigest::of);
+        if digest == snapshot.contents.get(&key) {
+            return Ok(record);
+        }
+        let (id, version) = (snapshot.id(), snapshot.head.version);
+        newer = world.organization(id)?.filter(|newer| newer.head.version > version);
+        if newer.is_none() {
+            let is_current = world.version(id)? == version;
+            return Err(if is_current { Corrupt::Altered(id) } else { Corrupt::Outdated(id, version) });
+        }
+    }
+    Err(Corrupt::Outdated(organization.id(), organization.head.version))
 }
 
 /// What became of a body that was taken.
@@ -91,69 +177,102 @@ pub enum Taken {
     Denied,
 }
 
-/// What became of a body that bears this time, in whichever organization. Nothing for one that was never taken.
+/// What became of a body that names this organization and bears this time. Nothing for one that was never taken.
 pub fn taken_body(
-    records: &dyn Records,
+    world: &dyn World,
+    organization: &Organization,
     stamped: Millis,
     fingerprint: &Fingerprint,
 ) -> Result<Option<Taken>, Corrupt> {
-    let known = match records.read(&layout::body(stamped, fingerprint))? {
-        Some(place) => match activity_at(records, &place, fingerprint)? {
-            Some(known) => Some(known),
-            None => return Ok(Some(Taken::Denied)),
-        },
+    let known = match world.records().read(&layout::body(stamped, fingerprint))? {
+        Some(place) => {
+            if organization_at(&place)? != organization.id() {
+                return Err(Corrupt::Record("fingerprint"));
+            }
+            match activity_at(world, organization, &place, fingerprint)? {
+                Some(known) => Some(known),
+                None => return Ok(Some(Taken::Denied)),
+            }
+        }
         // Stores of earlier versions have each body by its fingerprint alone.
-        None => activity_that_waited(records, fingerprint)?,
+        None => activity_that_waited(world, organization, fingerprint)?,
     };
     Ok(known.map(|known| Taken::Activity(Box::new(known))))
 }
 
-/// The activity with this fingerprint, in whichever organization: one that waited for votes at any time, or one
-/// whose body is young enough to be taken now.
-pub fn activity_by_fingerprint(
+/// The organization that a body was about which names none.
+pub fn organization_of_body(
     records: &dyn Records,
+    stamped: Millis,
+    fingerprint: &Fingerprint,
+) -> Result<Option<OrganizationId>, Corrupt> {
+    let place = match records.read(&layout::body(stamped, fingerprint))? {
+        Some(place) => Some(place),
+        None => records.read(&layout::fingerprint(fingerprint))?,
+    };
+    place.map(|place| organization_at(&place)).transpose()
+}
+
+/// The activity with this fingerprint in an organization: one that waited for votes at any time, or one whose body is
+/// young enough to be taken now.
+pub fn activity_by_fingerprint(
+    world: &dyn World,
+    organization: &Organization,
     fingerprint: &Fingerprint,
     now: Millis,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
-    if let Some(waited) = activity_that_waited(records, fingerprint)? {
+    if let Some(waited) = activity_that_waited(world, organization, fingerprint)? {
         return Ok(Some(waited));
     }
     let span = |at: Millis| at / layout::BODY_SPAN;
     let spans = span(now.saturating_sub(BODY_AGE_MILLIS))..=span(now.saturating_add(BODY_AHEAD_MILLIS));
     for span in spans.rev() {
         let body = layout::body(span.saturating_mul(layout::BODY_SPAN), fingerprint);
-        if let Some(place) = records.read(&body)? {
-            return activity_at(records, &place, fingerprint);
+        if let Some(place) = world.records().read(&body)? {
+            return activity_at(world, organization, &place, fingerprint);
         }
     }
     Ok(None)
 }
 
 fn activity_that_waited(
-    records: &dyn Records,
+    world: &dyn World,
+    organization: &Organization,
     fingerprint: &Fingerprint,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
-    match records.read(&layout::fingerprint(fingerprint))? {
-        Some(place) => activity_at(records, &place, fingerprint),
+    match world.records().read(&layout::fingerprint(fingerprint))? {
+        Some(place) => activity_at(world, organization, &place, fingerprint),
         None => Ok(None),
     }
 }
 
-/// The activity at a place that [`activity_place`] made.
+/// The activity at a place that [`activity_place`] made, if that is in this organization.
 fn activity_at(
-    records: &dyn Records,
+    world: &dyn World,
+    organization: &Organization,
     place: &[u8],
     fingerprint: &Fingerprint,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
     let flaw = Corrupt::Record("fingerprint");
-    let (organization, id) = place.split_first_chunk::<16>().ok_or(flaw.clone())?;
-    let id: [u8; 16] = id.try_into().map_err(|_| flaw.clone())?;
-    let found = activity(records, OrganizationId::from_bytes(*organization), ActivityId::from_bytes(id))?;
+    if organization_at(place)? != organization.id() {
+        return Ok(None);
+    }
+    let id = layout::activity_id(place).ok_or(flaw.clone())?;
     // The record may be gone when it was a denied attempt that newer ones displaced.
-    match found {
+    match activity(world, organization, id)? {
         Some(record) if record.fingerprint == *fingerprint => Ok(Some(record)),
         Some(_) => Err(flaw),
         None => Ok(None),
+    }
+}
+
+/// The organization of a place that [`activity_place`] made.
+fn organization_at(place: &[u8]) -> Result<OrganizationId, Corrupt> {
+    let (organization, id) = place.split_first_chunk::<16>().ok_or(Corrupt::Record("fingerprint"))?;
+    if id.len() == 16 {
+        Ok(OrganizationId::from_bytes(*organization))
+    } else {
+        Err(Corrupt::Record("fingerprint"))
     }
 }
 

@@ -227,6 +227,9 @@ pub enum Corrupt {
     /// The records of an organization are not those that its head was sealed with: someone changed them on disk.
     #[error("the stored records of organization {0} were changed outside the service; run `quorated verify`")]
     Altered(OrganizationId),
+    /// An organization changed while it was read, since this version of it. The answer is to be computed again.
+    #[error("organization {0} changed after its version {1} was read")]
+    Outdated(OrganizationId, u64),
     /// A signature did not stand the check by the second implementation, and was withheld.
     #[error("a signature failed its check and was withheld")]
     Signature,

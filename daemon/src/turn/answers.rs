@@ -31,8 +31,7 @@ impl Turns {
         let _cancel = CancelOnDrop(cancellation.clone());
         for _ in 0..ATTEMPTS {
             let (turn, relied) = self.attempt(name, credentials, body, &cancellation).await;
-            log(turn.corrupt.as_ref());
-            if self.confirm(&relied)? {
+            if self.stands(&relied, turn.corrupt.as_ref())? {
                 return self.told(turn.answer);
             }
         }
@@ -106,14 +105,18 @@ impl Turns {
     pub fn read<T>(
         &self,
         cancellation: &Cancellation,
-        answer: impl Fn(&dyn World) -> Result<T, Fault>,
+        answer: impl Fn(&dyn World) -> Result<T, Refusal>,
     ) -> Result<T, Fault> {
         for _ in 0..ATTEMPTS {
             let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
             let world = Relying::on(&self.shared, budget);
             let answer = answer(&world);
-            if self.confirm(&world.relied())? {
-                return answer;
+            let corrupt = match &answer {
+                Err(Refusal::Corrupt(corrupt)) => Some(corrupt),
+                _ => None,
+            };
+            if self.stands(&world.relied(), corrupt)? {
+                return answer.map_err(|refusal| refusal.fault());
             }
         }
         Err(unavailable())
@@ -127,9 +130,30 @@ impl Turns {
         answer
     }
 
+    /// Whether an answer is given: it is computed again if what it relied on has changed. A fault of the daemon that it met
+    /// is logged then, and an organization whose records were altered is served no longer.
+    pub(super) fn stands(
+        &self,
+        relied: &[(OrganizationId, u64)],
+        corrupt: Option<&Corrupt>,
+    ) -> Result<bool, Fault> {
+        if let Some(Corrupt::Outdated(id, version)) = corrupt {
+            self.shared.snapshots.evict_outdated(*id, *version);
+            return Ok(false);
+        }
+        if !self.confirm(relied)? {
+            return Ok(false);
+        }
+        log(corrupt);
+        if let Some(Corrupt::Altered(id)) = corrupt {
+            self.shared.snapshots.stop(*id);
+        }
+        Ok(true)
+    }
+
     /// Whether the organizations that an answer relied on still have the versions that it saw. Those that have not are
     /// read from the store the next time.
-    pub(super) fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, Fault> {
+    fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, Fault> {
         let registers: Vec<_> = relied.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
         let current = self.shared.barrier.store().confirm(&registers);
         let current = current.map_err(|error| {

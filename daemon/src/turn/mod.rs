@@ -362,10 +362,9 @@ impl Turns {
                 self.commit(Commit::default()).await.map_err(refused)?;
                 continue;
             }
-            log(turn.corrupt.as_ref());
             fail_points::reach("turn.decided");
             let Some(commit) = turn.commit else {
-                if self.confirm(&world.relied())? {
+                if self.stands(&world.relied(), turn.corrupt.as_ref())? {
                     return self.told(turn.answer);
                 }
                 continue;

@@ -1,5 +1,6 @@
 //! Snapshots of organizations in memory: the newest durable one of each that was used lately.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quorate_common::ids::OrganizationId;
@@ -20,6 +21,8 @@ pub(super) struct Snapshots(Mutex<Cache>);
 
 struct Cache {
     organizations: TwoGenerations<OrganizationId, Arc<Organization>>,
+    /// Organizations that are served no longer, since their records were altered.
+    stopped: HashSet<OrganizationId>,
     /// How often all of them were dropped.
     epoch: u64,
 }
@@ -27,7 +30,8 @@ struct Cache {
 impl Snapshots {
     /// Keeps snapshots of at most so many bytes together.
     pub(super) fn new(bytes: usize) -> Self {
-        Self(Mutex::new(Cache { organizations: TwoGenerations::weighed(ORGANIZATIONS, bytes), epoch: 0 }))
+        let organizations = TwoGenerations::weighed(ORGANIZATIONS, bytes);
+        Self(Mutex::new(Cache { organizations, stopped: HashSet::new(), epoch: 0 }))
     }
 
     /// Whether the snapshot of an organization is cached.
@@ -46,6 +50,9 @@ impl Snapshots {
         loop {
             let epoch = {
                 let mut cache = self.lock();
+                if cache.stopped.contains(&id) {
+                    return Err(Corrupt::Altered(id));
+                }
                 if let Some(organization) = cache.organizations.value(&id) {
                     return Ok(Some(organization).filter(exists));
                 }
@@ -53,11 +60,12 @@ impl Snapshots {
             };
             fail_points::reach("snapshot.read");
             let before = version(barrier, id)?;
-            let Some(organization) = records::organization(barrier, id)? else { return Ok(None) };
+            let organization = records::organization(barrier, id);
             // The reads are not one snapshot of the store: if a commit came between, read again.
             if version(barrier, id)? != before {
                 continue;
             }
+            let Some(organization) = organization? else { return Ok(None) };
             if organization.head.version != before {
                 return Err(Corrupt::Altered(id));
             }
@@ -79,11 +87,25 @@ impl Snapshots {
         self.lock().organizations.forget(&id);
     }
 
+    /// Drops the snapshot of an organization if it is of this version or an older one.
+    pub(super) fn evict_outdated(&self, id: OrganizationId, version: u64) {
+        let mut cache = self.lock();
+        if cache.organizations.value(&id).is_some_and(|present| present.head.version <= version) {
+            cache.organizations.forget(&id);
+        }
+    }
+
+    /// Serves an organization no longer, until all snapshots are dropped.
+    pub(super) fn stop(&self, id: OrganizationId) {
+        self.lock().stopped.insert(id);
+    }
+
     /// Drops all snapshots, also those that are being read.
     pub(super) fn clear(&self) {
         let mut cache = self.lock();
         cache.epoch = cache.epoch.wrapping_add(1);
         cache.organizations.retain(|_| false);
+        cache.stopped.clear();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Cache> {
@@ -97,7 +119,7 @@ impl Cache {
         match self.organizations.value(&organization.id()) {
             Some(present) if present.head.version >= organization.head.version => present,
             _ => {
-                let bytes = organization.bytes();
+                let bytes = organization.cached_bytes();
                 self.organizations.keep_weighed(organization.id(), Arc::clone(&organization), bytes);
                 organization
             }

@@ -1,6 +1,12 @@
 //! Tests of the upgrade on a store as version 0.1 wrote it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use quorate_common::activity::Status;
+use quorate_common::ids::OrganizationId;
+use quorate_core::model::organization::Head;
+use quorate_core::model::record::Record;
+use quorate_core::model::{ActivityRecord, RecordDigest};
+
 use super::*;
 use crate::service::{self, Data};
 use crate::vault::KeySource;
@@ -108,4 +114,44 @@ fn an_interrupted_replacement_is_ended() {
     fs::create_dir(beside(&store, "old")).unwrap();
     is_complete(&opened(&data));
     assert!(!beside(&store, "old").exists() && !beside(&store, "new").exists());
+}
+
+/// Writes an organization as version 0.1 did, with an activity that waits. Returns the keys of its head, of the activity
+/// and of its index entry.
+fn old_organization(barrier: &Barrier) -> (OrganizationId, [Vec<u8>; 3]) {
+    let head = include_str!("../../../assets/vectors/records/1/organization.json");
+    let head = Head::decode(&[b"\x01", head.as_bytes()].concat()).unwrap();
+    let (id, place) = (head.id, layout::organization(head.id));
+    let record = include_str!("../../../assets/vectors/records/1/activity.json");
+    let record = ActivityRecord::decode(&[b"\x01", record.as_bytes()].concat()).unwrap();
+    let record = ActivityRecord { organization: id, status: Status::ConsensusNeeded, ..record };
+    let activity = layout::activity(id, record.id);
+    let entry = layout::activity_listed(id, record.status, record.number, record.id);
+    let writes = vec![
+        Write::put(place.clone(), &head).unwrap(),
+        Write::put(activity.clone(), &record).unwrap(),
+        Write::mark(entry.clone(), &[]),
+    ];
+    let batch = Batch { writes: barrier.seal(writes).unwrap(), ..Batch::default() };
+    barrier.store().commit(&Group::of(batch)).unwrap();
+    (id, [place, activity, entry])
+}
+
+#[test]
+fn heads_of_version_0_1_are_sealed_with_digests() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = data(folder.path());
+    let (id, [head, activity, entry]) = old_organization(&opened(&data));
+    let barrier = opened(&data);
+    let contents = || Head::decode(&barrier.read(&head).unwrap().unwrap()).unwrap().contents;
+    let digest = RecordDigest::of(&barrier.read(&activity).unwrap().unwrap());
+    assert_eq!(barrier.read(&entry).unwrap().unwrap(), digest.as_bytes());
+    let sealed = contents().unwrap();
+    assert_eq!(records::organization(&barrier, id).unwrap().unwrap().head.contents, Some(sealed));
+    // What is sealed is not sealed again, whatever it holds.
+    let change = barrier.seal(vec![Write::remove(entry)]).unwrap();
+    barrier.store().commit(&Group::of(Batch { writes: change, ..Batch::default() })).unwrap();
+    seal_contents(&barrier).unwrap();
+    assert_eq!(contents(), Some(sealed));
+    assert!(records::organization(&barrier, id).is_err_and(|error| error == Corrupt::Altered(id)));
 }

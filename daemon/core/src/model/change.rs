@@ -2,11 +2,12 @@
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId,
-    TagId, UserId, WalletId,
+    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
+    SmartContractInterfaceId, TagId, UserId, WalletId,
 };
 use zeroize::Zeroizing;
 
+use super::contents::RecordDigest;
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
 use super::organization::{Head, Organization, RootQuorum};
 use super::record::Record;
@@ -89,6 +90,10 @@ pub enum Change {
     SetPaymentMethod(Option<PaymentMethod>),
     /// Product of the billing tier that was activated.
     SetBillingTier(String),
+    /// An activity waits for votes, with the digest of its record. The record and its index entry are written beside.
+    PutWaiting(ActivityId, RecordDigest),
+    /// An activity waits no longer.
+    RemoveWaiting(ActivityId),
     /// The organization is gone with all that it held. Accounts, of which there may be any number, are removed
     /// by and by; the record of its activities stays.
     Delete,
@@ -183,11 +188,15 @@ pub fn found(founding: Founding, now: Millis, index: &IndexKey) -> Result<Applie
 }
 
 impl Applied {
-    /// Binds the records of the snapshot to its head.
+    /// Binds the records of the snapshot, and those of the activities that wait, to its head.
     fn digest(&mut self) {
         let prefix = layout::entities(self.id());
-        let of_snapshot = self.writes.iter().filter(|write| write.key.starts_with(&prefix));
-        of_snapshot.for_each(|write| self.after.contents.take(write));
+        for Write { key, value, .. } in self.writes.iter().filter(|write| write.key.starts_with(&prefix)) {
+            match value {
+                Some(record) => self.after.contents.put(key, RecordDigest::of(record)),
+                None => self.after.contents.remove(key),
+            }
+        }
         self.after.head.contents = Some(self.after.contents.digest());
     }
 
@@ -246,6 +255,10 @@ impl Applied {
                 self.put(interface)?;
             }
             Change::RemoveSmartContractInterface(interface) => self.remove_interface(interface),
+            Change::PutWaiting(activity, record) => {
+                self.after.contents.put(&layout::activity(id, activity), record);
+            }
+            Change::RemoveWaiting(activity) => self.after.contents.remove(&layout::activity(id, activity)),
             Change::Delete => self.delete(now, index),
             Change::SetName(name) => self.set_name(name, index),
             Change::SetQuorum(quorum) => self.after.head.quorum = quorum,

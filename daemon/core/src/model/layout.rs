@@ -300,6 +300,14 @@ pub fn activities_of_status(organization: OrganizationId, status: Status) -> Key
     key(b't', &[organization.as_bytes(), &[status.number()]])
 }
 
+/// The organization, the number of the status, the number of the type and the activity of a key of [`activity_listed`].
+pub fn listed_activity(key: &[u8]) -> Option<(OrganizationId, u8, u16, ActivityId)> {
+    let (organization, rest) = key.strip_prefix(b"t")?.split_first_chunk::<16>()?;
+    let (&[status, high, low], id) = rest.split_first_chunk::<3>()?;
+    let id = ActivityId::from_bytes(id.try_into().ok()?);
+    Some((OrganizationId::from_bytes(*organization), status, u16::from_be_bytes([high, low]), id))
+}
+
 /// When an activity was submitted, as its id says.
 pub fn activity_submitted(id: ActivityId) -> Millis {
     // The first 48 bits of a version 7 UUID (RFC 9562 §5.7) are its time.

@@ -28,7 +28,7 @@ pub mod webhook_endpoint;
 pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
-pub use contents::ContentsDigest;
+pub use contents::{ContentsDigest, RecordDigest};
 pub use feature::{FeatureName, origins};
 pub use import_target::{ImportTarget, Purpose};
 pub use invitation::{Invitation, InvitationStatus};

@@ -54,7 +54,7 @@ pub struct Head {
     /// Product of the billing tier that was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
-    /// Digest over the records of the snapshot; absent in heads that version 0.1 wrote.
+    /// Digest over the records of the snapshot and of the activities that wait for votes; absent in heads that version 0.1 wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<ContentsDigest>,
     /// Deleted at. What is left of the organization is its record of activities.
@@ -177,7 +177,7 @@ impl ParsedPolicy {
 pub struct Organization {
     /// Id, name, version, quorum, features.
     pub head: Head,
-    /// What is stored of it.
+    /// Digests of what is stored of it, and of the activities that wait for votes.
     pub(crate) contents: Contents,
     members: BTreeMap<UserId, Arc<Member>>,
     policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
@@ -254,6 +254,12 @@ impl Organization {
             self.smart_contract_interfaces.bytes(),
         ];
         members.chain(policies).chain(shelves).fold(HEAD_BYTES, usize::saturating_add)
+    }
+
+    /// Roughly how many bytes a cache needs for it: the snapshot, and the digests of records, among them those of
+    /// activities that wait, which have a limit of their own.
+    pub fn cached_bytes(&self) -> usize {
+        self.bytes().saturating_add(self.contents.bytes())
     }
 
     /// The expressions of all policies together, in bytes.

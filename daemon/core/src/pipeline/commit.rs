@@ -11,9 +11,9 @@ use super::{Submission, is_denial, is_too_old};
 use crate::cx::Left;
 use crate::kind::{Entry, nothing};
 use crate::limits::BODY_AHEAD_MILLIS;
-use crate::model::change::{self, Write};
+use crate::model::change::{self, Change, Write};
 use crate::model::layout::{self, Key};
-use crate::model::{ActivityRecord, Organization, VoteRecord};
+use crate::model::{ActivityRecord, Organization, RecordDigest, VoteRecord};
 use crate::notice;
 use crate::records;
 use crate::refusal::{Corrupt, Limit, Refusal};
@@ -135,35 +135,36 @@ impl Submission<'_> {
         commit.writes.push(Write::mark_new(body.clone(), &place));
         if settled.status() == Status::ConsensusNeeded {
             commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &place));
-            // Two proposals that come to wait never both count on the same number of those that wait.
-            self.moved(commit)?;
         }
         if settled.status() == Status::Rejected {
             self.keep_denial(activity, &body, commit)?;
         }
-        self.settle(activity, settled, commit)?;
-        commit.writes.push(Write::mark_new(listed(activity), &[]));
-        commit.writes.push(Write::put_new(layout::activity(activity.organization, activity.id), activity)?);
-        Ok(())
+        self.settle(activity, settled, commit)
     }
 
-    /// Fills in how an activity came out, and adds what follows from that to the commit. The caller stores the
-    /// activity itself.
+    /// Fills in how an activity came out, stores it, and adds what follows from that to the commit. What waits, waits no
+    /// longer, or waits with other votes gives the organization its next version: two proposals never both count on the
+    /// same number of those that wait, nor two votes on the state before.
     pub(super) fn settle(
         &self,
         activity: &mut ActivityRecord,
         settled: Settled,
         commit: &mut Commit,
     ) -> Result<(), Refusal> {
-        activity.status = settled.status();
+        let before = std::mem::replace(&mut activity.status, settled.status());
         activity.updated = self.now.max(activity.updated);
+        let mut changes = Vec::new();
         match settled {
             Settled::Completed(result, left) => {
                 activity.result = result;
-                self.take(left, activity.id, commit)?;
+                changes = self.take(left, activity.id, commit)?;
             }
             Settled::Failed(fault) => activity.failure = Some(fault),
             Settled::Rejected | Settled::Waiting => {}
+        }
+        changes.extend(store(activity, before, commit)?);
+        if !changes.is_empty() {
+            self.advance(changes, commit)?;
         }
         commit.news.push(console::Change::Activity {
             organization_id: activity.organization,
@@ -182,8 +183,8 @@ impl Submission<'_> {
         after.unwrap_or(&self.target)
     }
 
-    /// Turns what an execution left into snapshots and writes.
-    fn take(&self, left: Left, activity: ActivityId, commit: &mut Commit) -> Result<(), Refusal> {
+    /// Turns what an execution left into snapshots and writes. Returns the changes of the organization itself.
+    fn take(&self, left: Left, activity: ActivityId, commit: &mut Commit) -> Result<Vec<Change>, Refusal> {
         for (number, mail) in (0..).zip(left.mails) {
             commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?);
         }
@@ -194,22 +195,11 @@ impl Submission<'_> {
             commit.news.push(news(&founded.after));
             commit.after.push(founded.after);
         }
-        if !left.changes.is_empty() {
-            self.advance(left.changes, commit)?;
-        }
-        Ok(())
-    }
-
-    /// Gives the organization its next version, unless the commit does so already.
-    pub(super) fn moved(&self, commit: &mut Commit) -> Result<(), Refusal> {
-        if commit.after.iter().any(|after| after.id() == self.target.id()) {
-            return Ok(());
-        }
-        self.advance(Vec::new(), commit)
+        Ok(left.changes)
     }
 
     /// Gives the organization its next version, with these changes.
-    pub(super) fn advance(&self, changes: Vec<change::Change>, commit: &mut Commit) -> Result<(), Refusal> {
+    fn advance(&self, changes: Vec<Change>, commit: &mut Commit) -> Result<(), Refusal> {
         let applied = change::apply(&self.target, changes, self.now, self.world.index())?;
         let limit = self.world.limits().snapshot_bytes;
         let bytes = applied.after.bytes();
@@ -263,7 +253,7 @@ impl Submission<'_> {
         let (organization, credential) = (self.target.id(), &self.caller.credential);
         let id = layout::activity_id(denied).ok_or(Corrupt::Record("denied attempt"))?;
         commit.writes.push(Write::remove(denied.to_vec()));
-        if let Some(old) = records::activity(self.world.records(), organization, id)? {
+        if let Some(old) = records::activity(self.world, &self.target, id)? {
             let listed = layout::activity_listed(organization, old.status, old.number, id);
             commit.writes.push(Write::remove(listed));
             commit.writes.push(Write::remove(layout::activity(organization, id)));
@@ -277,9 +267,26 @@ impl Submission<'_> {
     }
 }
 
-/// Where an activity of this status is listed.
-pub(super) fn listed(activity: &ActivityRecord) -> Key {
-    layout::activity_listed(activity.organization, activity.status, activity.number, activity.id)
+/// Stores an activity and its index entry, in the place of those of its status before. Returns what that changes of the
+/// activities that wait.
+fn store(activity: &ActivityRecord, before: Status, commit: &mut Commit) -> Result<Option<Change>, Corrupt> {
+    let ActivityRecord { organization, number, id, status, .. } = *activity;
+    let listed = |status| layout::activity_listed(organization, status, number, id);
+    // A new activity is in no list.
+    let is_new = before == Status::Pending;
+    let place = layout::activity(organization, id);
+    let record = if is_new { Write::put_new(place, activity)? } else { Write::put(place, activity)? };
+    let waiting = record.value.as_ref().filter(|_| status == Status::ConsensusNeeded);
+    let digest = waiting.map(|record| RecordDigest::of(record));
+    commit.writes.push(record);
+    if !is_new && before != status {
+        commit.writes.push(Write::remove(listed(before)));
+    }
+    let entry = digest.as_ref().map_or([].as_slice(), |digest| digest.as_bytes());
+    let listed = listed(status);
+    commit.writes.push(if is_new { Write::mark_new(listed, entry) } else { Write::mark(listed, entry) });
+    let ended = (before == Status::ConsensusNeeded).then_some(Change::RemoveWaiting(id));
+    Ok(digest.map(|digest| Change::PutWaiting(id, digest)).or(ended))
 }
 
 pub(super) fn news(organization: &Organization) -> console::Change {

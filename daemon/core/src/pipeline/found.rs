@@ -16,7 +16,7 @@ use crate::make::user;
 use crate::model::change::{self, Applied, Change, Founding};
 use crate::model::layout;
 use crate::model::organization::Head;
-use crate::model::{ActivityRecord, Organization, RootQuorum, User};
+use crate::model::{Organization, RootQuorum, User};
 use crate::records::{self, Taken};
 use crate::refusal::{Corrupt, Intent, Limit, Missing, Refusal, Unoffered};
 use crate::view::Caller;
@@ -58,9 +58,10 @@ pub(super) fn found<'a>(
         target: Arc::new(target),
         now,
     };
-    if let Some(taken) = records::taken_body(world.records(), stamped, &fingerprint)? {
-        let Taken::Activity(known) = taken else { return Err(Missing::Activity.into()) };
-        let (target, caller) = founded(world, &known, &passkey.credential_id, stamp)?;
+    if let Some(organization) = records::organization_of_body(world.records(), stamped, &fingerprint)? {
+        let (target, caller) = founded(world, organization, &passkey.credential_id, stamp)?;
+        let taken = records::taken_body(world, &target, stamped, &fingerprint)?;
+        let Some(Taken::Activity(known)) = taken else { return Err(Missing::Activity.into()) };
         return submission(target, caller).show(&known);
     }
     in_time(stamped, now)?;
@@ -108,11 +109,11 @@ fn names_no_organization(body: &[u8]) -> Result<(), Refusal> {
 /// The organization that a body founded, and its founder, if they are still there.
 fn founded(
     world: &dyn World,
-    known: &ActivityRecord,
+    organization: OrganizationId,
     credential_id: &str,
     stamp: Stamp,
 ) -> Result<(Organization, Caller), Refusal> {
-    let target = world.organization(known.organization)?.ok_or(Missing::Organization)?;
+    let target = world.organization(organization)?.ok_or(Missing::Organization)?;
     let (user, authenticator, _) = target.passkey(credential_id).ok_or(Missing::Activity)?;
     let caller = Caller {
         organization: target.id(),

@@ -32,7 +32,7 @@ use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::{ActivityRecord, Millis, Organization, layout};
 use crate::policy;
 use crate::records::{self, Taken};
-use crate::refusal::{Authn, Corrupt, Denied, Intent, Missing, Refusal, Unoffered};
+use crate::refusal::{Authn, Corrupt, Denied, Intent, Refusal, Unoffered};
 use crate::view::{Caller, View};
 use crate::world::{Moment, World};
 
@@ -121,7 +121,7 @@ fn run<'a>(
     let mut submission =
         Submission { world, body, kept: None, fingerprint, stamped, caller, target, now: moment.now };
     submission.caller_is_inside()?;
-    match records::taken_body(world.records(), stamped, &fingerprint)? {
+    match records::taken_body(world, &submission.target, stamped, &fingerprint)? {
         None => {}
         Some(Taken::Denied) => return Err(Denied::Policies(Vec::new()).into()),
         Some(Taken::Activity(known)) => {
@@ -342,9 +342,6 @@ impl Submission<'_> {
     /// A body that was taken before: its activity as it is now, and never a second execution. A second user
     /// who sends the same bytes has signed the same intent, which is an approval.
     fn replay(&self, known: ActivityRecord, moment: &mut Moment<'_>) -> Result<Turn, Refusal> {
-        if known.organization != self.target.id() {
-            return Err(Missing::Activity.into());
-        }
         if let Some(fault) = known.failure.clone().filter(|_| known.status != Status::Completed) {
             return Ok(Turn { answer: Err(fault), commit: None, corrupt: None });
         }

@@ -2,15 +2,14 @@
 
 use quorate_common::activity::Selection;
 
-use super::commit::{Commit, Settled, listed};
+use super::commit::{Commit, Settled};
 use super::judge::{Ruled, Verdict};
 use super::{Submission, Turn, Voters, can_flags, in_time, voters};
 use crate::answer::{CanFlags, activity_answer};
 use crate::consensus::live_approvals;
 use crate::cx::Left;
 use crate::kind::{Ballot, Entry, Ready, nothing};
-use crate::model::change::Write;
-use crate::model::{ActivityRecord, layout};
+use crate::model::ActivityRecord;
 use crate::records;
 use crate::refusal::{Denied, Missing, Refusal};
 use crate::view::View;
@@ -92,9 +91,9 @@ impl Submission<'_> {
     }
 
     fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, Refusal> {
-        let found = records::activity_by_fingerprint(self.world.records(), &ballot.fingerprint, self.now)?;
-        let here = found.filter(|target| target.organization == self.target.id());
-        here.ok_or_else(|| Missing::Fingerprint.into())
+        let found =
+            records::activity_by_fingerprint(self.world, &self.target, &ballot.fingerprint, self.now)?;
+        found.ok_or_else(|| Missing::Fingerprint.into())
     }
 
     /// Adds the approval, decides again with the people and policies of now, and runs what is permitted.
@@ -115,7 +114,7 @@ impl Submission<'_> {
             Verdict::Waits(_) | Verdict::Denied(_) => Settled::Waiting,
         };
         target.evaluated(evaluations);
-        self.replace(&mut target, settled, commit)?;
+        self.settle(&mut target, settled, commit)?;
         Ok(target)
     }
 
@@ -127,22 +126,7 @@ impl Submission<'_> {
         moment: &mut Moment<'_>,
     ) -> Result<(), Refusal> {
         target.votes.push(self.vote_record(Selection::Rejected, moment)?);
-        self.replace(&mut target, Settled::Rejected, commit)
-    }
-
-    /// Stores the new state of an activity that was there, and moves the organization on, so that two votes
-    /// never both count on the state before.
-    fn replace(
-        &self,
-        target: &mut ActivityRecord,
-        settled: Settled,
-        commit: &mut Commit,
-    ) -> Result<(), Refusal> {
-        commit.writes.push(Write::remove(listed(target)));
-        self.settle(target, settled, commit)?;
-        commit.writes.push(Write::mark(listed(target), &[]));
-        commit.writes.push(Write::put(layout::activity(target.organization, target.id), target)?);
-        self.moved(commit)
+        self.settle(&mut target, Settled::Rejected, commit)
     }
 
     fn voted(&self, target: &ActivityRecord, commit: Commit) -> Result<Turn, Refusal> {

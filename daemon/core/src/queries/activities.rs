@@ -32,7 +32,7 @@ pub(super) fn get_activity(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8
         activity_id: ActivityId,
     }
     let query: Query = read(value)?;
-    let record = records::activity(asked.world.records(), asked.id(), query.activity_id)?;
+    let record = records::activity(asked.world, asked.organization, query.activity_id)?;
     let record = record.ok_or(Missing::Activity)?;
     let can = can_flags(asked.world, &record, asked.organization, asked.caller, asked.now)?;
     Ok(activity_answer(&record, asked.organization, can)?)
@@ -46,7 +46,7 @@ pub(super) fn get_policy_evaluations(asked: &Asked<'_>, value: &Document) -> Res
         activity_id: ActivityId,
     }
     let query: Query = read(value)?;
-    let record = records::activity(asked.world.records(), asked.id(), query.activity_id)?;
+    let record = records::activity(asked.world, asked.organization, query.activity_id)?;
     let record = record.ok_or(Missing::Activity)?;
     // A rejection ends an activity without asking anybody.
     let approvals = record.votes.iter().filter(|vote| vote.selection == Selection::Approved);
@@ -87,7 +87,7 @@ pub(super) fn list_activities(asked: &Asked<'_>, value: &Document) -> Result<Vec
     let limit = pagination.limit()?;
     let id = |text: &str| -> Result<ActivityId, Refusal> {
         let id: ActivityId = text.parse().map_err(|_| Intent::Cursor)?;
-        records::activity(asked.world.records(), asked.id(), id)?
+        records::activity(asked.world, asked.organization, id)?
             .map(|_| id)
             .ok_or(Refusal::Intent(Intent::Cursor))
     };
@@ -107,7 +107,7 @@ pub(super) fn list_activities(asked: &Asked<'_>, value: &Document) -> Result<Vec
     let mut answer = b"{\"activities\":[".to_vec();
     let mut is_first = true;
     for id in found {
-        let record = records::activity(asked.world.records(), asked.id(), id)?;
+        let record = records::activity(asked.world, asked.organization, id)?;
         // One that was there a moment ago may be gone, or have another status.
         let Some(record) = record.filter(|record| filter.takes(record)) else { continue };
         let can = can_flags(asked.world, &record, asked.organization, asked.caller, asked.now)?;

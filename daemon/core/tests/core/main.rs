@@ -13,6 +13,7 @@
     reason = "tests"
 )]
 
+mod altered;
 mod authority;
 mod bad_input;
 mod bodies;

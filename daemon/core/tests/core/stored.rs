@@ -17,8 +17,8 @@ use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
-    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, Secret,
-    SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, RecordDigest,
+    Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use quorate_core::notice::Notice;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
@@ -94,6 +94,7 @@ fn records_stay_readable() {
             "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
     }
     check::<Head>(&house, |key| key[0] == b'o');
+    check_as::<Head>("organization with digest", &house, |key| key[0] == b'o');
     check::<User>(&house, entity(b'u'));
     let with_passkey = layout::entity(house.id, Entity::User(house.user.user));
     check_as::<User>("user with passkey", &house, |key| *key == *with_passkey);
@@ -155,6 +156,22 @@ fn packed_activities_stay_readable() {
         ActivityRecord::decode(&[b"\x02".as_slice(), &packed, b"\x00"].concat()).is_err(),
         "a byte too many"
     );
+}
+
+#[test]
+fn index_entries_of_waiting_activities_stay_readable() {
+    let read = |noun: &str| {
+        let text = std::fs::read_to_string(golden::place(&format!("vectors/records/2/{noun}.hex")));
+        const_hex::decode(text.expect("a fixture").trim()).expect("the fixture is hex")
+    };
+    // SHA-256 of the record, computed by hashlib of Python.
+    let record = [b"\x02".as_slice(), &read("activity")].concat();
+    let entry = RecordDigest::of_entry(&read("waiting_entry")).expect("32 bytes");
+    assert_eq!(entry, RecordDigest::of(&record));
+    assert_eq!(entry.as_bytes().as_slice(), read("waiting_entry"));
+    for other in [&[][..], &[0; 31], &[0; 33]] {
+        assert_eq!(RecordDigest::of_entry(other), None);
+    }
 }
 
 #[test]

@@ -416,7 +416,9 @@ impl History {
     }
 
     fn record(&self, case: &Case) -> ActivityRecord {
-        let taken = records::taken_body(&self.memory, case.proposed, &Fingerprint::of(&case.body));
+        let organization = self.organization();
+        let fingerprint = Fingerprint::of(&case.body);
+        let taken = records::taken_body(&self.memory, &organization, case.proposed, &fingerprint);
         match taken.expect("it is readable").expect("it is stored") {
             records::Taken::Activity(record) => *record,
             records::Taken::Denied => panic!("an activity is gone: {case:?}"),
