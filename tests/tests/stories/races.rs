@@ -74,6 +74,39 @@ async fn large_requests_pass_between_small_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_shown_while_votes_race() {
+    const VOTERS: u32 = 6;
+    let daemon = Daemon::start(Options::quorum(VOTERS, VOTERS)).await;
+    let root = daemon.root(0);
+    let mut waiting = Vec::new();
+    for number in 0..12 {
+        waiting.push(root.waiting(CREATE_WALLET, &requests::wallet(&format!("race {number}"))).await);
+    }
+    let mut votes = JoinSet::new();
+    for user in 1..VOTERS as usize {
+        let (caller, waiting) = (daemon.root(user), waiting.clone());
+        votes.spawn(async move {
+            for activity in waiting {
+                caller.approve(&activity["fingerprint"]).await.success();
+            }
+        });
+    }
+    let votes = tokio::spawn(votes.join_all());
+    let filter = json!({ "filterByStatus": ["ACTIVITY_STATUS_CONSENSUS_NEEDED"] });
+    let mut answers = 0;
+    while !votes.is_finished() {
+        root.ask("list_activities", filter.clone()).await;
+        root.activity(&waiting[answers % waiting.len()]["id"]).await;
+        answers += 1;
+    }
+    votes.await.expect("every vote counts");
+    for activity in waiting {
+        assert_eq!(root.activity(&activity["id"]).await["status"], "ACTIVITY_STATUS_COMPLETED");
+    }
+    assert!(!daemon.log().contains("changed outside"), "nothing is taken for an alteration");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_account_per_path() {
     let daemon = Daemon::start(Options::quorum(1, 1)).await;
     let root = daemon.root(0);
