@@ -188,7 +188,13 @@ async fn served(engine: Engine, data: &Path, change: Change, target: &Target) ->
 
 async fn verified(installation: &Path) -> Run {
     let installation = Installation::at(installation, "file = \"data/root.key\"");
-    installation.run("verify", &[]).await
+    loop {
+        let run = installation.run("verify", &[]).await;
+        // Threads of sled in this process hold the lock of the store a little longer.
+        if run.code != 6 {
+            return run;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

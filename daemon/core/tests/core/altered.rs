@@ -64,15 +64,6 @@ impl Case {
         keys.find(|key| layout::activity_id(key) == Some(self.id)).expect("it waits").to_vec()
     }
 
-    /// The store at one time, with these rows as they were at another.
-    fn altered(&self, now: &Memory, from: &Memory, keys: &[Vec<u8>]) -> Memory {
-        let mut memory = now.clone();
-        for key in keys {
-            memory.put_back(key, from.everything().get(key).cloned());
-        }
-        memory
-    }
-
     /// What each way of reading the activity comes to: the fault of the daemon, if it met one.
     fn read(&mut self, memory: &Memory) -> Vec<(&'static str, Option<Corrupt>)> {
         let id = self.house.id;
@@ -152,6 +143,15 @@ impl Case {
     }
 }
 
+/// The store at one time, with these rows as they were at another.
+fn altered(now: &Memory, from: &Memory, keys: &[Vec<u8>]) -> Memory {
+    let mut memory = now.clone();
+    for key in keys {
+        memory.put_back(key, from.everything().get(key).cloned());
+    }
+    memory
+}
+
 #[test]
 fn what_was_stored_is_served() {
     let mut case = Case::new();
@@ -185,14 +185,14 @@ fn no_consent_comes_of_what_was_put_back() {
         ("waiting, its index entry removed", &two, &Memory::default(), &entry),
         ("waiting, both removed", &two, &Memory::default(), &both),
     ] {
-        case.is_noticed(&case.altered(now, from, keys), what);
+        case.is_noticed(&altered(now, from, keys), what);
     }
 }
 
 #[test]
 fn a_check_names_the_activity_that_was_put_back() {
     let case = Case::new();
-    let memory = case.altered(&case.rejected, &case.two_votes, &[case.record(), case.entry()]);
+    let memory = altered(&case.rejected, &case.two_votes, &[case.record(), case.entry()]);
     let problems = case.problems(&memory).join("\n");
     let (activity, organization) = (case.id, case.house.id);
     for name in [
@@ -209,7 +209,7 @@ fn a_check_names_the_activity_that_was_put_back() {
 #[test]
 fn activities_of_version_0_1_are_covered_from_the_next_change_on() {
     let mut case = Case::new();
-    let (record, entry) = (case.record(), case.entry());
+    let (record, entry) = ([case.record()], case.entry());
     case.two_votes.forget_digests();
     for (name, corrupt) in case.read(&case.two_votes.clone()) {
         assert_eq!(corrupt, None, "{name}");
@@ -224,9 +224,9 @@ fn activities_of_version_0_1_are_covered_from_the_next_change_on() {
     for (name, corrupt) in case.read(&changed) {
         assert_eq!(corrupt, None, "{name}");
     }
-    case.is_noticed(&case.altered(&changed, &case.one_vote, &[record.clone()]), "with fewer votes");
-    case.is_noticed(&case.altered(&changed, &Memory::default(), &[record]), "removed");
-    case.is_noticed(&case.altered(&changed, &Memory::default(), &[entry]), "its index entry removed");
+    case.is_noticed(&altered(&changed, &case.one_vote, &record), "with fewer votes");
+    case.is_noticed(&altered(&changed, &Memory::default(), &record), "removed");
+    case.is_noticed(&altered(&changed, &Memory::default(), &[entry]), "its index entry removed");
 }
 
 #[test]
