@@ -31,6 +31,7 @@ const CREATE_TAG: &str = "ACTIVITY_TYPE_CREATE_USER_TAG";
 const DELETE_TAGS: &str = "ACTIVITY_TYPE_DELETE_USER_TAGS";
 const DELETE_WALLETS: &str = "ACTIVITY_TYPE_DELETE_WALLETS";
 const INVITE: &str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
+const DELETE_INVITATION: &str = "ACTIVITY_TYPE_DELETE_INVITATION";
 const SIGN_SEVERAL: &str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS";
 
 /// Bodies that are longer than this number of bytes are not kept once they were examined.
@@ -557,7 +558,11 @@ async fn invite(writer: Writer, sender: String, round: usize) {
             "accessType": "ACCESS_TYPE_WEB",
             "senderUserId": sender,
         });
-        if writer.submit(INVITE, &json!({ "invitations": [invitation] })).await.is_none() {
+        let made = writer.submit(INVITE, &json!({ "invitations": [invitation] })).await;
+        let Some(made) = made else { return };
+        // Their number is limited.
+        let id = &made["result"]["createInvitationsResult"]["invitationIds"][0];
+        if writer.submit(DELETE_INVITATION, &json!({ "invitationId": id })).await.is_none() {
             return;
         }
     }
