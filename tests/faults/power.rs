@@ -15,21 +15,22 @@ fn mix(size: usize) -> Mix {
     Mix { bodies: vec![size], unavailable: Unavailable::Repeats, ..Mix::default() }
 }
 
-/// The sizes in the variable `BODIES`, or all. In the short form one body of each is acknowledged.
-fn sizes() -> impl Iterator<Item = (usize, u32)> {
+/// The sizes in the variable `BODIES`, or all. The short form has the sizes given here, and one body of each.
+fn sizes(short: &[usize]) -> Vec<(usize, u32)> {
     let chosen = variable::<String>("BODIES");
-    let is_chosen = move |size: usize| {
-        chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|one| one == size.to_string()))
+    let is_chosen = |size: usize| match &chosen {
+        Some(chosen) => chosen.split(',').any(|one| one == size.to_string()),
+        None => is_long() || short.contains(&size),
     };
-    let chosen = BODIES.into_iter().filter(move |(size, _)| is_chosen(*size));
-    chosen.map(|(size, count)| (size, if is_long() { count } else { 1 }))
+    let sizes = BODIES.into_iter().filter(|(size, _)| is_chosen(*size));
+    sizes.map(|(size, count)| (size, if is_long() { count } else { 1 })).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f3_recorded_power_cuts() {
     let mut scenario = Scenario::begin("f3 recorded power cuts", 1, 50);
     let (mut images, mut due, mut opened) = (0, 0, Longest::default());
-    for (size, count) in sizes() {
+    for (size, count) in sizes(&[1_000, 12_000, 60_000, 300_000]) {
         let bytes = if size > 1_000_000 { 2 << 30 } else { 512 << 20 };
         let recorder = match Recorder::mount(bytes) {
             Ok(recorder) => recorder,
@@ -73,7 +74,7 @@ async fn f3_recorded_power_cuts() {
 async fn f3_shut_down_file_systems() {
     let mut scenario = Scenario::begin("f3 shut down file systems", 1, 50);
     let (mut cuts, mut acknowledged) = (0, 0);
-    for (size, count) in sizes() {
+    for (size, count) in sizes(&[4_000_000]) {
         let Some(mut disk) = Disk::or_skip() else { return };
         let mut daemon = Daemon::start_on(scenario.engine().options(1, 1), &disk.root().join("data")).await;
         let mut load = Load::prepare_mix(&daemon, mix(size)).await;

@@ -313,8 +313,8 @@ async fn more_than_may_wait_is_parked_and_counted() {
     assert!(deliveries.iter().all(|delivery| delivery.body["id"] != activities[5]["id"]));
 }
 
-/// Signing beside receivers that misbehave takes as long as beside those that answer: within 5 % in the long form, which
-/// needs a machine of its own.
+/// Signing beside receivers that misbehave takes no longer than beside those that answer, whose deliveries cost more
+/// work: 5 % are allowed in the long form, which needs a machine of its own.
 #[tokio::test]
 async fn f19_receivers_do_nothing_to_signing() {
     let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
@@ -330,7 +330,7 @@ async fn f19_receivers_do_nothing_to_signing() {
         );
         // A request that waited for a receiver shows on any machine.
         assert!(*p99 < Duration::from_secs(3), "{figures:#?}");
-        assert!(!is_long || (ratio - 1.0).abs() <= 0.05, "{figures:#?}");
+        assert!(!is_long || *ratio <= 1.05, "{figures:#?}");
     }
 }
 
