@@ -95,12 +95,15 @@ pub struct Fault {
     /// Machine-readable reason, if one is defined; stands in the details too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnkey_error_code: Option<String>,
+    /// Key in `[limits]` of the limit that was reached, for metrics; stands in the details too.
+    #[serde(skip)]
+    pub limit: Option<&'static str>,
 }
 
 impl Fault {
     /// A fault without a reason code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new(), turnkey_error_code: None }
+        Self { code, message: message.into(), details: Vec::new(), turnkey_error_code: None, limit: None }
     }
 
     /// Adds the reason code in both places where clients look for it.
@@ -111,6 +114,17 @@ impl Fault {
             "turnkeyErrorCode": reason,
         }));
         self.turnkey_error_code = Some(reason.to_owned());
+        self
+    }
+
+    /// Names the limit that was reached, by its key in `[limits]`, as a violation of a quota (`google.rpc.QuotaFailure`).
+    #[must_use]
+    pub fn limit(mut self, key: &'static str) -> Self {
+        self.details.push(json!({
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            "violations": [{ "subject": format!("limits.{key}"), "description": self.message }],
+        }));
+        self.limit = Some(key);
         self
     }
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use quorate_core::model::change::Write;
 use quorate_core::model::layout::{self, Key};
+use quorate_core::model::write::Write;
 use quorate_core::refusal::Corrupt;
 use quorate_core::seal::NONCE;
 use quorate_core::world::{Page, Records};

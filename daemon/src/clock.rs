@@ -8,6 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use quorate_core::model::Millis;
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+/// How times are written for people.
+const MOMENT: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
 
 /// The newest time that was given out.
 static NEWEST: AtomicU64 = AtomicU64::new(0);
@@ -36,6 +43,14 @@ pub fn start_from(newest: Millis) {
 /// Returns by how much the system's clock is behind the newest time, in milliseconds.
 pub fn behind() -> Millis {
     NEWEST.load(Ordering::Acquire).saturating_sub(system())
+}
+
+/// Returns a time for people, in UTC.
+pub fn text(time: Millis) -> String {
+    let seconds = i64::try_from(time / 1000).ok();
+    let moment = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let text = moment.and_then(|moment| moment.format(MOMENT).ok());
+    text.unwrap_or_else(|| format!("{time} ms after 1970"))
 }
 
 fn slowed(newest: Millis) -> Millis {

@@ -158,6 +158,8 @@ pub struct Answer {
     pub cache: Option<&'static str>,
     /// Row of the catalogue that answered, for metrics. Never text from a request.
     pub operation: &'static str,
+    /// Key in `[limits]` of the limit for which the request was refused, for metrics.
+    pub limit: Option<&'static str>,
 }
 
 /// Body of an answer.
@@ -177,7 +179,8 @@ pub enum Content {
 impl Answer {
     /// A JSON answer.
     pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
-        Self { status, content: Content::Json(body.into()), cache: None, operation: OTHER_OPERATION }
+        let content = Content::Json(body.into());
+        Self { status, content, cache: None, operation: OTHER_OPERATION, limit: None }
     }
 
     /// A JSON answer with status 200.
@@ -193,7 +196,7 @@ impl Answer {
 
     /// A fault with a status of its own, where HTTP has a more precise one than the code.
     pub fn fault_as(status: StatusCode, fault: &Fault) -> Self {
-        Self::json(status, fault.body())
+        Self { limit: fault.limit, ..Self::json(status, fault.body()) }
     }
 
     /// No such path: 404.
@@ -213,6 +216,7 @@ impl Answer {
             content: Content::Events(events),
             cache: Some("no-store"),
             operation: OTHER_OPERATION,
+            limit: None,
         }
     }
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quorate_core::model::Millis;
-use quorate_core::model::change::Write;
+use quorate_core::model::write::Write;
 use quorate_core::refusal::Corrupt;
 use quorate_core::seal::NONCE;
 use quorate_core::world::Records;
@@ -26,7 +26,7 @@ use self::mark::{Mark, RunId, Runs};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::store::{Batch, Change, Group, StoreError};
-use crate::{fail_points, private_file};
+use crate::{clock, fail_points, private_file};
 
 /// Key of the mark: run, number and time of the newest group.
 const MARK: &[u8] = b"mg";
@@ -43,40 +43,62 @@ const SECTOR: u64 = 4096;
 /// Length of a slot: magic, nonce, sealed mark, tag.
 const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + 16;
 
+/// What to do after a restore.
+const ON_PURPOSE: &str = "; if you restored a backup on purpose, run 'quorated accept-loss'";
+
+/// Up to when a store has changes.
+fn ended(found: Option<Millis>) -> String {
+    found.map_or_else(
+        || "it has no acknowledged change".to_owned(),
+        |time| format!("it ends at {}", clock::text(time)),
+    )
+}
+
 /// The store and its guard do not fit together.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The store is older than its guard.
     #[error(
-        "the store lost its newest {missing} groups of acknowledged changes: it ends at group {found}, and the guard file \
-         {} has seen group {seen}; restore the newest backup, or accept the loss with `quorated accept-loss`", .file.display()
+        "the store lost acknowledged changes: {}, and the guard file {} has seen changes after that (it was last written at {}); \
+         restore the newest backup{ON_PURPOSE}", ended(*.found), .file.display(), clock::text(*.seen)
     )]
     Lost {
         /// The guard file.
         file: PathBuf,
-        /// Number of the newest group in the store.
-        found: u64,
-        /// Number of the newest group that the guard has seen.
-        seen: u64,
-        /// How many groups are missing.
-        missing: u64,
+        /// Time of the newest group in the store, if it has one.
+        found: Option<Millis>,
+        /// Newest time in the guard file.
+        seen: Millis,
     },
     /// The store has another history than its guard.
     #[error(
         "the store is not the one that the guard file {} belongs to, or an older copy of it; put back the store or the file \
-         that belong together, or accept what the store holds with `quorated accept-loss`", .0.display()
+         that belong together{ON_PURPOSE}", .0.display()
     )]
     Other(PathBuf),
     /// There is no guard file.
     #[error(
-        "the guard file {} is missing, so that it is unknown whether the store is complete; put it back, or accept what \
-         the store holds with `quorated accept-loss`", .0.display()
+        "the guard file {} is missing, so that it is unknown whether the store is complete; put it back{ON_PURPOSE}",
+        .0.display()
     )]
     Missing(PathBuf),
+    /// The guard file of a new store cannot be created.
+    #[error("the folder {} of the guard file does not exist; create it (mode 0700)", .0.display())]
+    NoFolder(PathBuf),
+    /// There is a guard file, and no store.
+    #[error(
+        "the guard file {} belongs to a store that is not in {}; restore that store, or move the guard file away to create a \
+         new store", .file.display(), .folder.display()
+    )]
+    NoStore {
+        /// The guard file.
+        file: PathBuf,
+        /// Folder of the store.
+        folder: PathBuf,
+    },
     /// The guard file cannot be read.
     #[error(
-        "the guard file {} is damaged or belongs to another store; put it back, or accept what the store holds with \
-         `quorated accept-loss`", .0.display()
+        "the guard file {} is damaged or belongs to another store; put back the right one{ON_PURPOSE}", .0.display()
     )]
     Damaged(PathBuf),
     /// The system does not let the file be read or written.
@@ -136,11 +158,11 @@ impl Found {
             (None, None) => Ok(()),
             // The first start was interrupted before it wrote to the store.
             (None, Some(seen)) if seen.number == 0 => Ok(()),
-            (None, Some(seen)) => Err(lost(path, 0, seen.number)),
+            (None, Some(seen)) => Err(lost(path, None, &seen)),
             (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
             (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
                 Some(last) if seen.number <= last => Ok(()),
-                None | Some(_) if seen.number > mark.number => Err(lost(path, mark.number, seen.number)),
+                None | Some(_) if seen.number > mark.number => Err(lost(path, Some(mark.time), &seen)),
                 None | Some(_) => Err(GuardError::Other(path.to_owned())),
             },
         }
@@ -153,8 +175,33 @@ impl Found {
     }
 }
 
-fn lost(path: &Path, found: u64, seen: u64) -> GuardError {
-    GuardError::Lost { file: path.to_owned(), found, seen, missing: seen.saturating_sub(found) }
+fn lost(path: &Path, found: Option<Millis>, seen: &Mark) -> GuardError {
+    GuardError::Lost { file: path.to_owned(), found, seen: seen.time }
+}
+
+/// Fails if the guard file of a new store in `folder` is there already, or cannot be created. Writes nothing.
+///
+/// # Errors
+/// As described.
+pub fn check_new(path: &Path, folder: &Path) -> Result<(), GuardError> {
+    let own = private_file::folder(path);
+    if path.try_exists().map_err(|source| GuardError::System { file: path.to_owned(), source })? {
+        return Err(GuardError::NoStore { file: path.to_owned(), folder: folder.to_owned() });
+    }
+    // The folder of the store is created.
+    if own != folder && !own.is_dir() {
+        return Err(GuardError::NoFolder(own.to_owned()));
+    }
+    Ok(())
+}
+
+/// Returns the time of the newest group in the store, in milliseconds since 1970; `None` if it never had a guard, as
+/// stores of version 0.1.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn end(barrier: &Barrier) -> Result<Option<Millis>, Corrupt> {
+    Ok(barrier.read(MARK)?.and_then(|bytes| Mark::decode(&bytes)).map(|mark| mark.time))
 }
 
 /// Whether the store has ever had a guard. Stores of version 0.1 have none.
@@ -287,7 +334,7 @@ impl Guard {
         let mut state = self.state();
         let stored = stored.ok_or(Corrupt::Record("guard"))?;
         if stored.run != state.mark.run || stored.number < state.mark.number {
-            return Err(lost(&self.path, stored.number, state.mark.number));
+            return Err(lost(&self.path, Some(stored.time), &state.mark));
         }
         state.mark.number = stored.number;
         state.mark.time = state.mark.time.max(stored.time);

@@ -4,7 +4,7 @@
 use quorate_chain::curve::{Curve, Message, PublicKey, SecretKey};
 use quorate_common::bundle::quorum_signature;
 use quorate_common::ids::ActivityId;
-use quorate_core::model::change::Write;
+use quorate_core::model::write::Write;
 use quorate_core::refusal::Corrupt;
 use quorate_core::world::{QuorumKey, Records};
 use serde_json::{Value, json};

@@ -66,8 +66,12 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
         return Err(error);
     }
     fail_points::reach("file.named");
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::File::open(folder)?.sync_all()
+    fs::File::open(folder(path))?.sync_all()
+}
+
+/// The folder of a file.
+pub fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn give_name(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {

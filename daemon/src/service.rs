@@ -27,8 +27,8 @@ use crate::socket::{SocketDoor, SocketError};
 use crate::source::Proxies;
 use crate::store::{StoreError, embedded::Embedded};
 use crate::sweeper;
-use crate::telemetry::{Metrics, Readiness};
-use crate::turn::{self, Shared, Turns};
+use crate::telemetry::{Metrics, Readiness, SharedReadiness};
+use crate::turn::{self, Shared, StoreState, Turns};
 use crate::upgrade::{self, UpgradeError};
 use crate::vault::{KeySource, Vault, VaultError};
 
@@ -86,31 +86,38 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The exit code of the program: 3 the store is missing or its folder cannot be used, 4 the key is
-    /// missing, 5 the key is wrong, or it or another secret is open to others, 6 the folder is in use, 7 the
-    /// store is damaged, 8 an address or socket is in use, 9 the store is not what was acknowledged, 1 anything
-    /// else.
+    /// The exit code of the program: 3 the store is missing, or a file or folder cannot be used, such as on a full
+    /// disk, 4 the key is missing, 5 the key is wrong, or it or another secret is open to others, 6 the folder is in
+    /// use, 7 the store is damaged, 8 an address or socket is in use, 9 the store is not what was acknowledged, 1
+    /// anything else.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Vault(error) => match error {
-                VaultError::MissingKey(_) => 4,
+                VaultError::MissingKey { .. } => 4,
                 VaultError::KeyTooOpen(..)
                 | VaultError::NotAKey(_)
                 | VaultError::WrongKey(_)
                 | VaultError::OtherKind(..) => 5,
-                VaultError::NoStore(_) | VaultError::System { .. } => 3,
-                VaultError::Header(_) => 7,
+                VaultError::NoStore(_) | VaultError::NoKeyFolder(_) | VaultError::System { .. } => 3,
+                VaultError::NoHeader(_) | VaultError::Header(_) => 7,
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
             Self::Secret(SecretFileError::Read { .. }) | Self::Other(_) => 1,
-            Self::Store(StoreError::InUse(_)) => 6,
+            Self::Store(error)
+            | Self::Guard(GuardError::Store(error))
+            | Self::Upgrade(UpgradeError::Store(error))
+            | Self::Identity(IdentityError::Store(error)) => match error {
+                StoreError::InUse(_) => 6,
+                StoreError::Full { .. } | StoreError::System { .. } => 3,
+                _ => 7,
+            },
             Self::Guard(error) => match error {
-                GuardError::Corrupt(_) | GuardError::Store(_) => 7,
-                GuardError::System { .. } => 3,
+                GuardError::Corrupt(_) => 7,
+                GuardError::System { .. } | GuardError::NoFolder(_) => 3,
                 _ => 9,
             },
             Self::Upgrade(UpgradeError::System { .. }) => 3,
-            Self::Store(_) | Self::Corrupt(_) | Self::Altered(_) | Self::Upgrade(_) | Self::Identity(_) => 7,
+            Self::Corrupt(_) | Self::Altered(_) | Self::Upgrade(_) | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } => 8,
         }
     }
@@ -190,33 +197,32 @@ pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, St
 /// When one of them does not open.
 pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     let folder = &data.folder;
-    let fresh = !Vault::exists(folder);
-    if fresh && !data.create {
-        return Err(VaultError::NoStore(folder.clone()).into());
+    let fresh = !Vault::exists(folder)?;
+    if fresh {
+        demand_unused(data)?;
     }
     fail_points::reach("start.folder");
     make_private(folder)?;
-    upgrade::finish(&folder.join(STORE))?;
+    let place = folder.join(STORE);
+    upgrade::finish(&place)?;
     // The store is locked first, so that a second daemon is told so, whatever its key.
     fail_points::reach("start.store");
-    let store = Arc::new(match Embedded::open(&folder.join(STORE), data.reserve) {
-        // Without a header nothing was ever stored in it: an earlier start was interrupted.
-        Err(StoreError::Damaged { .. }) if fresh => {
-            Embedded::remove(&folder.join(STORE))?;
-            Embedded::open(&folder.join(STORE), data.reserve)?
-        }
-        opened => opened?,
+    let store = Arc::new(if fresh {
+        Embedded::create(&place, data.reserve)?
+    } else {
+        Embedded::open(&place, data.reserve)?
     });
     fail_points::reach("start.vault");
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
+    store.begin()?;
     let barrier = Barrier::new(store, vault);
     if fresh || guard::has_mark(&barrier)? {
         return Ok(barrier);
     }
-    let barrier = if upgrade::is_needed(&folder.join(STORE), &barrier)? {
+    let barrier = if upgrade::is_needed(&place, &barrier)? {
         let vault = Vault::open(folder, &data.key)?;
-        upgrade::rewrite(&folder.join(STORE), barrier, vault, data.reserve)?;
-        let store = Arc::new(Embedded::open_again(&folder.join(STORE), data.reserve)?);
+        upgrade::rewrite(&place, barrier, vault, data.reserve)?;
+        let store = Arc::new(Embedded::open_again(&place, data.reserve)?);
         Barrier::new(store, Vault::open(folder, &data.key)?)
     } else {
         barrier
@@ -225,11 +231,28 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     Ok(barrier)
 }
 
+/// Fails unless a store may be created in a folder without a header. A header or a key beside records of another one
+/// would make them unreadable for ever.
+fn demand_unused(data: &Data) -> Result<(), StartError> {
+    let folder = &data.folder;
+    let place = folder.join(STORE);
+    if !Embedded::is_unused(&place)? || !Embedded::is_unused(&upgrade::replaced(&place))? {
+        return Err(VaultError::NoHeader(folder.clone()).into());
+    }
+    if !data.create {
+        return Err(VaultError::NoStore(folder.clone()).into());
+    }
+    Vault::check_new(folder, &data.key)?;
+    guard::check_new(&data.guard, folder)?;
+    Ok(())
+}
+
 /// Creates the data folder for its owner only.
 fn make_private(folder: &PathBuf) -> Result<(), StartError> {
     use std::os::unix::fs::DirBuilderExt;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| VaultError::System { doing: "creating the data folder", source }.into())
+    let doing = "creating the data folder";
+    made.map_err(|source| VaultError::System { doing, path: folder.clone(), source }.into())
 }
 
 /// How the HTTP door is served.
@@ -289,7 +312,7 @@ where
         );
     }
     let metrics = Metrics::new();
-    let readiness = Readiness::default();
+    let readiness = SharedReadiness::default();
     let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
     let console = Console::new(Arc::clone(&engine.turns), facts);
     let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies.clone()));
@@ -310,7 +333,7 @@ where
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|door| tokio::spawn(door.run(server, stop.clone())));
     fail_points::reach("start.serve");
-    readiness.set(true);
+    readiness.set(Readiness::Ready);
     let started = ready(base_url).await;
     if started.is_err() {
         stop.cancel();
@@ -339,7 +362,7 @@ async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> 
 }
 
 /// Keeps metrics and readiness true.
-async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: CancellationToken) {
+async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, stop: CancellationToken) {
     let mut before = turns.figures();
     let mut clock_lags = false;
     let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
@@ -355,9 +378,13 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: 
             metrics.synced();
         }
         before = figures;
-        let ready = turns.takes_writes();
-        readiness.set(ready);
-        metrics.store_is_ready(ready);
+        let state = match turns.store_state() {
+            StoreState::Ready => Readiness::Ready,
+            StoreState::Full { .. } => Readiness::StoreFull,
+            StoreState::Failed { .. } => Readiness::StoreFailed,
+        };
+        readiness.set(state);
+        metrics.store_is_ready(state == Readiness::Ready);
         turns.world().keep_time();
         let lag = clock::behind();
         metrics.clock_is_behind(lag);
@@ -370,5 +397,5 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: Readiness, stop: 
         clock_lags = lag > CLOCK_LAG;
     }
     turns.world().keep_time();
-    readiness.set(false);
+    readiness.set(Readiness::Stopping);
 }

@@ -3,9 +3,8 @@
 //! Never a body, a stamp or a secret; labels of metrics are bounded sets and hold no ids.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -165,19 +164,48 @@ pub fn request_span(id: RequestId) -> Span {
     )
 }
 
-/// Whether the daemon can do its work now, as `/readyz` tells it. Starts as not ready.
-#[derive(Debug, Clone, Default)]
-pub struct Readiness(Arc<AtomicBool>);
+/// Whether the daemon can do its work now, as `/readyz` reports it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Readiness {
+    /// It accepts no requests yet.
+    #[default]
+    Starting,
+    /// It can.
+    Ready,
+    /// Too little space is free.
+    StoreFull,
+    /// The store is being reopened after a failure.
+    StoreFailed,
+    /// It was asked to stop.
+    Stopping,
+}
 
 impl Readiness {
-    /// Changes the state, for every clone.
-    pub fn set(&self, ready: bool) {
-        self.0.store(ready, Ordering::Release);
+    /// Why it is not ready.
+    pub const fn problem(self) -> Option<&'static str> {
+        match self {
+            Self::Ready => None,
+            Self::Starting => Some("starting"),
+            Self::StoreFull => Some("the file system of the store is full"),
+            Self::StoreFailed => Some("the store failed and is being reopened"),
+            Self::Stopping => Some("stopping"),
+        }
+    }
+}
+
+/// The readiness of a daemon; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct SharedReadiness(Arc<Mutex<Readiness>>);
+
+impl SharedReadiness {
+    /// Changes it, for every clone.
+    pub fn set(&self, readiness: Readiness) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = readiness;
     }
 
-    /// The state.
-    pub fn is_ready(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    /// Returns it.
+    pub fn get(&self) -> Readiness {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -246,7 +274,8 @@ impl Metrics {
         registry.register("limits_reached", help, limits_reached.clone());
         registry.register("commits", "Durable commits", commits.clone());
         registry.register("syncs", "Syncs of the store; each covers one or more commits", syncs.clone());
-        registry.register("webhook_deliveries", "Webhook attempts", deliveries.clone());
+        let help = "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable and never tried";
+        registry.register("webhook_deliveries", help, deliveries.clone());
         registry.register("store_ready", "Whether the store takes writes: 1 or 0", store_ready.clone());
         registry.register(
             "clock_behind_milliseconds",

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use quorate_core::model::change::Write;
 use quorate_core::model::layout;
+use quorate_core::model::write::Write;
 use quorate_core::records;
 use quorate_core::refusal::Corrupt;
 use quorate_core::world::{Page, Records};
@@ -42,12 +42,17 @@ fn beside(folder: &Path, ending: &str) -> PathBuf {
     folder.with_extension(ending)
 }
 
+/// Where a rewritten store is kept until the new one has taken its place.
+pub fn replaced(folder: &Path) -> PathBuf {
+    beside(folder, "old")
+}
+
 /// Ends a replacement that was interrupted: either the old store or the whole new one is there afterwards.
 ///
 /// # Errors
 /// When the system does not let folders be renamed.
 pub fn finish(folder: &Path) -> Result<(), UpgradeError> {
-    let old = beside(folder, "old");
+    let old = replaced(folder);
     if old.exists() {
         if folder.exists() {
             fs::remove_dir_all(&old)?;
@@ -82,7 +87,7 @@ pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Resul
     tracing::info!(
         "rewriting the store, whose records are too long for it to be durable; this needs as much space again"
     );
-    let (new_folder, old_folder) = (beside(folder, "new"), beside(folder, "old"));
+    let (new_folder, old_folder) = (beside(folder, "new"), replaced(folder));
     if new_folder.exists() {
         fs::remove_dir_all(&new_folder)?;
     }

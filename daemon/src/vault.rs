@@ -12,12 +12,13 @@ use quorate_core::model::layout::IndexKey;
 use quorate_core::seal::{NONCE, SealKey};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::private_file;
 
 const HEADER: &str = "quorate.json";
 const FORMAT: u32 = 1;
+const READING_KEY: &str = "reading the key file";
 const CHECK_PLACE: &[u8] = b"quorate/check";
 const CHECK: &[u8] = b"quorate";
 /// Memory of the passphrase stretching in KiB: 64 MiB (RFC 9106 §4, second recommended option).
@@ -40,9 +41,18 @@ pub enum KeySource {
 pub enum VaultError {
     /// There is no key file.
     #[error(
-        "the key file {0} does not exist; create one with `quorated init`, or name the right one in [key]"
+        "the key file {} does not exist, and the store in {} needs it; restore it from your copy, or correct [key]",
+        .file.display(), .folder.display()
     )]
-    MissingKey(PathBuf),
+    MissingKey {
+        /// The key file.
+        file: PathBuf,
+        /// Folder of the store.
+        folder: PathBuf,
+    },
+    /// The key of a new store cannot be created.
+    #[error("the folder {} of the key file does not exist; create it (mode 0700)", .0.display())]
+    NoKeyFolder(PathBuf),
     /// The key file may be read by others.
     #[error("the key file {0} may be read by others (mode {1:04o}); run: chmod 600 {0}")]
     KeyTooOpen(PathBuf, u32),
@@ -56,23 +66,28 @@ pub enum VaultError {
     #[error("the store in {0} opens with a {1}")]
     OtherKind(PathBuf, &'static str),
     /// The folder holds no store.
-    #[error("there is no store in {0}; create one with `quorated init`")]
+    #[error("there is no store in {0}; create one with 'quorated init'")]
     NoStore(PathBuf),
+    /// The folder holds a store without its header.
+    #[error("the store in {} has no {HEADER}; restore that file from the backup", .0.display())]
+    NoHeader(PathBuf),
     /// The header is damaged, or from a newer version.
     #[error("{0} is damaged, or from a newer version of this program")]
     Header(PathBuf),
     /// The system does not do what is needed.
-    #[error("{doing}: {source}")]
+    #[error("{doing} {}: {source}", .path.display())]
     System {
         /// What was being done.
         doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
         /// What the system says.
         source: std::io::Error,
     },
 }
 
-fn system(doing: &'static str) -> impl Fn(std::io::Error) -> VaultError {
-    move |source| VaultError::System { doing, source }
+fn system(doing: &'static str, path: &Path) -> impl Fn(std::io::Error) -> VaultError {
+    move |source| VaultError::System { doing, path: path.to_owned(), source }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -106,7 +121,7 @@ impl Vault {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(VaultError::NoStore(folder.to_owned()));
             }
-            Err(error) => return Err(system("reading the header of the store")(error)),
+            Err(error) => return Err(system("reading", &path)(error)),
         };
         let damaged = || VaultError::Header(path.clone());
         let header: Header = serde_json::from_slice(&text).map_err(|_| damaged())?;
@@ -114,7 +129,10 @@ impl Vault {
             return Err(damaged());
         }
         let root = match (&header.key, source) {
-            (KeyKind::File, KeySource::File(path)) => read_key(path)?,
+            (KeyKind::File, KeySource::File(file)) => {
+                let missing = || VaultError::MissingKey { file: file.clone(), folder: folder.to_owned() };
+                read_key(file)?.ok_or_else(missing)?
+            }
             (KeyKind::Passphrase { salt, memory_kib, passes, lanes }, KeySource::Passphrase(passphrase)) => {
                 let salt = const_hex::decode(salt).map_err(|_| damaged())?;
                 stretch(passphrase, &salt, *memory_kib, *passes, *lanes).ok_or_else(damaged)?
@@ -132,15 +150,27 @@ impl Vault {
         }
     }
 
+    /// Fails if the key of a new store in `folder` can be neither read nor created. Writes nothing.
+    pub fn check_new(folder: &Path, source: &KeySource) -> Result<(), VaultError> {
+        let KeySource::File(path) = source else { return Ok(()) };
+        let own = private_file::folder(path);
+        // The folder of the store is created.
+        if read_key(path)?.is_none() && own != folder && !own.is_dir() {
+            return Err(VaultError::NoKeyFolder(own.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Makes the vault of a new store. A key file that is missing is created.
     pub fn create(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
         let store_id = const_hex::encode(random::<16>()?);
         let (root, key) = match source {
             KeySource::File(path) => {
-                if !path.exists() {
-                    write_key(path)?;
-                }
-                (read_key(path)?, KeyKind::File)
+                let root = match read_key(path)? {
+                    Some(root) => root,
+                    None => write_key(path)?,
+                };
+                (root, KeyKind::File)
             }
             KeySource::Passphrase(passphrase) => {
                 let salt = random::<16>()?;
@@ -155,13 +185,15 @@ impl Vault {
         let check = vault.seal.seal(random::<NONCE>()?, CHECK_PLACE, CHECK).map_err(|_| unusable())?;
         let header = Header { format: FORMAT, store_id, key, check: const_hex::encode(check) };
         let text = serde_json::to_vec_pretty(&header).map_err(|_| unusable())?;
-        private_file::create(&folder.join(HEADER), &text).map_err(system("creating a file of the store"))?;
+        let path = folder.join(HEADER);
+        private_file::create(&path, &text).map_err(system("creating", &path))?;
         Ok(vault)
     }
 
-    /// Whether a folder holds a store.
-    pub fn exists(folder: &Path) -> bool {
-        folder.join(HEADER).exists()
+    /// Whether a folder holds the header of a store.
+    pub fn exists(folder: &Path) -> Result<bool, VaultError> {
+        let path = folder.join(HEADER);
+        path.try_exists().map_err(system("reading", &path))
     }
 
     /// Derives the keys (HKDF-SHA256, RFC 5869, with the id of the store as salt).
@@ -187,8 +219,9 @@ impl Vault {
 
 fn random<const N: usize>() -> Result<[u8; N], VaultError> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| system("reading the random source")(std::io::Error::other(error.to_string())))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        system("reading", Path::new("the random source"))(std::io::Error::other(error.to_string()))
+    })?;
     Ok(bytes)
 }
 
@@ -207,33 +240,33 @@ fn stretch(
     Some(root)
 }
 
-fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, VaultError> {
+/// Reads a key file; `None` if there is none.
+fn read_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, VaultError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(VaultError::MissingKey(path.to_owned()));
-        }
-        Err(error) => return Err(system("reading the key file")(error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(system(READING_KEY, path)(error)),
     };
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(VaultError::KeyTooOpen(path.to_owned(), mode));
     }
-    let text = Zeroizing::new(fs::read_to_string(path).map_err(system("reading the key file"))?);
+    let text = Zeroizing::new(fs::read_to_string(path).map_err(system(READING_KEY, path))?);
     let mut root = Zeroizing::new([0; 32]);
     let digits = text.trim();
     let plain = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !plain || const_hex::decode_to_slice(digits, root.as_mut_slice()).is_err() {
         return Err(VaultError::NotAKey(path.to_owned()));
     }
-    Ok(root)
+    Ok(Some(root))
 }
 
-fn write_key(path: &Path) -> Result<(), VaultError> {
-    let mut key = random::<32>()?;
-    let text = Zeroizing::new(format!("{}\n", const_hex::encode(key)));
-    key.zeroize();
-    private_file::create(path, text.as_bytes()).map_err(system("creating the key file"))
+/// Creates a key file with a new key.
+fn write_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, VaultError> {
+    let key = Zeroizing::new(random::<32>()?);
+    let text = Zeroizing::new(format!("{}\n", const_hex::encode(key.as_slice())));
+    private_file::create(path, text.as_bytes()).map_err(system("creating the key file", path))?;
+    Ok(key)
 }
 
 #[cfg(test)]
@@ -254,7 +287,7 @@ mod tests {
 
         let other = folder.path().join("other.key");
         let missing = Vault::open(folder.path(), &KeySource::File(other.clone()));
-        assert!(matches!(missing, Err(VaultError::MissingKey(_))));
+        assert!(matches!(missing, Err(VaultError::MissingKey { .. })));
         write_key(&other).unwrap();
         let wrong = Vault::open(folder.path(), &KeySource::File(other.clone()));
         assert!(matches!(wrong, Err(VaultError::WrongKey(_))));

@@ -178,7 +178,7 @@ async fn edit(session: &Arc<Session>, text: String) -> Result<String, String> {
 }
 
 fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {
-    let stamper = session.unlock(passphrase).map_err(|failure| failure.message)?;
+    let stamper = session.unlock(passphrase).map_err(|failure| failure.message().to_owned())?;
     stamper.stamp(message.as_bytes()).map_err(|_| "the key cannot sign".to_owned())
 }
 

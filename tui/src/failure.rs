@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use crate::book::BookFlaw;
 use crate::config::ConfigFlaw;
 use crate::keys::file::KeyFlaw;
+use crate::keys::passphrase::PassphraseFlaw;
 use crate::link::LinkFlaw;
 use crate::place::PlaceFlaw;
+use crate::text::clean;
 
 /// Exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +61,27 @@ impl Exit {
 pub(crate) struct Failure {
     /// Exit code.
     pub(crate) exit: Exit,
-    /// For people, cleaned.
-    pub(crate) message: String,
+    /// For people. Only the constructors write it, cleaned: errors quote the daemon.
+    message: String,
     /// What belongs to it, for scripts.
     pub(crate) details: Value,
 }
 
 impl Failure {
-    /// A failure in words.
+    /// A failure in words, on one line.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), details: Value::Null }
+        Self { exit, message: clean(&message.into()), details: Value::Null }
+    }
+
+    /// A failure in words of a parser of this program, which have lines of their own.
+    pub(crate) fn lines(exit: Exit, text: &str) -> Self {
+        let lines: Vec<String> = text.lines().map(clean).collect();
+        Self { exit, message: lines.join("\n"), details: Value::Null }
+    }
+
+    /// What is printed, cleaned.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Adds what belongs to it.
@@ -124,7 +137,16 @@ impl From<BookFlaw> for Failure {
 
 impl From<ConfigFlaw> for Failure {
     fn from(flaw: ConfigFlaw) -> Self {
-        Self::new(Exit::Usage, flaw.to_string())
+        Self::lines(Exit::Usage, &flaw.to_string())
+    }
+}
+
+impl From<PassphraseFlaw> for Failure {
+    fn from(flaw: PassphraseFlaw) -> Self {
+        match flaw {
+            PassphraseFlaw::NoTerminal => Self::new(Exit::Usage, flaw.to_string()),
+            PassphraseFlaw::Unreadable(error) => error.into(),
+        }
     }
 }
 
@@ -145,5 +167,24 @@ impl From<std::io::Error> for Failure {
         let exit =
             if error.kind() == std::io::ErrorKind::Interrupted { Exit::Interrupted } else { Exit::Failed };
         Self::new(exit, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_hold_no_terminal_controls() {
+        let hostile = "a\u{1b}]0;t\u{7}\u{9b}31m\u{202e}\r\nb";
+        let cleaned = "a<U+001B>]0;t<U+0007><U+009B>31m<U+202E><U+000D><U+000A>b";
+        let failure = Failure::new(Exit::Failed, hostile);
+        assert_eq!(failure.message(), cleaned);
+        assert_eq!(failure.json().pointer("/error/message"), Some(&json!(cleaned)));
+        assert_eq!(
+            Failure::from(LinkFlaw::Unreadable(hostile.to_owned())).message().matches("<U+").count(),
+            6
+        );
+        assert_eq!(Failure::lines(Exit::Usage, "a\u{1b}\nb").message(), "a<U+001B>\nb");
     }
 }

@@ -108,8 +108,8 @@ fn misuse(error: &clap::Error) -> ExitCode {
     let asked = std::env::args_os().any(|argument| argument == "--json");
     output::choose(asked);
     let message = error.to_string();
-    let message = message.trim().strip_prefix("error: ").unwrap_or(&message).to_owned();
-    code(output::finish(Err(Failure::new(Exit::Usage, message))))
+    let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
+    code(output::finish(Err(Failure::lines(Exit::Usage, message))))
 }
 
 fn code(exit: Exit) -> ExitCode {

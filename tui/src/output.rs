@@ -33,7 +33,7 @@ pub(crate) fn finish(result: Result<Answer, Failure>) -> Exit {
             if JSON.load(Ordering::Relaxed) {
                 line(&failure.json());
             }
-            let _ = writeln!(std::io::stderr(), "quorate: {}", failure.message);
+            let _ = writeln!(std::io::stderr(), "quorate: {}", failure.message());
             failure.exit
         }
     }

@@ -1,5 +1,6 @@
 //! Known keys, names and root quorums: trust on first use, kept in the user's own state folder. The daemon cannot
-//! change them; it can only add keys, and new ones are flagged. What it states differently is shown as different.
+//! change them; it can only add keys, and those stay unconfirmed until the user accepts them. What it states differently is
+//! shown as different.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,12 +31,41 @@ struct Known {
     first_contact_millis: u64,
     /// First seen, by user and public key.
     keys: BTreeMap<UserId, BTreeMap<String, u64>>,
+    /// When the user accepted a key that came after the first contact, by user and public key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    accepted: BTreeMap<UserId, BTreeMap<String, u64>>,
     /// Root quorum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quorum: Option<Pin<KnownQuorum>>,
     /// Names of users.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     names: BTreeMap<UserId, Pin<String>>,
+}
+
+impl Known {
+    fn first_seen(&self, user: UserId, key: &str) -> Option<u64> {
+        self.keys.get(&user)?.get(key).copied()
+    }
+
+    fn accepted_at(&self, user: UserId, key: &str) -> Option<u64> {
+        self.accepted.get(&user)?.get(key).copied()
+    }
+
+    /// Whether the key was pinned at the first contact, or accepted since.
+    fn is_confirmed(&self, user: UserId, key: &str) -> bool {
+        let is_pinned = self.first_seen(user, key).is_some_and(|seen| seen <= self.first_contact_millis);
+        is_pinned || self.accepted_at(user, key).is_some()
+    }
+
+    /// The confirmed keys, and since when they are.
+    fn confirmed(&self) -> Vec<(UserId, String, u64)> {
+        let keys =
+            self.keys.iter().flat_map(|(user, keys)| keys.iter().map(move |(key, seen)| (*user, key, *seen)));
+        let confirmed = keys.filter(|(user, key, _)| self.is_confirmed(*user, key));
+        confirmed
+            .map(|(user, key, seen)| (user, key.clone(), self.accepted_at(user, key).unwrap_or(seen)))
+            .collect()
+    }
 }
 
 /// A value that was pinned on first use, or accepted by the user since.
@@ -108,6 +138,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) public_key: &'a str,
     /// When first, milliseconds since 1970.
     pub(crate) since: u64,
+    /// Whether it was pinned at the first contact, or accepted since.
+    pub(crate) is_confirmed: bool,
 }
 
 impl Roster {
@@ -139,14 +171,15 @@ impl Roster {
     /// Every key, by organization and user.
     pub(crate) fn seen(&self) -> Vec<Seen<'_>> {
         let users = self.organizations.iter().flat_map(|(organization, known)| {
-            known.keys.iter().map(move |(user, keys)| (*organization, *user, keys))
+            known.keys.iter().map(move |(user, keys)| (*organization, known, *user, keys))
         });
-        let keys = users.flat_map(|(organization, user, keys)| {
+        let keys = users.flat_map(|(organization, known, user, keys)| {
             keys.iter().map(move |(public_key, first_seen)| Seen {
                 organization,
                 user,
                 public_key,
                 since: *first_seen,
+                is_confirmed: known.is_confirmed(user, public_key),
             })
         });
         keys.collect()
@@ -174,9 +207,11 @@ impl Roster {
     }
 
     /// Adds what another user's console saw. The earlier time of each key holds; an own pin of a name or a quorum stays.
+    /// What either side had confirmed is confirmed.
     pub(crate) fn import(&mut self, other: Self) {
         for (id, theirs) in other.organizations {
             let ours = self.organizations.entry(id).or_insert_with(|| theirs.clone());
+            let confirmed = [ours.confirmed(), theirs.confirmed()].concat();
             ours.first_contact_millis = ours.first_contact_millis.min(theirs.first_contact_millis);
             ours.quorum = ours.quorum.take().or(theirs.quorum);
             for (user, name) in theirs.names {
@@ -187,6 +222,12 @@ impl Roster {
                 for (key, seen) in keys {
                     let at = held.entry(key).or_insert(seen);
                     *at = seen.min(*at);
+                }
+            }
+            // The earlier first contact of one side would make keys of the other's first contact late ones.
+            for (user, key, at) in confirmed {
+                if !ours.is_confirmed(user, &key) {
+                    ours.accepted.entry(user).or_default().insert(key, at);
                 }
             }
         }
@@ -261,6 +302,30 @@ impl Roster {
         }
     }
 
+    /// Returns the stated keys that came after the first contact and were not accepted.
+    pub(crate) fn unconfirmed(&self, organization: &OrganizationDetail) -> Vec<Seen<'_>> {
+        let stated = |user: UserId| organization.users.iter().filter(move |known| known.user_id == user);
+        let is_stated = |seen: &Seen<'_>| {
+            stated(seen.user).any(|user| user.public_keys().any(|key| canonical(key) == seen.public_key))
+        };
+        let id = organization.head.organization_id;
+        let late = self.seen().into_iter().filter(|seen| seen.organization == id && !seen.is_confirmed);
+        late.filter(is_stated).collect()
+    }
+
+    /// Confirms a key of a user.
+    pub(crate) fn accept_key(
+        &mut self,
+        organization: OrganizationId,
+        user: UserId,
+        public_key: &str,
+        now: u64,
+    ) {
+        if let Some(known) = self.organizations.get_mut(&organization) {
+            known.accepted.entry(user).or_default().insert(canonical(public_key), now);
+        }
+    }
+
     /// The organizations that are known, with their root quorums.
     pub(crate) fn quorums(&self) -> impl Iterator<Item = (OrganizationId, &Pin<KnownQuorum>)> {
         self.organizations.iter().filter_map(|(id, known)| Some((*id, known.quorum.as_ref()?)))
@@ -273,11 +338,26 @@ impl Roster {
         user: UserId,
         public_key: &str,
     ) -> Option<u64> {
-        let keys = self.organizations.get(&organization)?.keys.get(&user)?;
-        keys.get(&canonical(public_key)).copied()
+        self.organizations.get(&organization)?.first_seen(user, &canonical(public_key))
     }
 
-    /// Whether the key came after the first contact and less than a day ago.
+    /// When the user accepted the key, if it came after the first contact.
+    pub(crate) fn accepted_at(
+        &self,
+        organization: OrganizationId,
+        user: UserId,
+        public_key: &str,
+    ) -> Option<u64> {
+        self.organizations.get(&organization)?.accepted_at(user, &canonical(public_key))
+    }
+
+    /// Whether the key of that user was pinned at the first contact, or accepted since. Time alone confirms none.
+    pub(crate) fn is_confirmed(&self, organization: OrganizationId, user: UserId, public_key: &str) -> bool {
+        let known = self.organizations.get(&organization);
+        known.is_some_and(|known| known.is_confirmed(user, &canonical(public_key)))
+    }
+
+    /// Whether the key is unconfirmed and was first seen less than a day ago.
     pub(crate) fn is_new(
         &self,
         organization: OrganizationId,
@@ -286,8 +366,7 @@ impl Roster {
         now: u64,
     ) -> bool {
         let Some(seen) = self.first_seen(organization, user, public_key) else { return false };
-        let contact = self.organizations.get(&organization).map_or(0, |known| known.first_contact_millis);
-        seen > contact && now.saturating_sub(seen) < NEW_MILLIS
+        !self.is_confirmed(organization, user, public_key) && now.saturating_sub(seen) < NEW_MILLIS
     }
 
     /// Whether the organization itself was first seen less than a day ago.
@@ -322,6 +401,28 @@ mod tests {
         assert!(!roster.is_new(id, user.user_id, key, 3000 + NEW_MILLIS));
         let other = &organization.users[1];
         assert!(!roster.is_new(id, other.user_id, &other.api_keys[0].credential.public_key, 4000));
+    }
+
+    #[test]
+    fn an_older_roster_makes_no_own_key_a_new_one() {
+        let (organization, user) = (Stage::new(3, 2).organization(), Stage::user(0));
+        let mut before = organization.clone();
+        before.users[0].api_keys.clear();
+        let (mut ours, mut theirs) = (Roster::default(), Roster::default());
+        theirs.see(&before, 1000);
+        ours.see(&organization, 2000);
+        let is_new = |roster: &Roster| roster.is_new(Stage::id(), user, Stage::stamper(0).public_key(), 3000);
+        let mut merged = ours.clone();
+        merged.merge(theirs.clone());
+        ours.import(theirs.clone());
+        assert!(!is_new(&ours) && !is_new(&merged), "it was pinned at our first contact");
+        assert_eq!(Roster::parse(ours.text().as_bytes()), Some(ours));
+        // A key that came later in all rosters stays new.
+        theirs.see(&organization, 2500);
+        let mut third = Roster::default();
+        third.see(&before, 1500);
+        third.import(theirs);
+        assert!(is_new(&third));
     }
 
     #[test]

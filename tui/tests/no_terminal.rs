@@ -24,6 +24,14 @@ fn refuses_cleanly_and_says_what_to_do() {
 }
 
 #[test]
+fn a_passphrase_that_nobody_can_be_asked_for_is_reported() {
+    let output = run(&["key", "add", "mira"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text, "quorate: no terminal to ask for the passphrase; use --passphrase-fd N\n");
+}
+
+#[test]
 fn data_can_always_be_parsed() {
     let check = |words: &[&str], code: i32| {
         let output = run(words);

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::answer::{CanFlags, activity_json};
-use crate::model::change::Write;
 use crate::model::record::Record;
+use crate::model::write::Write;
 use crate::model::{ActivityRecord, FeatureName, Millis, Organization};
 use crate::outbox::{self, EventBody};
 use crate::refusal::Corrupt;
@@ -56,7 +56,7 @@ pub fn notices(
         return Ok(Vec::new());
     }
     let body = EventBody::from_json(activity_json(activity, organization, CanFlags::default())?)?;
-    let state = (activity.id, u32::try_from(activity.votes.len()).unwrap_or(u32::MAX));
+    let state = (organization.id(), activity.id, u32::try_from(activity.votes.len()).unwrap_or(u32::MAX));
     let mut writes = Vec::new();
     for (organization, receivers) in told {
         writes.extend(outbox::queue(organization, receivers, state, &body, activity.updated)?);

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 
 use crate::model::Millis;
-use crate::model::change::Write;
 pub use crate::model::delivery::{Delivery, EventBody, Parked};
 use crate::model::layout::outbox::{self as layout, DeliveryId, Destination, Lane};
 use crate::model::layout::{self as keys, Key};
 use crate::model::record::Record;
+use crate::model::write::Write;
 use crate::notice::Notice;
 use crate::refusal::Corrupt;
 use crate::world::{Page, Records};
@@ -36,21 +36,22 @@ pub enum ParkedFor {
     Unreadable,
 }
 
-/// Queues the deliveries of a state of an activity to receivers of one organization.
+/// Queues the deliveries of a state of an activity to receivers of one organization. The state is named by the organization
+/// of the activity, the activity, and how many votes it had.
 ///
 /// # Errors
 /// If a record cannot be encoded.
 pub fn queue(
     organization: OrganizationId,
     receivers: impl IntoIterator<Item = (Option<EndpointId>, String)>,
-    (activity, votes): (ActivityId, u32),
+    (cause, activity, votes): (OrganizationId, ActivityId, u32),
     body: &EventBody,
     due: Millis,
 ) -> Result<Vec<Write>, Corrupt> {
     let mut writes = Vec::new();
     for (endpoint, url) in receivers {
         let destination = Destination { organization, endpoint };
-        let id = DeliveryId { destination, activity, votes, size: body.size() };
+        let id = DeliveryId { destination, cause, activity, votes, size: body.size() };
         writes.extend(queue_one(&id, &Delivery { url, attempts: 0, due })?);
     }
     if !writes.is_empty() {
@@ -131,7 +132,7 @@ impl Look {
         due: Millis,
         id: &DeliveryId,
     ) -> Result<Option<Delivery>, Corrupt> {
-        let lane = layout::lane(&id.lane());
+        let lane = layout::lane(id);
         let first = records.keys(Page::first(&lane, 1))?;
         let first =
             first.first().and_then(|key| DeliveryId::of_key(key)).filter(|first| first.votes <= id.votes);
@@ -211,22 +212,26 @@ pub fn body(records: &dyn Records, id: &DeliveryId) -> Result<Option<Vec<u8>>, C
     }
 }
 
-/// The oldest deliveries of an organization, by their activities, and when they are due where that can be read.
+/// The deliveries to an organization that one organization caused, those of its oldest activities, by keys alone.
 ///
 /// # Errors
 /// If the store cannot be read.
 pub fn oldest(
     records: &dyn Records,
     organization: OrganizationId,
+    cause: OrganizationId,
     limit: usize,
-) -> Result<Vec<(DeliveryId, Option<Millis>)>, Corrupt> {
-    let keys = records.keys(Page::first(&layout::deliveries(organization), limit))?;
-    let ids = keys.iter().filter_map(|key| DeliveryId::of_key(key));
-    ids.map(|id| {
-        let delivery = readable::<Delivery>(records.read(&id.key()))?;
-        Ok((id, delivery.map(|delivery| delivery.due)))
-    })
-    .collect()
+) -> Result<Vec<DeliveryId>, Corrupt> {
+    let keys = records.keys(Page::first(&layout::deliveries_caused(organization, cause), limit))?;
+    Ok(keys.iter().filter_map(|key| DeliveryId::of_key(key)).collect())
+}
+
+/// When a delivery is due; nothing if its record is missing or damaged.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn due(records: &dyn Records, id: &DeliveryId) -> Result<Option<Millis>, Corrupt> {
+    Ok(readable::<Delivery>(records.read(&id.key()))?.map(|delivery| delivery.due))
 }
 
 /// What an organization has waiting.
@@ -238,23 +243,41 @@ pub struct Usage {
     pub bytes: u64,
 }
 
-/// Counts what an organization has waiting, by keys alone.
+impl Usage {
+    /// Adds what came.
+    pub const fn add(&mut self, more: Self) {
+        self.deliveries = self.deliveries.saturating_add(more.deliveries);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+    }
+
+    /// Subtracts what is gone.
+    pub const fn subtract(&mut self, gone: Self) {
+        self.deliveries = self.deliveries.saturating_sub(gone.deliveries);
+        self.bytes = self.bytes.saturating_sub(gone.bytes);
+    }
+}
+
+/// Counts what an organization has waiting, by the organizations that caused it, by keys alone.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn usage(records: &dyn Records, organization: OrganizationId) -> Result<Usage, Corrupt> {
-    let mut usage = Usage::default();
+pub fn usage(
+    records: &dyn Records,
+    organization: OrganizationId,
+) -> Result<BTreeMap<OrganizationId, Usage>, Corrupt> {
+    let mut caused: BTreeMap<OrganizationId, Usage> = BTreeMap::new();
     let mut states: (Option<ActivityId>, BTreeSet<u32>) = (None, BTreeSet::new());
     each_delivery(records, &layout::deliveries(organization), |id| {
-        usage.deliveries = usage.deliveries.saturating_add(1);
+        let usage = caused.entry(id.cause).or_default();
+        usage.add(Usage { deliveries: 1, bytes: 0 });
         if states.0 != Some(id.activity) {
             states = (Some(id.activity), BTreeSet::new());
         }
         if states.1.insert(id.votes) {
-            usage.bytes = usage.bytes.saturating_add(id.size.into());
+            usage.add(Usage { deliveries: 0, bytes: id.size.into() });
         }
     })?;
-    Ok(usage)
+    Ok(caused)
 }
 
 fn each_delivery(
@@ -300,8 +323,8 @@ pub struct Outcomes {
 pub struct Batch {
     /// The writes.
     pub writes: Vec<Write>,
-    /// What is gone, by organization.
-    pub freed: BTreeMap<OrganizationId, Usage>,
+    /// What is gone, by the organization that had it waiting and the one that caused it.
+    pub freed: BTreeMap<(OrganizationId, OrganizationId), Usage>,
 }
 
 impl Outcomes {
@@ -339,15 +362,16 @@ impl Outcomes {
     /// # Errors
     /// If the store cannot be read.
     pub fn finish(mut self, records: &dyn Records, now: Millis) -> Result<Batch, Corrupt> {
-        let mut freed: BTreeMap<OrganizationId, Usage> = BTreeMap::new();
+        let mut freed: BTreeMap<_, Usage> = BTreeMap::new();
+        let mut free = |id: &DeliveryId, usage| {
+            freed.entry((id.destination.organization, id.cause)).or_default().add(usage);
+        };
         for id in &self.gone {
-            let usage = freed.entry(id.destination.organization).or_default();
-            usage.deliveries = usage.deliveries.saturating_add(1);
+            free(id, Usage { deliveries: 1, bytes: 0 });
         }
         for (id, bytes) in self.unused_bodies(records)? {
             self.writes.push(Write::remove(id.body()));
-            let usage = freed.entry(id.destination.organization).or_default();
-            usage.bytes = usage.bytes.saturating_add(bytes);
+            free(&id, Usage { deliveries: 0, bytes });
         }
         for (destination, parked) in &self.parked {
             let place = destination.parked();
@@ -362,11 +386,10 @@ impl Outcomes {
     fn unused_bodies(&self, records: &dyn Records) -> Result<Vec<(DeliveryId, u64)>, Corrupt> {
         let state = |id: &DeliveryId| (id.destination.organization, id.activity, id.votes);
         let ended: BTreeMap<_, _> = self.gone.iter().map(|id| (state(id), *id)).collect();
-        let activities: BTreeSet<_> =
-            ended.keys().map(|(organization, activity, _)| (*organization, *activity)).collect();
+        let activities: BTreeSet<_> = ended.values().map(layout::deliveries_of).collect();
         let mut used = BTreeSet::new();
-        for (organization, activity) in activities {
-            each_delivery(records, &layout::deliveries_of(organization, activity), |id| {
+        for deliveries in activities {
+            each_delivery(records, &deliveries, |id| {
                 if !self.gone.contains(&id) {
                     used.insert(state(&id));
                 }
@@ -428,7 +451,8 @@ pub fn convert(records: &dyn Records, after: Option<&[u8]>) -> Result<Conversion
         let Notice { receiver, endpoint, url, activity, body, attempts, due } = notice;
         let body = EventBody::from(body);
         let destination = Destination { organization: receiver, endpoint };
-        let id = DeliveryId { destination, activity, votes, size: body.size() };
+        let cause = body.organization().unwrap_or(receiver);
+        let id = DeliveryId { destination, cause, activity, votes, size: body.size() };
         conversion.writes.extend(queue_one(&id, &Delivery { url, attempts, due })?);
         if bodies.insert(id.body()) && records.keys(Page::first(&id.body(), 1))?.is_empty() {
             conversion.writes.push(Write::put_new(id.body(), &body)?);

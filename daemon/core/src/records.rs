@@ -8,10 +8,10 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
-use crate::model::change::Write;
 use crate::model::layout::{self, Entity, Key};
 use crate::model::organization::Head;
 use crate::model::record::Record;
+use crate::model::write::Write;
 use crate::model::{
     ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, RecordDigest,
     Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,

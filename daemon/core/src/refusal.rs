@@ -7,8 +7,7 @@ use quorate_common::webauthn::AttestationFlaw;
 use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
-use crate::model::Evaluation;
-use crate::model::layout::Lookup;
+use crate::model::{Evaluation, layout::Lookup};
 
 /// Why a request is not carried out.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,8 +185,8 @@ pub enum Clash {
 /// A limit is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Limit {
-    /// As many as allowed. Holds the plural noun and the limit.
-    Count(&'static str, usize),
+    /// As many as allowed. Holds the plural noun, the limit, and the name of the setting if it can be set.
+    Count(&'static str, usize, Option<&'static str>),
     /// As many long-lived API keys as a user may have.
     LongLivedApiKeys,
     /// As many authenticators as a user may have.
@@ -279,7 +278,10 @@ impl Refusal {
             Self::Denied(reason) => denied(reason),
             Self::Missing(reason) => missing(reason),
             Self::Clash(reason) => clash(reason),
-            Self::Limit(reason) => Fault::new(Code::ResourceExhausted, limit(reason)),
+            Self::Limit(reason) => {
+                let fault = Fault::new(Code::ResourceExhausted, limit(reason));
+                reason.key().into_iter().fold(fault, Fault::limit)
+            }
             Self::Unoffered(reason) => Fault::new(Code::Unimplemented, unoffered(reason)),
             Self::Corrupt(Corrupt::Unavailable) => {
                 Fault::new(Code::Unavailable, "the service is reopening its store; try again later")
@@ -295,13 +297,29 @@ impl Refusal {
     }
 }
 
+impl Limit {
+    /// The key in `[limits]`, if the limit can be set.
+    const fn key(&self) -> Option<&'static str> {
+        match self {
+            Self::Count(_, _, key) => *key,
+            Self::LongLivedApiKeys => Some("long_lived_api_keys"),
+            Self::Authenticators => Some("authenticators"),
+            Self::Waiting(_) => Some("waiting_activities"),
+            Self::Denials(_) => Some("denials_per_hour"),
+            Self::Organizations(_) => Some("organizations"),
+            Self::Bytes(_, _, key) => Some(key),
+        }
+    }
+}
+
 impl Stopped {
     fn fault(self) -> Fault {
         match self {
             Self::Rows(_) => Fault::new(
                 Code::ResourceExhausted,
                 format!("{self}; ask for a page with `paginationOptions`"),
-            ),
+            )
+            .limit("rows_per_answer"),
             Self::Cancelled => Fault::new(Code::Unavailable, self.to_string()),
         }
     }
@@ -456,7 +474,7 @@ fn clash(reason: &Clash) -> Fault {
 
 fn limit(reason: &Limit) -> String {
     match reason {
-        Limit::Count(nouns, limit) => format!("organization has reached its limit of {limit} {nouns}"),
+        Limit::Count(nouns, limit, _) => format!("organization has reached its limit of {limit} {nouns}"),
         Limit::LongLivedApiKeys => "user has exceeded maximum long-lived api keys".to_owned(),
         Limit::Authenticators => "user has exceeded maximum authenticators".to_owned(),
         Limit::Waiting(limit) => format!(

@@ -1,9 +1,10 @@
 //! Removing, step by step, what may be too much to remove at once: the accounts of wallets that are gone.
 
 use crate::model::WalletAccount;
-use crate::model::change::{Write, account_removal};
+use crate::model::change::account_removal;
 use crate::model::layout::{self, Key};
 use crate::model::record::Record;
+use crate::model::write::Write;
 use crate::pipeline::Commit;
 use crate::records;
 use crate::refusal::Corrupt;

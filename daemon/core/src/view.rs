@@ -249,7 +249,14 @@ pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>, name: &'static str) 
     if twice { Err(Intent::Twice(name).into()) } else { Ok(()) }
 }
 
-/// There is room for `more` beside the `present` ones.
-pub fn room(present: usize, more: usize, limit: usize, nouns: &'static str) -> Result<(), Refusal> {
-    if present.saturating_add(more) > limit { Err(Limit::Count(nouns, limit).into()) } else { Ok(()) }
+/// There is room for `more` beside the `present` ones. `key` names the limit in `[limits]`.
+pub fn room(
+    present: usize,
+    more: usize,
+    limit: usize,
+    nouns: &'static str,
+    key: &'static str,
+) -> Result<(), Refusal> {
+    let is_over = present.saturating_add(more) > limit;
+    if is_over { Err(Limit::Count(nouns, limit, Some(key)).into()) } else { Ok(()) }
 }

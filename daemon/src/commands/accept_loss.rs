@@ -39,6 +39,8 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
          run again."
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
+    let end = guard::end(&barrier)?;
     Guard::accept(&data.guard, &barrier, clock::now())?;
-    super::print("the store is taken as it is; what it does not hold did not happen")
+    let after = end.map_or_else(|| "the last backup".to_owned(), clock::text);
+    super::print(&format!("accepted: changes after {after} are lost; start the daemon"))
 }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_common::bounded::{Email, Label};
+use quorate_common::console::PAGE_LIMIT;
 use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_core::founding::{self, Founded};
+use quorate_core::operator;
 use quorate_core::params::{NewApiKey, NewUser};
 use quorate_core::world::{Moment, World};
 use serde_json::{Value, json};
@@ -29,6 +31,9 @@ pub struct InitArguments {
     /// A root user and the public key in hex; p256 unless another curve stands before it. Repeat it for each
     #[arg(long = "root-user", value_name = "NAME=[CURVE:]KEY", required = true)]
     root_users: Vec<String>,
+    /// Create the organization even if the store has one of this name
+    #[arg(long)]
+    another: bool,
 }
 
 /// Founds the organization and prints what was made, as JSON.
@@ -38,6 +43,11 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
     let config = read(&arguments.config)?;
     let engine = service::open(&data(&config, true)?, config.limits.resources.clone(), &Outside::default())?;
+    if !arguments.another && is_taken(&engine, &name)? {
+        let text =
+            format!("the store has an organization named \"{name}\"; pass --another to create one more");
+        return Err(wrong(text));
+    }
     let founded = found(&engine, name, users, arguments.threshold).await?;
     let users: Vec<_> = founded
         .1
@@ -53,6 +63,20 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
         answer.extend(keys);
     }
     super::print(&format!("{answer:#}"))
+}
+
+/// Whether an organization without a parent has this name.
+fn is_taken(engine: &Engine, name: &Label) -> Result<bool, StartError> {
+    let mut after = None;
+    loop {
+        let page = operator::organizations(engine.turns.world().as_ref(), None, after, PAGE_LIMIT)
+            .map_err(|refusal| StartError::Other(refusal.fault().message))?;
+        if page.organizations.iter().any(|organization| organization.organization_name == name.as_str()) {
+            return Ok(true);
+        }
+        let Some(next) = page.next else { return Ok(false) };
+        after = Some(next);
+    }
 }
 
 /// Founds an organization and makes it durable.

@@ -62,10 +62,11 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
     let stop = CancellationToken::new();
     let cancelled = stop.clone();
     tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        let signal = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        };
+        tracing::info!(signal, "stopping");
         cancelled.cancel();
     });
     Ok(stop)

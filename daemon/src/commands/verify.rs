@@ -25,14 +25,19 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let barrier = service::open_store(&data)?;
-    let guarded = if guard::has_mark(&barrier)? { guard::check(&data.guard, &barrier) } else { Ok(()) };
     let Report { records, organizations, problems } = verify::verify(&barrier)?;
     for problem in &problems {
         super::print(problem)?;
     }
-    guarded?;
-    if !problems.is_empty() {
-        return Err(StartError::Altered(problems.len()));
+    let guarded = guard::check(&data.guard, &barrier);
+    if problems.is_empty() {
+        super::print(&format!(
+            "{records} records of {organizations} organizations are complete and unchanged"
+        ))?;
+        return Ok(guarded?);
     }
-    super::print(&format!("{records} records of {organizations} organizations are complete and unchanged"))
+    if let Err(loss) = guarded {
+        super::print(&loss.to_string())?;
+    }
+    Err(StartError::Altered(problems.len()))
 }

@@ -33,7 +33,7 @@ use super::shares::{OwnShare, Share, Shares};
 use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
 use crate::fail_points;
 use crate::source::{Client, Proxies};
-use crate::telemetry::{Metrics, Readiness, RequestId, request_span};
+use crate::telemetry::{Metrics, Readiness, RequestId, SharedReadiness, request_span};
 
 const STAMP: HeaderName = HeaderName::from_static("x-stamp");
 const STAMP_WEBAUTHN: HeaderName = HeaderName::from_static("x-stamp-webauthn");
@@ -60,7 +60,7 @@ const PREFLIGHT_AGE: HeaderValue = HeaderValue::from_static("86400");
 pub(super) struct Shared<S> {
     pub(super) service: Arc<S>,
     pub(super) metrics: Metrics,
-    pub(super) readiness: Readiness,
+    pub(super) readiness: SharedReadiness,
     /// Whose word counts about where a request came from.
     pub(super) proxies: Proxies,
     /// Memory of request bodies.
@@ -101,6 +101,9 @@ pub(super) async fn exchange<S: Service>(
         Err(answer) => (answer, true),
     };
     context.shared.metrics.answered(answer.operation, answer.status, started.elapsed());
+    if let Some(limit) = answer.limit {
+        context.shared.metrics.limit_reached(limit);
+    }
     let mut response = respond(answer, &context, busy);
     if is_last && one_at_a_time {
         response.headers_mut().insert(CONNECTION, CLOSE);
@@ -189,11 +192,7 @@ async fn serve<S: Service>(
     let whole = if body.is_end_stream() {
         Whole { bytes: Bytes::new(), share: None }
     } else {
-        shared
-            .bodies
-            .read(body, client, context.body_deadline)
-            .await
-            .map_err(|cause| unread(cause, shared))?
+        shared.bodies.read(body, client, context.body_deadline).await.map_err(unread)?
     };
     busy.received();
     incoming.body = whole.bytes;
@@ -210,7 +209,7 @@ async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Clie
     let place = if counts {
         match place(shared, client, context.wait).await {
             Ok(place) => Some(place),
-            Err(limit) => return full(limit, &shared.metrics),
+            Err(limit) => return full(limit),
         }
     } else {
         None
@@ -230,13 +229,12 @@ async fn one_by_one<T>(places: &Arc<Shares>, client: Client, future: impl Future
     let mut waiting: Option<Pin<Box<dyn Future<Output = Option<OwnShare>> + Send>>> = None;
     poll_fn(|cx| {
         let free = if waiting.is_none() { places.own_now(client, 1) } else { None };
-        let place = match free {
-            Some(place) => Some(place),
-            None => {
-                let places = Arc::clone(places);
-                let entering = || Box::pin(async move { places.own(client, 1).await }) as Pin<Box<_>>;
-                ready!(waiting.get_or_insert_with(entering).as_mut().poll(cx))
-            }
+        let place = if free.is_some() {
+            free
+        } else {
+            let places = Arc::clone(places);
+            let entering = || Box::pin(async move { places.own(client, 1).await }) as Pin<Box<_>>;
+            ready!(waiting.get_or_insert_with(entering).as_mut().poll(cx))
         };
         waiting = None;
         let polled = future.as_mut().poll(cx);
@@ -254,10 +252,10 @@ fn kept<S>(shared: &Shared<S>, client: Client, answer: Answer) -> Answer {
         return answer;
     }
     let Some(own) = shared.answers.own_now(client, bytes.len()) else {
-        return full(CLIENT_ANSWERS, &shared.metrics).of(answer.operation);
+        return full(CLIENT_ANSWERS).of(answer.operation);
     };
     let Some(share) = own.of_all_now() else {
-        return full(ALL_ANSWERS, &shared.metrics).of(answer.operation);
+        return full(ALL_ANSWERS).of(answer.operation);
     };
     let bytes = Bytes::from_owner(Unsent { bytes: bytes.clone(), _share: share });
     Answer { content: Content::Json(bytes), ..answer }
@@ -352,10 +350,11 @@ fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Ans
                 content: Content::Empty,
                 cache: None,
                 operation: "preflight",
+                limit: None,
             });
         }
         "/healthz" => |_| Answer::ok(Bytes::from_static(br#"{"status":"ok"}"#)).of("healthz"),
-        "/readyz" => |shared| ready(&shared.readiness).of("readyz"),
+        "/readyz" => |shared| ready(shared.readiness.get()).of("readyz"),
         "/metrics" => |shared| {
             let text = shared.metrics.text().into();
             Answer { content: Content::Metrics(text), ..Answer::ok(Bytes::new()) }.of("metrics")
@@ -366,11 +365,10 @@ fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Ans
     Some(if reads { answer(shared) } else { Answer::wrong_method() })
 }
 
-fn ready(readiness: &Readiness) -> Answer {
-    if readiness.is_ready() {
-        Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#))
-    } else {
-        Answer::fault(&Fault::new(Code::Unavailable, "Not ready"))
+fn ready(readiness: Readiness) -> Answer {
+    match readiness.problem() {
+        None => Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#)),
+        Some(problem) => Answer::fault(&Fault::new(Code::Unavailable, format!("Not ready: {problem}"))),
     }
 }
 
@@ -391,7 +389,8 @@ fn malformed() -> Answer {
 
 fn too_many() -> Answer {
     let message = "Too many requests. Please wait and try again in a few seconds";
-    Answer::fault(&Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"))
+    let fault = Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
+    Answer::fault(&fault.limit("requests_per_second"))
 }
 
 /// A limit of `[limits]` that was reached.
@@ -411,22 +410,21 @@ const CLIENT_ANSWERS: Reached = Reached { key: "answer_bytes_per_client", by_cli
 const ALL_ANSWERS: Reached = Reached { key: "answer_bytes", by_client: false };
 
 /// The answer that names a limit: 429 where the client can do something about it, 503 where others reached it, too.
-fn full(limit: Reached, metrics: &Metrics) -> Answer {
+fn full(limit: Reached) -> Answer {
     let Reached { key, by_client } = limit;
-    metrics.limit_reached(key);
     let fault = if by_client {
         let message = format!("too many requests of this client at once (limits.{key})");
         Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
     } else {
         Fault::new(Code::Unavailable, format!("too many requests at once (limits.{key})"))
     };
-    Answer::fault(&fault)
+    Answer::fault(&fault.limit(key))
 }
 
-fn unread<S>(cause: Unread, shared: &Shared<S>) -> Answer {
+fn unread(cause: Unread) -> Answer {
     match cause {
-        Unread::ClientFull => full(CLIENT_BYTES, &shared.metrics),
-        Unread::AllFull => full(ALL_BYTES, &shared.metrics),
+        Unread::ClientFull => full(CLIENT_BYTES),
+        Unread::AllFull => full(ALL_BYTES),
         Unread::TooLarge => Answer::fault_as(
             StatusCode::PAYLOAD_TOO_LARGE,
             &Fault::new(Code::ResourceExhausted, "Request body is too large"),

@@ -37,7 +37,7 @@ use self::limits::{Limits, RequestLimits};
 use self::shares::Shares;
 use crate::door::{Door, Service};
 use crate::source::Proxies;
-use crate::telemetry::{Metrics, Readiness};
+use crate::telemetry::{Metrics, SharedReadiness};
 
 /// Descriptors kept free for the store, the socket and webhooks.
 const RESERVED_DESCRIPTORS: usize = 256;
@@ -61,7 +61,7 @@ impl<S: Service> Server<S> {
     pub fn new(
         service: Arc<S>,
         metrics: Metrics,
-        readiness: Readiness,
+        readiness: SharedReadiness,
         proxies: Proxies,
         limits: &RequestLimits,
     ) -> Self {

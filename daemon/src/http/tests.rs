@@ -23,7 +23,7 @@ use super::limits::{BODY_BYTES, HEAD_BYTES, Limits, RequestLimits};
 use super::{HttpDoor, Server, tls};
 use crate::door::{Answer, Incoming, Line, Service};
 use crate::source::Proxies;
-use crate::telemetry::{Metrics, Readiness};
+use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 
 /// A test that waits longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -91,7 +91,7 @@ fn events() -> mpsc::Receiver<Bytes> {
 struct Stand {
     address: SocketAddr,
     echo: Arc<Echo>,
-    readiness: Readiness,
+    readiness: SharedReadiness,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -109,7 +109,7 @@ impl Stand {
         let door = HttpDoor::bind("127.0.0.1:0".parse().unwrap(), tls, limits).await.unwrap();
         let address = door.local_address().unwrap();
         let (echo, readiness, stop) =
-            (Arc::new(Echo::default()), Readiness::default(), CancellationToken::new());
+            (Arc::new(Echo::default()), SharedReadiness::default(), CancellationToken::new());
         let proxies = Proxies::default();
         let server = Server::new(Arc::clone(&echo), Metrics::new(), readiness.clone(), proxies, &requests);
         let task = tokio::spawn(door.run(server, stop.clone()));
@@ -644,8 +644,18 @@ async fn own_routes_tell_health_and_metrics() {
         stand.script(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await
     };
     assert!(get("/healthz").await.ends_with(r#"{"status":"ok"}"#));
-    assert_eq!(statuses(&get("/readyz").await), ["503"]);
-    stand.readiness.set(true);
+    for (readiness, problem) in [
+        (Readiness::Starting, "starting"),
+        (Readiness::StoreFull, "the file system of the store is full"),
+        (Readiness::StoreFailed, "the store failed and is being reopened"),
+        (Readiness::Stopping, "stopping"),
+    ] {
+        stand.readiness.set(readiness);
+        let answer = get("/readyz").await;
+        assert_eq!(statuses(&answer), ["503"]);
+        assert!(answer.contains(&format!("\"Not ready: {problem}\"")), "{answer}");
+    }
+    stand.readiness.set(Readiness::Ready);
     assert_eq!(statuses(&get("/readyz").await), ["200"]);
     let metrics = get("/metrics").await;
     assert!(metrics.contains(r#"quorate_requests_total{operation="healthz",class="2xx"} 1"#), "{metrics}");

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use quorate_common::ids::OrganizationId;
-use quorate_core::model::change::Write;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, is_body};
+use quorate_core::model::write::Write;
 use quorate_core::outbox::Usage;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -14,8 +14,8 @@ use tokio::sync::futures::Notified;
 /// What came for an organization.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrived {
-    /// How much.
-    pub usage: Usage,
+    /// How much, by the organizations that caused it.
+    pub caused: BTreeMap<OrganizationId, Usage>,
     /// Where it goes.
     pub destinations: BTreeSet<Destination>,
 }
@@ -31,20 +31,21 @@ pub fn queued(writes: &[Write]) -> ByOrganization {
         if let Some(id) = DeliveryId::of_key(&write.key) {
             last = Some(id);
             let arrived = queued.entry(id.destination.organization).or_default();
-            arrived.usage.deliveries = arrived.usage.deliveries.saturating_add(1);
+            arrived.caused.entry(id.cause).or_default().add(Usage { deliveries: 1, bytes: 0 });
             arrived.destinations.insert(id.destination);
         } else if is_body(&write.key)
             && let Some(id) = last
             && let Some(arrived) = queued.get_mut(&id.destination.organization)
         {
             // A body is written behind the deliveries that refer to it.
-            arrived.usage.bytes = arrived.usage.bytes.saturating_add(id.size.into());
+            arrived.caused.entry(id.cause).or_default().add(Usage { deliveries: 0, bytes: id.size.into() });
         }
     }
     queued
 }
 
-/// What came since the worker last took it. Holds one entry for each destination, however many deliveries came.
+/// What came since the worker last took it. Holds one entry for each destination
+/// and each organization that caused something, however many deliveries came.
 #[derive(Default)]
 pub struct Arrivals {
     waiting: Mutex<ByOrganization>,
@@ -62,8 +63,9 @@ impl Arrivals {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             for (organization, arrived) in queued {
                 let sum = waiting.entry(organization).or_default();
-                sum.usage.deliveries = sum.usage.deliveries.saturating_add(arrived.usage.deliveries);
-                sum.usage.bytes = sum.usage.bytes.saturating_add(arrived.usage.bytes);
+                for (cause, usage) in arrived.caused {
+                    sum.caused.entry(cause).or_default().add(usage);
+                }
                 sum.destinations.extend(arrived.destinations);
             }
         }

@@ -1,6 +1,7 @@
 //! One attempt to deliver: its request, and what its outcome means for the delivery and its receiver.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quorate_common::ids::{ActivityId, OrganizationId};
@@ -24,6 +25,8 @@ use crate::turn::Turns;
 
 /// How long a delivery waits that could not be prepared, in milliseconds.
 const UNPREPARED: Millis = 5000;
+/// A receiver that takes longer to answer is slow.
+const PROMPT: Duration = Duration::from_secs(1);
 /// A longer body, in bytes, is opened and signed on a thread of its own.
 const LONG: u32 = 256 * 1024;
 
@@ -42,8 +45,8 @@ type Headers = Vec<(&'static str, String)>;
 
 /// What became of an attempt.
 pub(super) enum Attempt {
-    /// The receiver was called, or is not allowed.
-    Made(Outcome),
+    /// The receiver was called, which took so long, or is not allowed.
+    Made(Outcome, Duration),
     /// What is stored of it cannot be read.
     Unreadable,
     /// It could not be prepared now.
@@ -89,7 +92,7 @@ impl Courier {
         let url = match WebhookUrl::check(&url, &self.policy) {
             Ok(url) => url,
             // What was allowed when it was set is not allowed any more.
-            Err(why) => return Attempt::Made(Outcome::Refused(why)),
+            Err(why) => return Attempt::Made(Outcome::Refused(why), Duration::ZERO),
         };
         let prepared = if id.size > LONG {
             let courier = self.clone();
@@ -101,9 +104,10 @@ impl Courier {
         match prepared {
             Ok(Some((headers, body))) => {
                 fail_points::reach("outbox.send");
+                let begun = Instant::now();
                 let outcome = self.dialler.post(&url, &headers, body).await;
                 fail_points::reach("outbox.sent");
-                Attempt::Made(outcome)
+                Attempt::Made(outcome, begun.elapsed())
             }
             Ok(None) => Attempt::Unreadable,
             Err(corrupt) => Attempt::NotPrepared(corrupt),
@@ -138,8 +142,9 @@ impl Courier {
     /// What an attempt says of the receiver, and what becomes of the delivery.
     pub(super) fn judge(&self, id: &DeliveryId, delivery: Delivery, attempt: Attempt) -> (Conduct, Fate) {
         let (organization, activity) = (id.destination.organization, id.activity);
-        let outcome = match attempt {
-            Attempt::Made(outcome) => outcome,
+        let (outcome, answered) = match attempt {
+            Attempt::Made(outcome, took) if took > PROMPT => (outcome, Conduct::Slow),
+            Attempt::Made(outcome, _) => (outcome, Conduct::Answered),
             Attempt::Unreadable => return (Conduct::Untried, Fate::Parked(ParkedFor::Unreadable)),
             Attempt::NotPrepared(cause) => {
                 tracing::error!(%organization, %activity, %cause, "a webhook delivery cannot be prepared");
@@ -151,12 +156,12 @@ impl Courier {
         match outcome {
             Outcome::Delivered(_) => {
                 self.metrics.delivery("delivered");
-                (Conduct::Answered, Fate::Gone)
+                (answered, Fate::Gone)
             }
             Outcome::Final(status) => {
                 self.metrics.delivery("refused");
                 tracing::warn!(%organization, %activity, status, "a webhook receiver refused a delivery for good");
-                (Conduct::Answered, Fate::Gone)
+                (answered, Fate::Gone)
             }
             Outcome::Refused(why) => {
                 self.metrics.delivery("refused");

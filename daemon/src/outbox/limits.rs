@@ -18,6 +18,6 @@ pub struct OutboxLimits {
 
 impl Default for OutboxLimits {
     fn default() -> Self {
-        Self { deliveries: 16, waiting: 10_000, waiting_bytes: 64 * 1024 * 1024 }
+        Self { deliveries: 64, waiting: 10_000, waiting_bytes: 64 * 1024 * 1024 }
     }
 }

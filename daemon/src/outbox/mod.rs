@@ -10,6 +10,7 @@ mod pause;
 pub mod receiver;
 pub mod schedule;
 pub mod shares;
+mod waiting;
 pub mod worker;
 
 pub use arrivals::Arrivals;

@@ -4,15 +4,18 @@
 //! What became of a delivery is recorded before anything else is started. While it cannot be recorded, it is remembered
 //! here, and nothing is delivered: neither twice, nor what may never become durable.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::iter::{self, Peekable};
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec::IntoIter;
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::Millis;
-use quorate_core::model::change::Write;
 use quorate_core::model::layout::Key;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, Lane};
+use quorate_core::model::write::Write;
 use quorate_core::outbox::{self, Delivery, Outcomes, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
 use quorate_core::refusal::Corrupt;
@@ -24,6 +27,7 @@ use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::receiver::ReceiverPolicy;
 use super::shares::{Shares, Slot};
+use super::waiting::Waiting;
 use crate::clock::now;
 use crate::fail_points;
 use crate::identity::Identity;
@@ -34,8 +38,10 @@ use crate::turn::Turns;
 const REST: Duration = Duration::from_secs(30);
 /// How many destinations a walk finds before other work is done.
 const WALK: usize = 64;
-/// How many of the oldest deliveries of an organization are parked at once.
+/// How many deliveries of an organization are parked at once.
 const PARKED: usize = 256;
+/// Deliveries of how many causing organizations are parked at once.
+const CAUSES: usize = 16;
 /// What the log calls it.
 const WHAT: &str = "webhooks";
 
@@ -73,14 +79,6 @@ struct Ended {
     /// Its time in the schedule.
     due: Option<Millis>,
     fate: Fate,
-}
-
-/// What an organization has waiting.
-#[derive(Default)]
-struct Waiting {
-    usage: Usage,
-    /// Whether the log says that some of it was parked.
-    is_logged: bool,
 }
 
 /// A walk over the destinations for which something waits.
@@ -172,12 +170,11 @@ impl Outbox {
     /// Takes note of what was queued since the last time.
     fn arrive(&mut self) -> Result<(), Corrupt> {
         for (organization, arrived) in self.courier.turns.world().notices.take() {
-            if let Some(Waiting { usage, .. }) = self.waiting.get_mut(&organization) {
-                usage.deliveries = usage.deliveries.saturating_add(arrived.usage.deliveries);
-                usage.bytes = usage.bytes.saturating_add(arrived.usage.bytes);
+            if let Some(waiting) = self.waiting.get_mut(&organization) {
+                arrived.caused.into_iter().for_each(|(cause, usage)| waiting.add(cause, usage));
             } else {
-                let usage = outbox::usage(self.courier.records(), organization)?;
-                self.waiting.insert(organization, Waiting { usage, is_logged: false });
+                let caused = outbox::usage(self.courier.records(), organization)?;
+                self.waiting.insert(organization, Waiting::new(caused));
             }
             self.over.insert(organization);
             for destination in arrived.destinations {
@@ -187,15 +184,14 @@ impl Outbox {
         Ok(())
     }
 
-    /// Parks the oldest deliveries of organizations that have more waiting than they may, some of each at once.
+    /// Parks deliveries of organizations that have more waiting than they may, some of each at once.
     async fn park(&mut self) -> Result<(), Stopped> {
         self.is_parking = false;
         for organization in std::mem::take(&mut self.over) {
-            let Some(usage) = self.excess(organization) else { continue };
-            self.over.insert(organization);
-            self.park_oldest(organization, usage)?;
-            // Otherwise all of it is under way.
+            self.park_oldest(organization)?;
+            // Otherwise it is not too much, or all of it is under way.
             if !self.ended.is_empty() {
+                self.over.insert(organization);
                 self.is_parking = true;
                 self.log_parked(organization);
                 self.record(Vec::new()).await?;
@@ -204,30 +200,50 @@ impl Outbox {
         Ok(())
     }
 
-    /// What an organization has waiting, if that is more than it may.
-    fn excess(&self, organization: OrganizationId) -> Option<Usage> {
-        let usage = self.waiting.get(&organization)?.usage;
-        (usage.deliveries > self.limits.waiting || usage.bytes > self.limits.waiting_bytes).then_some(usage)
-    }
-
-    fn park_oldest(&mut self, organization: OrganizationId, mut usage: Usage) -> Result<(), Corrupt> {
-        let mut state = None;
-        for (id, due) in outbox::oldest(self.courier.records(), organization, PARKED)? {
-            let same = state == Some((id.activity, id.votes));
-            if !same && usage.deliveries <= self.limits.waiting && usage.bytes <= self.limits.waiting_bytes {
-                break;
-            }
-            if self.busy.contains(&id.lane()) {
+    /// Parks the oldest deliveries of whoever caused most of what waits for an organization, one activity after the other,
+    /// until no more waits than may. What others caused stays while one caused more.
+    fn park_oldest(&mut self, organization: OrganizationId) -> Result<(), Corrupt> {
+        let mut spent = BTreeSet::new();
+        let waiting = self.waiting.get(&organization);
+        let over = waiting.filter(|waiting| waiting.heaviest(organization, &self.limits, &spent).is_some());
+        let Some(mut left) = over.cloned() else { return Ok(()) };
+        let mut oldest = BTreeMap::new();
+        while self.ended.len() < PARKED
+            && oldest.len() <= CAUSES
+            && let Some(cause) = left.heaviest(organization, &self.limits, &spent)
+        {
+            let ids = match oldest.entry(cause) {
+                Entry::Occupied(ids) => ids.into_mut(),
+                Entry::Vacant(entry) => entry.insert(self.oldest(organization, cause)?),
+            };
+            let Some(first) = ids.next() else {
+                // All else that it caused is under way.
+                spent.insert(cause);
+                oldest.remove(&cause);
                 continue;
+            };
+            let mut states = BTreeSet::new();
+            let others = iter::from_fn(|| ids.next_if(|id| id.activity == first.activity));
+            for id in iter::once(first).chain(others) {
+                // A body is stored once for all endpoints.
+                let bytes = if states.insert(id.votes) { id.size.into() } else { 0 };
+                left.subtract(cause, Usage { deliveries: 1, bytes });
+                let due = outbox::due(self.courier.records(), &id)?;
+                self.ended.push(Ended { id, due, fate: Fate::Parked(ParkedFor::Limit) });
             }
-            usage.deliveries = usage.deliveries.saturating_sub(1);
-            if !same {
-                usage.bytes = usage.bytes.saturating_sub(id.size.into());
-            }
-            state = Some((id.activity, id.votes));
-            self.ended.push(Ended { id, due, fate: Fate::Parked(ParkedFor::Limit) });
         }
         Ok(())
+    }
+
+    /// The oldest deliveries that can be parked of those that an organization caused.
+    fn oldest(
+        &self,
+        organization: OrganizationId,
+        cause: OrganizationId,
+    ) -> Result<Peekable<IntoIter<DeliveryId>>, Corrupt> {
+        let mut ids = outbox::oldest(self.courier.records(), organization, cause, PARKED)?;
+        ids.retain(|id| !self.busy.contains(&id.lane()));
+        Ok(ids.into_iter().peekable())
     }
 
     /// Says once, until less waits again, that an organization loses deliveries.
@@ -343,21 +359,19 @@ impl Outbox {
                 });
             }
         }
-        for (organization, usage) in freed {
-            self.free(organization, usage);
+        for ((organization, cause), usage) in freed {
+            self.free(organization, cause, usage);
         }
         Ok(())
     }
 
-    fn free(&mut self, organization: OrganizationId, freed: Usage) {
+    fn free(&mut self, organization: OrganizationId, cause: OrganizationId, freed: Usage) {
         let Some(waiting) = self.waiting.get_mut(&organization) else { return };
-        let usage = &mut waiting.usage;
-        usage.deliveries = usage.deliveries.saturating_sub(freed.deliveries);
-        usage.bytes = usage.bytes.saturating_sub(freed.bytes);
-        if usage.deliveries <= self.limits.waiting / 2 && usage.bytes <= self.limits.waiting_bytes / 2 {
+        waiting.subtract(cause, freed);
+        if waiting.is_half(&self.limits) {
             waiting.is_logged = false;
         }
-        if usage.deliveries == 0 {
+        if waiting.is_empty() {
             self.waiting.remove(&organization);
         }
     }

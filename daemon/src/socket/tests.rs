@@ -14,7 +14,7 @@ use super::*;
 use crate::http::limits::RequestLimits;
 use crate::http::tests::Echo;
 use crate::source::Proxies;
-use crate::telemetry::{Metrics, Readiness};
+use crate::telemetry::{Metrics, SharedReadiness};
 
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ fn serve(door: SocketDoor) -> CancellationToken {
     let stop = CancellationToken::new();
     let (proxies, limits) = (Proxies::default(), RequestLimits::default());
     let server =
-        Server::new(Arc::new(Echo::default()), Metrics::new(), Readiness::default(), proxies, &limits);
+        Server::new(Arc::new(Echo::default()), Metrics::new(), SharedReadiness::default(), proxies, &limits);
     tokio::spawn(door.run(server, stop.clone()));
     stop
 }

@@ -12,7 +12,6 @@ mod panics;
 mod space;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,21 +69,45 @@ impl Embedded {
     /// When another process has it open, it is damaged, or the system does not let it be durable.
     pub fn open(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         durable::demand_fsync()?;
-        create(folder).map_err(|cause| StoreError::Failed { doing: "creating the store", cause })?;
+        let space = Space::new(folder, reserve);
+        create(folder, &space)?;
         let alarm = Arc::default();
-        Self::of(open(folder, &alarm)?, alarm, folder, reserve)
+        Self::of(open(folder, &space, &alarm)?, alarm, folder, space)
     }
 
-    /// Removes a store that was never used.
+    /// Opens a new store, which is unused until [`Self::begin`].
     ///
     /// # Errors
-    /// When the system does not let its files be removed.
-    pub fn remove(folder: &Path) -> Result<(), StoreError> {
-        let removed = fs::remove_dir_all(folder);
-        removed.map_err(|error| StoreError::Failed {
-            doing: "removing an empty store",
-            cause: error.to_string(),
-        })
+    /// As [`Self::open`].
+    pub fn create(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
+        let space = Space::new(folder, reserve);
+        let failed = |source| space.failed("creating the store", folder, source);
+        files::mark_unused(folder).map_err(failed)?;
+        match Self::open(folder, reserve) {
+            // An earlier start was interrupted.
+            Err(StoreError::Damaged(_)) => {
+                files::clear_unused(folder).map_err(failed)?;
+                Self::open(folder, reserve)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Whether the folder holds no store, or one in which nothing was ever stored.
+    ///
+    /// # Errors
+    /// When the system does not let the folder be read.
+    pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
+        files::is_unused(folder).map_err(|source| Space::new(folder, 0).failed("reading", folder, source))
+    }
+
+    /// Notes that something may be stored from now on.
+    ///
+    /// # Errors
+    /// When the system does not let the folder be changed.
+    pub fn begin(&self) -> Result<(), StoreError> {
+        files::mark_used(&self.folder)
+            .map_err(|source| self.space.failed("creating the store", &self.folder, source))
     }
 
     /// Opens a store that this process had open before: threads of sled hold its lock a little longer.
@@ -92,13 +115,12 @@ impl Embedded {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_again(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
-        let alarm = Arc::default();
-        Self::of(open_patiently(folder, &alarm)?, alarm, folder, reserve)
+        let (alarm, space) = (Arc::default(), Space::new(folder, reserve));
+        Self::of(open_patiently(folder, &space, &alarm)?, alarm, folder, space)
     }
 
-    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, reserve: u64) -> Result<Self, StoreError> {
+    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, space: Space) -> Result<Self, StoreError> {
         let commits = Commits::new(folder)?;
-        let space = Space::new(folder, reserve);
         space.restore();
         Ok(Self {
             folder: folder.to_owned(),
@@ -340,7 +362,7 @@ impl Store for Embedded {
         let failed = self.write().db.take();
         drop(failed);
         distrust_cache(&self.folder)?;
-        let db = open_patiently(&self.folder, &self.alarm)?;
+        let db = open_patiently(&self.folder, &self.space, &self.alarm)?;
         *commits = Commits::new(&self.folder)?;
         *self.write() = State { db: Some(Arc::new(db)), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);

@@ -14,6 +14,9 @@ use quorate_core::world::Page;
 /// Longest value of a key, in bytes. No implementation has to store longer ones in one piece.
 pub const LONGEST_VALUE: usize = 5 * 1024 + 512;
 
+/// Bytes in a mebibyte.
+const MIB: u64 = 1024 * 1024;
+
 /// A key and its value.
 pub type Row = (Vec<u8>, Vec<u8>);
 
@@ -23,19 +26,17 @@ pub enum StoreError {
     /// Another process has the data folder open.
     #[error("the data folder {0} is in use by another process")]
     InUse(String),
-    /// The store does not open.
-    #[error("the store in {folder} does not open: {cause}; restore a backup")]
-    Damaged {
-        /// The folder.
-        folder: String,
-        /// What the store says.
-        cause: String,
-    },
+    /// The store does not open. The log has the cause.
+    #[error("the store in {0} is damaged and cannot be opened; restore a backup")]
+    Damaged(String),
     /// The operating system does not let the store be durable.
     #[error("writes cannot be made durable here: {0}")]
     NotDurable(String),
     /// Too little space is free on the file system of the store. Nothing of the group happened, and reads go on.
-    #[error("the file system of {folder} has {free} bytes free, and writes need {needed}; free some space")]
+    #[error(
+        "the file system of {folder} is full; free at least {} MiB ([store] reserve_mib)",
+        needed.saturating_sub(*free).div_ceil(MIB)
+    )]
     Full {
         /// The folder.
         folder: String,
@@ -43,6 +44,16 @@ pub enum StoreError {
         free: u64,
         /// Bytes that must be free.
         needed: u64,
+    },
+    /// The system does not let a file of the store be used, which does not mean that the store is damaged.
+    #[error("{doing} {path}: {source}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// The folder or file.
+        path: String,
+        /// Error of the system.
+        source: std::io::Error,
     },
     /// A commit failed, and the store has not been reopened yet.
     #[error("the store failed and is being reopened")]

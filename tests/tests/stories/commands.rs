@@ -201,6 +201,11 @@ async fn an_own_key() {
         "--expect-sha256",
         fingerprint,
     ];
+    let unasked = bob.run_plainly(&arguments, "").await.with(2);
+    assert!(
+        unasked.complaint.contains("no terminal to ask for the passphrase; use --passphrase-fd N"),
+        "{unasked:#?}"
+    );
     let wrong = bob.run_plainly(&arguments, "wrong horse battery staple\n").await;
     assert_ne!(wrong.code, 0, "a wrong passphrase: {wrong:#?}");
     assert!(wrong.complaint.to_lowercase().contains("passphrase"), "{wrong:#?}");
@@ -222,6 +227,40 @@ async fn a_lying_daemon_is_found_out() {
     assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1), "nothing was sent: {stored:#}");
     bob.run(&["reject", id]).await.with(0).json();
     assert_eq!(daemon.root(0).activity(&pending["id"]).await["status"], "ACTIVITY_STATUS_REJECTED");
+}
+
+/// What a terminal obeys: a title, a color by a C1 character, reversed text, and a line of its own.
+const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{9b}31m\u{202e}\u{200b}\r\nFAKE: approved";
+
+/// Texts of a lying daemon that end up in failures: an error code, and a status that does not exist.
+const HOSTILE_FAILURES: [Lie; 2] = [
+    |answer| {
+        if answer.get("code").is_some() {
+            answer["turnkeyErrorCode"] = json!(format!("X{HOSTILE}"));
+        }
+    },
+    |answer| each_member(answer, "status", &|status| *status = json!(format!("ACTIVITY{HOSTILE}"))),
+];
+
+#[tokio::test]
+async fn failures_are_printed_without_terminal_controls() {
+    let (daemon, _, _) = waiting().await;
+    let commands = [&["review", "0193a000-0000-7000-8000-000000000001"][..], &["approvals", "ls"]];
+    for (index, (lie, command)) in HOSTILE_FAILURES.into_iter().zip(commands).enumerate() {
+        let folder = daemon.folder().join(index.to_string());
+        std::fs::create_dir(&folder).expect("a new folder");
+        let forger = Forger::start(&folder, daemon.socket(), lie);
+        let bob = Operator::root(&daemon, 1).through(forger.socket());
+        let ended = bob.run(command).await;
+        assert_ne!(ended.code, 0, "{ended:#?}");
+        let printed = ended.complaint.strip_suffix('\n').expect("a whole line").to_owned();
+        let reported = text(&ended.json()["error"]["message"]).to_owned();
+        for message in [printed, reported] {
+            let is_plain = |letter: char| !letter.is_control() && !"\u{202e}\u{200b}".contains(letter);
+            assert!(message.chars().all(is_plain), "{message:?}");
+            assert!(message.contains("<U+001B>]0;title") && message.contains("FAKE"), "{message:?}");
+        }
+    }
 }
 
 /// A lie about the rest of an answer.

@@ -28,6 +28,8 @@ mod foreign_rust;
 mod foreign_rust_catalogue;
 mod inbox;
 mod invitations;
+mod limits;
+mod mishaps;
 mod model;
 mod once;
 mod overload;

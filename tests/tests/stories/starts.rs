@@ -195,6 +195,8 @@ async fn stops_in_order_and_goes_on() {
     let before = daemon.credentials().clone();
     assert_eq!(daemon.stop(Signal::TERM).await.code(), Some(0));
     assert!(!before.socket.exists(), "the socket is gone");
+    let stops = daemon.log().lines().filter(|line| line.contains("stopping signal=\"SIGTERM\"")).count();
+    assert_eq!(stops, 1, "{}", daemon.log());
     daemon.restart().await;
     assert_eq!(daemon.credentials().organization_id, before.organization_id);
     assert_eq!(daemon.root(0).activity(&made["id"]).await, made);

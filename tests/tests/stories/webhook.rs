@@ -11,6 +11,7 @@ use quorate_tests::disk::Disk;
 use quorate_tests::http::PATIENCE;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
+use quorate_tests::places;
 use quorate_tests::receiver::{Answer, Delivery, Receiver};
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN, UPDATE_ROOT_QUORUM};
 use quorate_tests::webhook_faults::{self, CONDUCTS};
@@ -305,12 +306,122 @@ async fn more_than_may_wait_is_parked_and_counted() {
     };
     assert_eq!((&parked["organizationId"], &parked["unreadable"]), (&json!(id), &json!(0)));
     assert!(parked["endpointId"].is_string() && parked["newestActivityId"].is_string(), "{parked:#}");
+    let console = |arguments: &[&str]| {
+        let ran = std::process::Command::new(places::program("quorate"))
+            .env("HOME", installation.path(""))
+            .arg("--socket")
+            .arg(installation.path("run/socket"))
+            .args(arguments)
+            .output()
+            .expect("quorate can be started");
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stdout).expect("UTF-8")
+    };
+    let status = console(&["status"]);
+    assert!(status.contains(" parked for 1 destination; run 'quorate webhooks parked'"), "{status}");
+    let listed = console(&["webhooks", "parked"]);
+    let endpoint = parked["endpointId"].as_str().expect("an id");
+    assert!(listed.starts_with(&format!("organization {id}, endpoint {endpoint}\n")), "{listed}");
+    assert!(listed.contains(" parked for a limit, 0 unreadable, from 20"), "{listed}");
+    let listed: Value = serde_json::from_str(&console(&["--json", "webhooks", "parked"])).expect("JSON");
+    assert_eq!(listed["endpointId"], parked["endpointId"], "{listed:#}");
+    assert!(listed["parked"].as_u64() >= parked["parked"].as_u64(), "{listed:#}");
     // The newest were kept.
     receiver.answer(Answer::Status(200));
     let newest = &activities[31..];
     let all = |deliveries: &[Delivery]| newest.iter().all(|one| is_told(deliveries, one, &["COMPLETED"]));
     let deliveries = receiver.until("the newest", all).await;
     assert!(deliveries.iter().all(|delivery| delivery.body["id"] != activities[5]["id"]));
+}
+
+/// What a sub-organization causes is charged to it, also where its parent is the receiver.
+#[tokio::test]
+async fn a_sub_organization_destroys_no_webhooks_of_others() {
+    for limit in ["waiting_webhooks = 20", "waiting_webhook_bytes = 65536"] {
+        let installation = installed(limit);
+        let key = Key::named("parent");
+        let id = installation.found("parent", &key).await;
+        let served = installation.serve().await;
+        let parent = served.caller(&id, key);
+        let receiver = Receiver::start().await;
+        receiver.answer(Answer::Status(500));
+        let children = ["sibling", "hostile"].map(|name| (name, Key::named(name)));
+        let mut callers = vec![parent];
+        for (name, key) in children {
+            let root = requests::root_user("root", &key);
+            let child = requests::make_sub_organization(&callers[0], name, &[root], 1).await;
+            callers.push(callers[0].on(&child).with_key(&key));
+        }
+        let mut addresses = Vec::new();
+        for caller in &callers {
+            addresses.push(requests::make_wallet(caller, "signs").await);
+        }
+        endpoint(&callers[0], "receiver", &receiver).await;
+        let mut events = Vec::new();
+        for (caller, address) in callers.iter().zip(&addresses).take(2) {
+            for number in 0..3 {
+                events.push(caller.completed(SIGN, &requests::sign(address, &format!("{number}"))).await);
+            }
+        }
+        let long = "x".repeat(if limit.contains("bytes") { 6_000 } else { 10 });
+        for number in 0..40 {
+            let payload = format!("{number} {long}");
+            callers[2].completed(SIGN, &requests::sign(&addresses[2], &payload)).await;
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let page = callers[0].call(Method::GET, "/console/v1/outbox/parked", &[], b"").await.json();
+            if page["destinations"][0]["parked"].as_u64() >= Some(20) {
+                break;
+            }
+            assert!(Instant::now() < deadline, "not parked in time: {page:#}");
+            tokio::time::sleep(GLANCE).await;
+        }
+        receiver.answer(Answer::Status(200));
+        let all = |deliveries: &[Delivery]| events.iter().all(|one| is_told(deliveries, one, &["COMPLETED"]));
+        receiver.until("the events of parent and sibling", all).await;
+    }
+}
+
+#[tokio::test]
+async fn slow_receivers_of_an_organization_delay_no_other() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let parent = daemon.root(0);
+    let keys = [Key::named("slow"), Key::named("victim")];
+    let mut callers = Vec::new();
+    for (name, key) in ["slow", "victim"].into_iter().zip(&keys) {
+        let root = requests::root_user("root", key);
+        let child = requests::make_sub_organization(&parent, name, &[root], 1).await;
+        callers.push(parent.on(&child).with_key(key));
+    }
+    let addresses = [
+        requests::make_wallet(&callers[0], "slow").await,
+        requests::make_wallet(&callers[1], "victim").await,
+    ];
+    let (slow, prompt) = (Receiver::start().await, Receiver::start().await);
+    for number in 0..10 {
+        endpoint(&callers[0], &format!("e{number}"), &slow).await;
+    }
+    // They answer promptly at first.
+    let first = callers[0].completed(SIGN, &requests::sign(&addresses[0], "first")).await;
+    let all = |deliveries: &[Delivery]| {
+        deliveries.iter().filter(|delivery| delivery.body["id"] == first["id"]).count() >= 10
+    };
+    slow.until("the event at all endpoints", all).await;
+    endpoint(&callers[1], "prompt", &prompt).await;
+    slow.answer(Answer::Slowly(Duration::from_secs(9)));
+    let before = slow.deliveries().len();
+    for number in 0..20 {
+        callers[0].completed(SIGN, &requests::sign(&addresses[0], &format!("{number}"))).await;
+    }
+    slow.until("deliveries that take long", |deliveries| deliveries.len() >= before + 10).await;
+    for number in 0..4 {
+        let begun = Instant::now();
+        let told = callers[1].completed(SIGN, &requests::sign(&addresses[1], &format!("{number}"))).await;
+        prompt.until("the event of the other", |deliveries| is_told(deliveries, &told, &["COMPLETED"])).await;
+        eprintln!("beside slow receivers: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
 }
 
 /// Signing beside receivers that misbehave takes no longer than beside those that answer, whose deliveries cost more

@@ -264,7 +264,7 @@ fn organization(model: &mut Model, detail: OrganizationDetail) -> Vec<Effect> {
     organizations::refresh(&mut model.organizations, &detail.head);
     if model.organization_id == Some(detail.head.organization_id) {
         model.viewer = model.identity.viewer_in(&detail);
-        model.misfit = model.identity.misfit(&detail).map(|failure| failure.message);
+        model.misfit = model.identity.misfit(&detail).map(|failure| failure.message().to_owned());
         if model.organization.as_ref().is_some_and(|known| !is_same_authority(known, &detail)) {
             model.approvals.inbox.want();
         }

@@ -75,6 +75,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PolicyCommand,
     },
+    /// Webhook deliveries
+    Webhooks {
+        /// What to do
+        #[command(subcommand)]
+        command: WebhooksCommand,
+    },
     /// Own keys
     Key {
         /// What to do
@@ -106,6 +112,13 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+/// Commands on webhook deliveries.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum WebhooksCommand {
+    /// List the destinations whose deliveries were parked: taken from the queue, and never made
+    Parked,
 }
 
 /// Commands on approvals.
@@ -360,10 +373,11 @@ pub(crate) enum RosterCommand {
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
     },
-    /// Accept the root quorum that the daemon states in place of the known one
+    /// Accept the root quorum that the daemon states in place of the known one, and names and keys that you compared
     ///
     /// Reads the executed changes of the quorum since it was pinned, and accepts what they lead to if members of the
-    /// known quorum approved each of them with known keys.
+    /// known quorum approved each of them with confirmed keys within 24 hours. A later change that the daemon withholds
+    /// is not noticed. Lists the keys that came after the first contact and were not accepted.
     Accept {
         /// Accept although no executed change proves it: compare with the members in person first
         #[arg(long)]
@@ -371,6 +385,9 @@ pub(crate) enum RosterCommand {
         /// Accept the names that users have now: compare their ids with them in person first
         #[arg(long)]
         names: bool,
+        /// Accept this key of a user: compare it with the user in person first; may be given several times
+        #[arg(long = "public-key", value_name = "USER_ID:PUBLIC_KEY", value_parser = super::roster::UserKey::read)]
+        keys: Vec<super::roster::UserKey>,
     },
 }
 

@@ -130,10 +130,8 @@ pub(super) fn unnamed_flags(review: &Review, allowed: &[String]) -> Result<(), F
         return Ok(());
     }
     let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
-    let message = format!(
-        "HIGH flags are not accepted by name; nothing was sent. After reading them: {}",
-        hint.join(" ")
-    );
+    let what = if unnamed.len() == 1 { "HIGH flag" } else { "HIGH flags" };
+    let message = format!("{} {what} must be accepted by name: {}", unnamed.len(), hint.join(" "));
     Err(Failure::new(Exit::Verification, message).with(json(review)))
 }
 

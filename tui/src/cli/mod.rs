@@ -13,6 +13,7 @@ mod propose;
 mod review;
 mod roster;
 mod status;
+mod webhooks;
 
 pub(crate) use approvals::waits_for_viewer;
 pub(crate) use arguments::{Arguments, Command};
@@ -80,6 +81,7 @@ pub(crate) async fn run(
         Command::Activity { command } => activity::run(&session()?, command).await,
         Command::Org { command } => organizations::run(&session()?, command).await,
         Command::Policy { command } => policies::run(session, command).await,
+        Command::Webhooks { command } => webhooks::run(&session()?, *command).await,
         Command::Key { command } => keys::run(folders, &arguments.context, command),
         Command::Book { command } => book::run(folders, command),
         Command::Roster { command } => roster::run(folders, session, command).await,

@@ -41,7 +41,7 @@ pub(super) fn remove(house: &House, policy: &str) -> Result<Wish, Failure> {
 }
 
 fn flaw(flaw: &DraftFlaw) -> Failure {
-    Failure::new(Exit::Usage, format!("the draft makes no policy: {flaw}"))
+    Failure::lines(Exit::Usage, &format!("the draft makes no policy: {flaw}"))
 }
 
 /// Asks for it, if the flags of its review are accepted by name; tells the review only, if no more is wanted.

@@ -44,7 +44,7 @@ pub(crate) fn text(review: &Review) -> String {
             .flaw
             .clone()
             .unwrap_or_else(|| if vote.lapsed { "expired".to_owned() } else { "signature [v]".to_owned() });
-        line(format!("vote      {said} {} [s] {}  {state}", vote.name, clock(vote.cast)));
+        line(format!("vote      {said} {} [s] {}{}  {state}", vote.name, clock(vote.cast), vote.key_note()));
     }
     for change in &review.changes {
         line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use quorate_common::activity::{Activity, Status};
-use quorate_common::console::PAGE_LIMIT;
-use quorate_common::ids::OrganizationId;
+use quorate_common::console::{OrganizationDetail, PAGE_LIMIT};
+use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::{Value, json};
 
 use super::arguments::RosterCommand;
 use super::{Answer, given};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
+use crate::keys::canonical;
 use crate::place::Folders;
 use crate::proof::followed;
 use crate::roster::{KnownQuorum, Roster, SIZE_LIMIT, Seen};
@@ -43,48 +44,36 @@ pub(super) async fn run(
             Ok(Answer::one(json!({"added": added}), text))
         }
         RosterCommand::Diff { file } => Ok(compare(&roster, &read(file)?)),
-        RosterCommand::Accept { unproven, names } => accept(&session()?, *unproven, *names).await,
+        RosterCommand::Accept { unproven, names, keys } => {
+            accept(&session()?, &Wanted { unproven: *unproven, names: *names, keys }).await
+        }
     }
 }
 
-/// Accepts the stated root quorum if executed changes prove it, or if the caller says that it was compared.
-async fn accept(session: &Session, unproven: bool, names: bool) -> Result<Answer, Failure> {
+/// What is to be accepted beside a quorum that is proven.
+struct Wanted<'a> {
+    unproven: bool,
+    names: bool,
+    keys: &'a [UserKey],
+}
+
+/// Accepts the stated root quorum if executed changes prove it, or if the caller says that it was compared. Accepts names
+/// and keys that the caller asks for.
+async fn accept(session: &Session, wanted: &Wanted<'_>) -> Result<Answer, Failure> {
     session.greet().await?;
     let organization = session.organization().await?;
     let id = organization.head.organization_id;
     let mut roster = remember(&session.folders, &organization)?;
-    let stated = KnownQuorum::stated(&organization);
-    let known = roster.quorum(id).cloned().filter(|known| known.value != stated);
-    let renamed = roster.renamed(&organization);
     let mut text = String::new();
-    let mut is_proven = None;
-    if let Some(known) = &known {
-        let changes = quorum_changes(session, id).await?;
-        let proven = followed(changes.iter().rev(), id, known, &roster) == stated;
-        is_proven = Some(proven);
-        let what = format!(
-            "root quorum {} since {}, now stated {}",
-            members(&known.value),
-            date_time(known.since_millis),
-            members(&stated)
-        );
-        if !proven && !unproven {
-            let message = format!(
-                "{what}: no executed changes prove it; nothing was accepted. Compare with the members in person, then \
-                 use --unproven"
-            );
-            return Err(Failure::new(Exit::Verification, message));
-        }
-        let how = if proven { "proven by the votes of its members" } else { "not proven, as you say" };
-        let _ = writeln!(text, "{what}: accepted, {how}");
-        roster.accept_quorum(&organization, now_millis());
-    }
+    let keys_left = accept_keys(&mut roster, &organization, wanted.keys, &mut text)?;
+    let proven = accept_quorum(session, &mut roster, &organization, wanted.unproven, &mut text).await?;
+    let renamed = roster.renamed(&organization);
     for one in &renamed {
         let (user, old, new) = (one.user, quoted(&one.known.value), quoted(&one.stated));
-        let done = if names { "accepted" } else { "not accepted: --names accepts it" };
+        let done = if wanted.names { "accepted" } else { "not accepted: --names accepts it" };
         let _ = writeln!(text, "user {user}: name {old}, now stated {new}: {done}");
     }
-    if names {
+    if wanted.names {
         roster.accept_names(&organization, now_millis());
     }
     roster.save(&session.folders.roster())?;
@@ -93,12 +82,102 @@ async fn accept(session: &Session, unproven: bool, names: bool) -> Result<Answer
     }
     let data = json!({
         "organizationId": id,
-        "quorumAccepted": known.is_some(),
-        "proven": is_proven,
-        "namesAccepted": if names { renamed.len() } else { 0 },
-        "namesLeft": if names { 0 } else { renamed.len() },
+        "quorumAccepted": proven.is_some(),
+        "proven": proven,
+        "namesAccepted": if wanted.names { renamed.len() } else { 0 },
+        "namesLeft": if wanted.names { 0 } else { renamed.len() },
+        "keysAccepted": wanted.keys.len(),
+        "keysLeft": keys_left,
     });
     Ok(Answer::one(data, text))
+}
+
+/// Accepts the root quorum if another one is known. Returns whether it is proven.
+async fn accept_quorum(
+    session: &Session,
+    roster: &mut Roster,
+    organization: &OrganizationDetail,
+    unproven: bool,
+    text: &mut String,
+) -> Result<Option<bool>, Failure> {
+    let id = organization.head.organization_id;
+    let stated = KnownQuorum::stated(organization);
+    let Some(known) = roster.quorum(id).filter(|known| known.value != stated) else { return Ok(None) };
+    let changes = quorum_changes(session, id).await?;
+    let proven = followed(changes.iter().rev(), id, known, roster) == stated;
+    let what = format!(
+        "root quorum {} since {}, now stated {}",
+        members(&known.value),
+        date_time(known.since_millis),
+        members(&stated)
+    );
+    if !proven && !unproven {
+        let message = format!(
+            "{what}: no executed changes prove it; nothing was accepted. Compare with the members in person, then \
+             use --unproven"
+        );
+        return Err(Failure::new(Exit::Verification, message));
+    }
+    let how = if proven { "proven by the votes of its members" } else { "not proven, as you say" };
+    let _ = writeln!(text, "{what}: accepted, {how}");
+    roster.accept_quorum(organization, now_millis());
+    Ok(Some(proven))
+}
+
+/// Accepts these keys, which the daemon must state for these users. Returns how many others are unconfirmed.
+fn accept_keys(
+    roster: &mut Roster,
+    organization: &OrganizationDetail,
+    wanted: &[UserKey],
+    text: &mut String,
+) -> Result<usize, Failure> {
+    let id = organization.head.organization_id;
+    let late = roster.unconfirmed(organization);
+    let is_late = |key: &&UserKey| late.iter().any(|seen| key.is(seen));
+    if let Some(other) = wanted.iter().find(|key| !is_late(key)) {
+        let UserKey { user, public_key } = other;
+        let message = format!("user {user} has no unconfirmed key {public_key}; nothing was accepted");
+        return Err(Failure::new(Exit::NotFound, message));
+    }
+    let (accepted, left): (Vec<&Seen<'_>>, Vec<&Seen<'_>>) =
+        late.iter().partition(|seen| wanted.iter().any(|key| key.is(seen)));
+    for (seen, is_accepted) in
+        accepted.iter().map(|seen| (seen, true)).chain(left.iter().map(|seen| (seen, false)))
+    {
+        let (user, key) = (seen.user, clean(seen.public_key));
+        let name = roster.name(id, user).map_or_else(String::new, |name| format!(" {}", quoted(name)));
+        let done = if is_accepted {
+            "accepted".to_owned()
+        } else {
+            format!("not accepted: compare it with the user, then --public-key {user}:{key} accepts it")
+        };
+        let _ = writeln!(text, "user {user}{name}: key {key}, first seen {}: {done}", date_time(seen.since));
+    }
+    let left = left.len();
+    for key in wanted {
+        roster.accept_key(id, key.user, &key.public_key, now_millis());
+    }
+    Ok(left)
+}
+
+/// A user's key, as the command line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UserKey {
+    user: UserId,
+    public_key: String,
+}
+
+impl UserKey {
+    /// Reads `USER_ID:PUBLIC_KEY`.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let (user, public_key) = text.split_once(':').ok_or("expected USER_ID:PUBLIC_KEY")?;
+        let user = user.parse().map_err(|_| "expected the id of a user before the colon")?;
+        Ok(Self { user, public_key: canonical(public_key) })
+    }
+
+    fn is(&self, seen: &Seen<'_>) -> bool {
+        self.user == seen.user && self.public_key == seen.public_key
+    }
 }
 
 /// The executed changes of the root quorum, newest first.
@@ -173,10 +252,11 @@ fn compare(roster: &Roster, theirs: &Roster) -> Answer {
 }
 
 fn told(roster: &Roster, seen: &Seen<'_>) -> String {
-    let Seen { organization, user, public_key, since } = seen;
+    let Seen { organization, user, public_key, since, is_confirmed } = seen;
     let name =
         roster.name(*organization, *user).map_or_else(String::new, |name| format!(" {}", quoted(name)));
-    format!("{organization}  user {user}{name}  {}  since {}\n", clean(public_key), date_time(*since))
+    let late = if *is_confirmed { "" } else { ", not accepted" };
+    format!("{organization}  user {user}{name}  {}  since {}{late}\n", clean(public_key), date_time(*since))
 }
 
 fn line(roster: &Roster, seen: &Seen<'_>) -> Value {
@@ -186,5 +266,6 @@ fn line(roster: &Roster, seen: &Seen<'_>) -> Value {
         "userName": roster.name(seen.organization, seen.user),
         "publicKey": seen.public_key,
         "firstSeenMillis": seen.since,
+        "confirmed": seen.is_confirmed,
     })
 }

@@ -4,6 +4,7 @@ use quorate_common::console::StoreState;
 use serde_json::json;
 
 use super::Answer;
+use super::webhooks::{counted, parked, total};
 use crate::clock::now_millis;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -11,9 +12,14 @@ use crate::text::{clean, date_time, duration};
 
 pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
     let status = session.greet().await?;
+    // The state of the store is told also where nothing can be read of it.
+    let destinations = parked(session).await.ok();
+    let parked = destinations.as_deref().map(total);
     let mut data = serde_json::to_value(&status).unwrap_or_default();
     if let Some(members) = data.as_object_mut() {
         members.insert("socket".to_owned(), json!(session.client.socket()));
+        members.insert("parkedWebhooks".to_owned(), json!(parked));
+        members.insert("parkedDestinations".to_owned(), json!(destinations.as_ref().map(Vec::len)));
         members.insert("clockApartMillis".to_owned(), json!(status.now_millis.abs_diff(now_millis())));
     }
     let started = status.started_at.millis();
@@ -24,8 +30,16 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         }
         None => "ok".to_owned(),
     };
+    let webhooks = match (parked, &destinations) {
+        (Some(0), _) => "none parked".to_owned(),
+        (Some(parked), Some(destinations)) => format!(
+            "{parked} parked for {}; run 'quorate webhooks parked'",
+            counted(destinations.len(), "destination")
+        ),
+        _ => "cannot be read now".to_owned(),
+    };
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,

@@ -159,6 +159,13 @@ fn refuses_what_was_not_expected() {
         )
         .await;
         refused(&["approve", &id, "--expect-sha256", &hash], Exit::Verification).await;
+        let unnamed = at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.1;
+        let message =
+            "2 HIGH flags must be accepted by name: --allow-flag quorum-lowered --allow-flag sets-quorum";
+        assert_eq!(unnamed[0]["error"]["message"], json!(message));
+        let one_named = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "sets-quorum"];
+        let message = "1 HIGH flag must be accepted by name: --allow-flag quorum-lowered";
+        assert_eq!(at(&fake, "mira", &one_named).await.1[0]["error"]["message"], json!(message));
         refused(
             &[
                 "approve",
@@ -545,5 +552,54 @@ fn another_quorum_blocks_until_it_is_accepted() {
         let (_, data) = by_id(&["roster", "accept", "--names"]).await;
         assert_eq!(data[0]["namesAccepted"], json!(2));
         assert_eq!(by_id(&approve[..4]).await.0, Exit::Done);
+    });
+}
+
+#[test]
+fn a_key_is_confirmed_by_its_own_digits() {
+    runtime(async {
+        let record = fresh(&tagging().1);
+        let (id, _) = names(&record);
+        let proposers = record.organization.users[1].clone();
+        let key = proposers.api_keys[0].credential.public_key.clone();
+        let fake = Fake::start(record, Manner::Honest);
+        let by_id = async |words: &[&str]| at(&fake, "mira", words).await;
+        fake.record.lock().unwrap().organization.users[1].api_keys.clear();
+        assert_eq!(by_id(&["approvals", "ls"]).await.0, Exit::Done);
+        // The daemon adds a key to a user.
+        fake.record.lock().unwrap().organization.users[1] = proposers;
+        let reviewed = async || {
+            let (_, data) = by_id(&["review", &id]).await;
+            let checks = data[0]["checks"].as_array().unwrap();
+            let k6 = checks.iter().find(|check| check["id"] == "K6").unwrap()["mark"].clone();
+            (k6, data[0]["flags"].to_string().contains("asker-key-"))
+        };
+        assert_eq!(reviewed().await, (json!("[!]"), true));
+        let confirmed = async || {
+            let listed = by_id(&["roster", "ls"]).await.1;
+            listed.iter().find(|line| line["publicKey"] == json!(key)).unwrap()["confirmed"].clone()
+        };
+        assert_eq!(confirmed().await, json!(false));
+        let (exit, data) = by_id(&["roster", "accept"]).await;
+        assert_eq!(
+            (exit, &data[0]["keysAccepted"], &data[0]["keysLeft"]),
+            (Exit::Done, &json!(0), &json!(1))
+        );
+        let right = format!("{}:{}", Stage::user(1), key.to_uppercase());
+        let nobodys = format!("{}:{}", Stage::user(1), Stage::stamper(4).public_key());
+        let another_users = format!("{}:{key}", Stage::user(2));
+        for wrong in [&[&nobodys][..], &[&another_users], &[&right, &nobodys]] {
+            let named = wrong.iter().flat_map(|key| ["--public-key", key.as_str()]);
+            let words: Vec<&str> = ["roster", "accept"].into_iter().chain(named).collect();
+            assert_eq!(by_id(&words).await.0, Exit::NotFound, "{wrong:?}");
+        }
+        assert_eq!(by_id(&["roster", "accept", "--public-key", &key]).await.0, Exit::Usage);
+        assert_eq!(confirmed().await, json!(false), "nothing is accepted by halves");
+        let (exit, data) = by_id(&["roster", "accept", "--public-key", &right]).await;
+        assert_eq!(
+            (exit, &data[0]["keysAccepted"], &data[0]["keysLeft"]),
+            (Exit::Done, &json!(1), &json!(0))
+        );
+        assert_eq!((confirmed().await, reviewed().await), (json!(true), (json!("[v]"), false)));
     });
 }

@@ -19,12 +19,31 @@ pub(crate) enum Source {
     Descriptor(u32),
 }
 
+/// Why there is no passphrase.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PassphraseFlaw {
+    /// Standard input is no terminal, and is empty.
+    #[error("no terminal to ask for the passphrase; use --passphrase-fd N")]
+    NoTerminal,
+    /// The terminal or the descriptor cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+}
+
 /// One passphrase. `prompt` is shown on the terminal only.
-pub(crate) fn read(source: Source, prompt: &str) -> std::io::Result<Zeroizing<String>> {
+pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, PassphraseFlaw> {
     match source {
-        Source::Descriptor(number) => line(&mut BufReader::new(File::open(format!("/dev/fd/{number}"))?)),
-        Source::Ask if std::io::stdin().is_terminal() => ask(prompt),
-        Source::Ask => line(&mut std::io::stdin().lock()),
+        Source::Descriptor(number) => {
+            Ok(line(&mut BufReader::new(File::open(format!("/dev/fd/{number}"))?))?)
+        }
+        Source::Ask if std::io::stdin().is_terminal() => Ok(ask(prompt)?),
+        Source::Ask => {
+            let mut input = std::io::stdin().lock();
+            if input.fill_buf()?.is_empty() {
+                return Err(PassphraseFlaw::NoTerminal);
+            }
+            Ok(line(&mut input)?)
+        }
     }
 }
 

@@ -17,11 +17,13 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, DaemonStatus, OrganizationDetail, OrganizationPage, PAGE_LIMIT,
-    PROTOCOL, ReviewRecord, Signer,
+    PROTOCOL, ParkedPage, ReviewRecord, Signer,
 };
 use quorate_common::fault::{Code, Fault};
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
+
+use crate::text::clean;
 
 /// Largest answer that is read.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
@@ -41,10 +43,10 @@ pub(crate) enum LinkFlaw {
     #[error("the answer was lost: {0}")]
     Lost(String),
     /// The daemon refused.
-    #[error("{} ({:?}{})", .0.message, .0.code, .0.turnkey_error_code.as_ref().map(|code| format!(", {code}")).unwrap_or_default())]
+    #[error("{}", refused(.0))]
     Refused(Fault),
     /// The answer is not what the protocol says.
-    #[error("the daemon's answer cannot be read: {0}")]
+    #[error("the daemon's answer cannot be read: {}", clean(.0))]
     Unreadable(String),
     /// The daemon speaks another version.
     #[error("the daemon speaks console protocol {daemon}, this console {PROTOCOL}")]
@@ -113,6 +115,12 @@ impl Client {
     /// An organization.
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail, LinkFlaw> {
         self.read(&format!("/console/v1/organizations/{id}")).await
+    }
+
+    /// A page of what is parked in the outbox, behind a cursor of an earlier page.
+    pub(crate) async fn parked(&self, after: Option<&str>) -> Result<ParkedPage, LinkFlaw> {
+        let after = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
+        self.read(&format!("/console/v1/outbox/parked?limit={PAGE_LIMIT}{after}")).await
     }
 
     /// What signs under a name, or has it for its id.
@@ -263,7 +271,7 @@ impl Client {
     }
 
     async fn dial(&self) -> Result<Stream, LinkFlaw> {
-        let shown = || crate::text::clean(&self.socket.display().to_string());
+        let shown = || clean(&self.socket.display().to_string());
         let name =
             self.socket.as_path().to_fs_name::<GenericFilePath>().map_err(|_| LinkFlaw::Down(shown()))?;
         Stream::connect(name).await.map_err(|error| match error.kind() {
@@ -285,11 +293,17 @@ async fn collect(body: Incoming) -> Result<Bytes, LinkFlaw> {
 fn refusal(status: StatusCode, bytes: &[u8]) -> LinkFlaw {
     match serde_json::from_slice::<Fault>(bytes) {
         Ok(mut fault) => {
-            fault.message = crate::text::clean(&fault.message);
+            fault.message = clean(&fault.message);
             LinkFlaw::Refused(fault)
         }
         Err(_) => LinkFlaw::Unreadable(format!("status {status} without a fault")),
     }
+}
+
+/// All texts of a refusal are the daemon's.
+fn refused(fault: &Fault) -> String {
+    let code = fault.turnkey_error_code.as_ref().map(|code| format!(", {code}")).unwrap_or_default();
+    clean(&format!("{} ({:?}{code})", fault.message, fault.code))
 }
 
 fn lost(error: &hyper::Error) -> LinkFlaw {

@@ -205,6 +205,19 @@ fn roster(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
     let age = ago(seen, evidence.now);
     if evidence.roster.is_new(id, proposal.asker, &proposal.public_key, evidence.now) {
         check("K6", Mark::Care, format!("the proposer's key was first seen only {age}"))
+    } else if let Some(at) = evidence.roster.accepted_at(id, proposal.asker, &proposal.public_key) {
+        let text = format!(
+            "the proposer's key is known since {} and was accepted {}",
+            date_time(seen),
+            date_time(at)
+        );
+        check("K6", Mark::Verified, text)
+    } else if !evidence.roster.is_confirmed(id, proposal.asker, &proposal.public_key) {
+        let text = format!(
+            "the proposer's key was added after the first contact, {}, by the daemon's word, and was not accepted here",
+            date_time(seen)
+        );
+        check("K6", Mark::Stated, text)
     } else if evidence.roster.is_first_contact(id, evidence.now) {
         check(
             "K6",
@@ -233,7 +246,11 @@ fn chain(votes: &[VoteProof]) -> Check {
             format!("{lapsed} of {} votes expired after 24 h and do not count", votes.len()),
         );
     }
-    check("K7", Mark::Verified, format!("votes: {signed} of {} signatures, distinct users", votes.len()))
+    let counted = format!("votes: {signed} of {} signatures, distinct users", votes.len());
+    match votes.iter().filter(|vote| !vote.key_confirmed).count() {
+        0 => check("K7", Mark::Verified, counted),
+        late => check("K7", Mark::Stated, format!("{counted}; the keys of {late} were not accepted here")),
+    }
 }
 
 fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckoning, String>>) -> Check {

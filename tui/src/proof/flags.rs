@@ -9,6 +9,9 @@ use crate::kinds::{Decoded, Flag, Level};
 use crate::roster::KnownQuorum;
 use crate::text::{clean, date, duration, has_hidden, is_mixed, quoted};
 
+/// A key that came after the first contact, by the daemon's word alone.
+const UNCONFIRMED: &str = "a key that the daemon added after the first contact; compare it with the user, then run quorate roster accept";
+
 /// All flags, worst first.
 pub(super) fn collect(
     evidence: &Evidence<'_>,
@@ -48,6 +51,9 @@ pub(super) fn collect(
             "a vote was made with a key first seen within a day".to_owned(),
         ));
     }
+    if votes.iter().any(|vote| !vote.proposes && vote.counts() && !vote.new_key && !vote.key_confirmed) {
+        flags.push(flag(Level::Med, "voter-key-unconfirmed", format!("a vote was made with {UNCONFIRMED}")));
+    }
     if votes.iter().any(|vote| vote.flaw.is_some() && vote.selection == Selection::Approved && !vote.proposes)
     {
         flags.push(flag(
@@ -86,6 +92,10 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
             "asker-key-new",
             format!("proposed with a key that this console first saw {} ago", duration(age)),
         ));
+    } else if evidence.roster.first_seen(id, proposal.asker, &proposal.public_key).is_some()
+        && !evidence.roster.is_confirmed(id, proposal.asker, &proposal.public_key)
+    {
+        flags.push(flag(Level::Med, "asker-key-unconfirmed", format!("proposed with {UNCONFIRMED}")));
     }
     if !organization.users.iter().any(|user| user.user_id == proposal.asker) {
         let text = if organization.head.parent_organization_id.is_some() {

@@ -131,7 +131,7 @@ impl Proposal {
 pub(crate) enum Challenge {
     /// `y`, and a button that is not the default.
     Yes,
-    /// The last four digits of the fingerprint.
+    /// The last four characters of the fingerprint.
     LastFour(String),
     /// The dangerous value.
     Value(Danger),

@@ -1,9 +1,9 @@
-//! Whether an executed activity proves a change of the root quorum: by votes of members of the quorum before it, with keys
-//! that were known when that quorum was pinned. Believes nothing that the daemon states of today.
+//! Whether executed activities prove a change of the root quorum: by votes of members of the quorum before it, with confirmed
+//! keys, within 24 hours. Believes nothing that the daemon states of today. Cannot know of a change that the daemon withholds.
 
 use std::collections::BTreeSet;
 
-use quorate_common::activity::{Activity, Selection, Status, Vote};
+use quorate_common::activity::{Activity, Selection, Status, VOTE_WINDOW_MILLIS, Vote};
 use quorate_common::ids::{OrganizationId, UserId};
 
 use super::votes::{Ballot, is_signed};
@@ -12,46 +12,70 @@ use crate::roster::{KnownQuorum, Pin, Roster};
 
 const TYPE: &str = "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM";
 
-/// Returns the quorum that the activity put in place of the known one, if its votes prove that. The last of them must
-/// have been signed after `known` was pinned: an older change cannot be shown as one of today.
-pub(crate) fn changed_quorum(
-    activity: &Activity,
-    organization: OrganizationId,
-    known: &KnownQuorum,
-    pinned_at: u64,
-    roster: &Roster,
-) -> Option<KnownQuorum> {
-    let proposal = proposal(activity).filter(|proposal| proposal.activity_type == TYPE)?;
-    let is_of = |id: &str| id.eq_ignore_ascii_case(&organization.to_string());
-    if activity.status != Status::Completed || !is_of(&proposal.organization) {
-        return None;
-    }
-    let mut voters: BTreeSet<UserId> = BTreeSet::new();
-    let mut last = 0;
-    for vote in &activity.votes {
-        // A key that came later may be one that the daemon made up for this.
-        let first_seen = roster.first_seen(organization, vote.user_id, &vote.public_key);
-        let is_key_known = first_seen.is_some_and(|at| at <= pinned_at);
-        let Some(stamped) = approved(vote, &proposal, &is_of) else { continue };
-        if is_key_known && known.user_ids.contains(&vote.user_id) && is_signed(vote) {
-            voters.insert(vote.user_id);
-            last = stamped.max(last);
-        }
-    }
-    let needed = usize::try_from(known.threshold).unwrap_or(usize::MAX);
-    (voters.len() >= needed && last > pinned_at).then(|| quorum_of(&proposal)).flatten()
+/// An executed change of the root quorum, with the approvals whose signatures and keys are verified here.
+struct Change {
+    /// What it puts in place.
+    quorum: KnownQuorum,
+    /// When each approval was signed, by its own words, and by whom; oldest first, each once.
+    approvals: BTreeSet<(u64, UserId)>,
 }
 
-/// Follows executed changes, oldest first, from the known quorum on. Returns the quorum that they lead to.
+impl Change {
+    fn read(activity: &Activity, organization: OrganizationId, roster: &Roster) -> Option<Self> {
+        let proposal = proposal(activity).filter(|proposal| proposal.activity_type == TYPE)?;
+        let is_of = |id: &str| id.eq_ignore_ascii_case(&organization.to_string());
+        if activity.status != Status::Completed || !is_of(&proposal.organization) {
+            return None;
+        }
+        let mut approvals = BTreeSet::new();
+        for vote in &activity.votes {
+            let Some(signed_at) = approved(vote, &proposal, &is_of) else { continue };
+            // The daemon may have made up a key that nobody confirmed.
+            let is_confirmed = roster.is_confirmed(organization, vote.user_id, &vote.public_key);
+            if is_confirmed && is_signed(vote) {
+                approvals.insert((signed_at, vote.user_id));
+            }
+        }
+        Some(Self { quorum: quorum_of(&proposal)?, approvals })
+    }
+
+    /// Returns when the approvals of members first were enough, `from` that time on. As in the daemon, one that came 24 hours
+    /// before another has expired by then.
+    fn completed(&self, quorum: &KnownQuorum, from: u64) -> Option<u64> {
+        let needed = usize::try_from(quorum.threshold).unwrap_or(usize::MAX);
+        let is_member = |approval: &&(u64, UserId)| quorum.user_ids.contains(&approval.1);
+        let members: Vec<(u64, UserId)> = self.approvals.iter().filter(is_member).copied().collect();
+        let is_enough = |at: u64| {
+            let live =
+                members.iter().filter(|(cast, _)| *cast <= at && at.abs_diff(*cast) < VOTE_WINDOW_MILLIS);
+            live.map(|(_, user)| user).collect::<BTreeSet<_>>().len() >= needed
+        };
+        members.iter().map(|(at, _)| *at).find(|at| *at >= from && is_enough(*at))
+    }
+}
+
+/// Follows executed changes from the known quorum on, each under the quorum that the one before it put in place, in the order
+/// of their completion. Only what was completed after the quorum was pinned counts: an older change cannot be shown as one
+/// of today. Returns the quorum that the changes lead to.
 pub(crate) fn followed<'a>(
     changes: impl Iterator<Item = &'a Activity>,
     organization: OrganizationId,
     known: &Pin<KnownQuorum>,
     roster: &Roster,
 ) -> KnownQuorum {
-    changes.fold(known.value.clone(), |quorum, activity| {
-        changed_quorum(activity, organization, &quorum, known.since_millis, roster).unwrap_or(quorum)
-    })
+    let mut changes: Vec<Change> =
+        changes.filter_map(|activity| Change::read(activity, organization, roster)).collect();
+    let mut quorum = known.value.clone();
+    let mut from = known.since_millis.saturating_add(1);
+    loop {
+        let completed = changes
+            .iter()
+            .enumerate()
+            .filter_map(|(index, change)| Some((change.completed(&quorum, from)?, index)));
+        let Some((at, index)) = completed.min() else { return quorum };
+        quorum = changes.remove(index).quorum;
+        from = at;
+    }
 }
 
 /// When an approval of the proposal was signed, by its own words; nothing if it is none.
@@ -86,7 +110,12 @@ mod tests {
     use super::*;
     use crate::ballot::Ballot as Cast;
     use crate::testing::{NOW, Stage};
+    use quorate_common::stamp::Stamper;
+    use quorate_common::wire::Timestamp;
     use serde_json::json;
+
+    const HOUR: u64 = 60 * 60 * 1000;
+    const DAY: u64 = 24 * HOUR;
 
     /// A change of the root quorum of three, two of whom must agree, proposed by the second of them.
     fn change(threshold: u32, voters: &[usize]) -> Activity {
@@ -139,5 +168,79 @@ mod tests {
         let mut late = Roster::default();
         late.see(&Stage::new(3, 2).organization(), NOW);
         assert_eq!(leads_to(&late, &[change(1, &[2])]), 2);
+    }
+
+    /// As [`change`], proposed and approved at these times.
+    fn timed(threshold: u32, proposed: u64, votes: &[(usize, u64)]) -> Activity {
+        let stage = Stage::new(3, 2);
+        let members: Vec<UserId> = (0..3).map(Stage::user).collect();
+        let parameters = json!({"threshold": threshold, "userIds": members});
+        let body = json!({"type": TYPE, "timestampMs": proposed.to_string(), "organizationId": Stage::id(), "parameters": parameters});
+        let intent = json!({"updateRootQuorumIntent": parameters});
+        let mut activity = stage.propose_bytes(1, &body.to_string(), TYPE, intent).row.activity;
+        activity.votes[0].created_at = Timestamp::of_millis(proposed);
+        for (voter, at) in votes {
+            approve(&mut activity, *voter, &Stage::stamper(*voter), *at);
+        }
+        activity.status = Status::Completed;
+        activity
+    }
+
+    fn approve(activity: &mut Activity, voter: usize, stamper: &Stamper, at: u64) {
+        let ballot = Cast::vote(true, Stage::id(), activity.fingerprint, at);
+        let stamp = stamper.stamp(ballot.message.as_bytes()).unwrap();
+        let vote = Stage::vote(activity.id, voter, Selection::Approved, &ballot.message, &stamp, at);
+        activity.votes.push(vote);
+    }
+
+    fn seen_at(at: u64) -> Roster {
+        let mut roster = Roster::default();
+        roster.see(&Stage::new(3, 2).organization(), at);
+        roster
+    }
+
+    fn leads_to(roster: &Roster, activities: &[Activity]) -> u32 {
+        followed(activities.iter(), Stage::id(), roster.quorum(Stage::id()).unwrap(), roster).threshold
+    }
+
+    #[test]
+    fn expired_votes_prove_no_change() {
+        let (roster, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
+        let check = |votes: &[(usize, u64)], expected: u32, why: &str| {
+            assert_eq!(leads_to(&roster, &[timed(1, start, votes)]), expected, "{why}");
+        };
+        check(&[(2, start + DAY - 1)], 1, "within the window");
+        check(&[(2, start + DAY)], 2, "the proposer's vote has expired");
+        check(&[(2, start + 25 * HOUR)], 2, "an hour too late");
+        check(&[(2, start + 25 * HOUR), (0, start + 50 * HOUR)], 2, "each vote has expired before the next");
+        check(&[(2, start + 25 * HOUR), (0, start + 26 * HOUR)], 1, "two others are within the window");
+        check(&[(2, start + 25 * HOUR), (1, start + 26 * HOUR)], 1, "the proposer voted again");
+    }
+
+    #[test]
+    fn changes_apply_in_the_order_of_their_completion() {
+        let (roster, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
+        let raised = timed(3, start + HOUR, &[(2, start + 2 * HOUR)]);
+        let late = timed(1, start, &[(2, start + 3 * HOUR), (0, start + 4 * HOUR)]);
+        assert_eq!(leads_to(&roster, &[late, raised.clone()]), 1, "proposed first, completed last");
+        let short = timed(1, start, &[(2, start + 3 * HOUR)]);
+        assert_eq!(leads_to(&roster, &[short, raised]), 3, "three must agree by then");
+    }
+
+    #[test]
+    fn a_key_that_nobody_confirmed_proves_no_change() {
+        let mut roster = seen_at(NOW - 10 * DAY);
+        let mut organization = Stage::new(3, 2).organization();
+        let mut added = organization.users[2].api_keys[0].clone();
+        Stage::stamper(4).public_key().clone_into(&mut added.credential.public_key);
+        organization.users[2].api_keys.push(added);
+        roster.see(&organization, NOW - 8 * DAY);
+        // The quorum is pinned again, after the key was stated.
+        roster.accept_quorum(&organization, NOW - 6 * DAY);
+        let start = NOW - 5 * DAY;
+        let mut forged = timed(1, start, &[]);
+        approve(&mut forged, 2, &Stage::stamper(4), start + HOUR);
+        assert_eq!(leads_to(&roster, &[forged]), 2);
+        assert_eq!(leads_to(&roster, &[timed(1, start, &[(2, start + HOUR)])]), 1);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn json(review: &Review) -> Value {
             "lapsesAtMillis": review.tally.lapses_at,
             "cast": review.votes.iter().map(|vote| json!({
                 "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,
-                "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "lapsed": vote.lapsed, "flaw": vote.flaw,
+                "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "lapsed": vote.lapsed, "flaw": vote.flaw, "keyConfirmed": vote.key_confirmed,
             })).collect::<Vec<_>>(),
         },
         "message": proposal.map(|proposal| proposal.message.as_str()),

@@ -217,8 +217,44 @@ fn a_new_key_of_the_asker_is_loud() {
     assert_eq!(mark(&young, "K6"), Mark::Care);
     assert!(young.high_flags().any(|flag| flag.name == "asker-key-new"));
     let old = review(NOW - 9 * day, NOW - 2 * day);
-    assert_eq!(mark(&old, "K6"), Mark::Verified);
+    // Time alone confirms no key: the daemon may have made it up.
+    assert_eq!(mark(&old, "K6"), Mark::Stated);
     assert!(!old.flags.iter().any(|flag| flag.name == "asker-key-new"));
+    let unconfirmed = old.flags.iter().find(|flag| flag.name == "asker-key-unconfirmed");
+    assert_eq!(unconfirmed.map(|flag| flag.level), Some(Level::Med));
+}
+
+#[test]
+fn a_vote_with_an_unconfirmed_key_is_stated() {
+    let (stage, mut record) = lowering();
+    stage.approve(&mut record, 2);
+    let mut before = stage.organization();
+    before.users[2].api_keys.clear();
+    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
+    let day = 86_400_000;
+    let review = |first: &OrganizationDetail| {
+        let mut roster = Roster::default();
+        roster.see(first, NOW - 9 * day);
+        roster.see(&stage.organization(), NOW - 2 * day);
+        Review::of(&Evidence {
+            record: &record,
+            siblings: &Siblings::default(),
+            roster: &roster,
+            book: &Book::EMPTY,
+            viewer: &viewer,
+            now: NOW,
+            reference: None,
+        })
+    };
+    let unconfirmed = review(&before);
+    assert_eq!((mark(&unconfirmed, "K6"), mark(&unconfirmed, "K7")), (Mark::Verified, Mark::Stated));
+    let flag = unconfirmed.flags.iter().find(|flag| flag.name == "voter-key-unconfirmed");
+    assert_eq!(flag.map(|flag| flag.level), Some(Level::Med));
+    let casts = json(&unconfirmed)["votes"]["cast"].clone();
+    assert_eq!((&casts[0]["keyConfirmed"], &casts[1]["keyConfirmed"]), (&json!(true), &json!(false)));
+    let confirmed = review(&stage.organization());
+    assert_eq!(mark(&confirmed, "K7"), Mark::Verified);
+    assert!(!confirmed.flags.iter().any(|flag| flag.name.ends_with("-unconfirmed")));
 }
 
 #[test]

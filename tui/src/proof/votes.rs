@@ -15,7 +15,7 @@ use crate::text::clean;
 const STAMP_AGE_MILLIS: u64 = 60 * 60 * 1000;
 
 /// A vote with what is wrong with it.
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each shown by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown by itself")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VoteProof {
     /// Who is said to have cast it.
@@ -38,9 +38,20 @@ pub(crate) struct VoteProof {
     pub(crate) lapsed: bool,
     /// Whether the key entered the roster within a day.
     pub(crate) new_key: bool,
+    /// Whether the key was pinned at the first contact, or accepted since.
+    pub(crate) key_confirmed: bool,
 }
 
 impl VoteProof {
+    /// What has to be said of the key, if it is one of the user.
+    pub(crate) fn key_note(&self) -> &'static str {
+        match (&self.flaw, self.new_key, self.key_confirmed) {
+            (None, true, _) => ", key first seen within a day [!]",
+            (None, false, false) => ", key not accepted here [s]",
+            _ => "",
+        }
+    }
+
     /// Whether it is a live, verified approval.
     pub(crate) fn counts(&self) -> bool {
         self.flaw.is_none() && !self.lapsed && self.selection == Selection::Approved
@@ -85,6 +96,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     let stamped = ballot.stamped.unwrap_or(0).saturating_add(STAMP_AGE_MILLIS);
     let lapsed = reckoned.saturating_sub(cast.min(stamped)) >= VOTE_WINDOW_MILLIS;
     let name = organization.users.iter().find(|user| user.user_id == vote.user_id);
+    let id = organization.head.organization_id;
     VoteProof {
         user: vote.user_id,
         name: name.map_or_else(|| vote.user_id.to_string(), |user| clean(&user.user_name)),
@@ -95,12 +107,8 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
         signed,
         flaw,
         lapsed,
-        new_key: evidence.roster.is_new(
-            organization.head.organization_id,
-            vote.user_id,
-            &vote.public_key,
-            evidence.now,
-        ),
+        new_key: evidence.roster.is_new(id, vote.user_id, &vote.public_key, evidence.now),
+        key_confirmed: evidence.roster.is_confirmed(id, vote.user_id, &vote.public_key),
     }
 }
 

@@ -73,7 +73,7 @@ pub fn network(place: usize, text: &str) -> Result<IpNet, Refusal> {
 pub fn check_count(rules: &[IpRule]) -> Result<(), Refusal> {
     let old = rules.iter().filter(|rule| rule.network.addr().is_ipv4()).count();
     if old > IP_RULES || rules.len().saturating_sub(old) > IP_RULES {
-        return Err(Limit::Count("IP allowlist rules of one address family", IP_RULES).into());
+        return Err(Limit::Count("IP allowlist rules of one address family", IP_RULES, None).into());
     }
     Ok(())
 }

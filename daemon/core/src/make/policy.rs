@@ -27,7 +27,7 @@ pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refus
     }
     let expressions = policies.iter().flat_map(|policy| [&policy.condition, &policy.consensus, &policy.time]);
     expressions_fit(expressions.flatten().map(|text| text.as_str().len()).sum(), 0, view)?;
-    room(view.organization.policies().count(), policies.len(), view.limits().policies, "policies")
+    room(view.organization.policies().count(), policies.len(), view.limits().policies, "policies", "policies")
 }
 
 /// There is room for expressions of so many bytes in the place of others. Whoever has more than fits may still make

@@ -87,8 +87,11 @@ pub fn check_new<T: Tagged>(
     check_bearers::<T>(view, bearers, list)?;
     name_is_free(view, name, T::KIND)?;
     let limits = view.limits();
-    let limit = if view.organization.head.parent.is_some() { limits.child_tags } else { limits.tags };
-    room(view.organization.tags().count(), 1, limit, "tags")
+    let (limit, key) = match view.organization.head.parent {
+        Some(_) => (limits.child_tags, "child_tags"),
+        None => (limits.tags, "tags"),
+    };
+    room(view.organization.tags().count(), 1, limit, "tags", key)
 }
 
 /// Adds a tag and puts it on its first bearers.

@@ -63,7 +63,12 @@ pub fn check(
             return Err(Limit::Authenticators.into());
         }
         if user.oauth_providers.len() > limits.oauth_providers {
-            return Err(Limit::Count("OAuth providers of a user", limits.oauth_providers).into());
+            return Err(Limit::Count(
+                "OAuth providers of a user",
+                limits.oauth_providers,
+                Some("oauth_providers"),
+            )
+            .into());
         }
     }
     unclaimed_identities(users.iter().flat_map(|user| &user.oauth_providers), within)?;
@@ -108,7 +113,7 @@ pub fn are_meant_for(user: UserId, authenticators: &[NewAuthenticator]) -> Resul
 pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
     unclaimed_identities(new, Some(view.organization))?;
     let count = user.oauth_providers.len();
-    room(count, new.len(), view.limits().oauth_providers, "OAuth providers of a user")
+    room(count, new.len(), view.limits().oauth_providers, "OAuth providers of a user", "oauth_providers")
 }
 
 fn unclaimed_authenticators<'a>(
@@ -195,7 +200,7 @@ pub fn check_new(
         distinct(&user.tags, "userTags")?;
         view.tags_exist(&user.tags, TagKind::User)?;
     }
-    room(view.organization.users().count(), users.len(), limits.users, "users")
+    room(view.organization.users().count(), users.len(), limits.users, "users", "users")
 }
 
 /// A contact as it is to be; an empty text means none.

@@ -52,7 +52,7 @@ pub fn check_new(name: &Label, accounts: &[WalletAccountParams], view: &View<'_>
     check_accounts(accounts)?;
     names_are_free(accounts, view)?;
     view.wallet_name_is_free(name)?;
-    room(view.organization.wallets().count(), 1, view.limits().wallets, "wallets")
+    room(view.organization.wallets().count(), 1, view.limits().wallets, "wallets", "wallets")
 }
 
 /// A wallet as described, with its secret and accounts.

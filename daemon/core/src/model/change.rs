@@ -5,12 +5,11 @@ use quorate_common::ids::{
     ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
     SmartContractInterfaceId, TagId, UserId, WalletId,
 };
-use zeroize::Zeroizing;
 
 use super::contents::RecordDigest;
 use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
 use super::organization::{Head, Organization, RootQuorum};
-use super::record::Record;
+use super::write::Write;
 use super::{
     FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy,
     PrivateKey, Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
@@ -105,43 +104,6 @@ pub struct Founding {
     pub head: Head,
     /// What it starts with.
     pub changes: Vec<Change>,
-}
-
-/// One write to the store. Values may hold secrets, so they are wiped.
-pub struct Write {
-    /// Where.
-    pub key: Key,
-    /// What; nothing means that the record goes away.
-    pub value: Option<Zeroizing<Vec<u8>>>,
-    /// Whether a record may stand there already.
-    pub replaces: bool,
-}
-
-impl Write {
-    /// Stores a record.
-    pub fn put<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
-        Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)), replaces: true })
-    }
-
-    /// Stores a record where none can stand, since its id was just made.
-    pub fn put_new<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
-        Ok(Self { replaces: false, ..Self::put(key, record)? })
-    }
-
-    /// Stores bytes that say all by their key, or next to nothing.
-    pub fn mark(key: Key, value: &[u8]) -> Self {
-        Self { key, value: Some(Zeroizing::new(value.to_vec())), replaces: true }
-    }
-
-    /// As [`Self::mark`], where none can stand.
-    pub fn mark_new(key: Key, value: &[u8]) -> Self {
-        Self { replaces: false, ..Self::mark(key, value) }
-    }
-
-    /// Takes a record away.
-    pub const fn remove(key: Key) -> Self {
-        Self { key, value: None, replaces: true }
-    }
 }
 
 /// Applies the changes to a copy of the snapshot and says what to write and which keys must still be free.

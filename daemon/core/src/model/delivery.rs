@@ -1,6 +1,6 @@
 //! What is stored of webhook deliveries that wait, and of those that were parked.
 
-use quorate_common::ids::ActivityId;
+use quorate_common::ids::{ActivityId, OrganizationId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -46,6 +46,16 @@ impl EventBody {
     pub fn from_json(json: Vec<u8>) -> Result<Self, Corrupt> {
         let text = String::from_utf8(json).map_err(|_| Corrupt::Record(Self::NOUN))?;
         RawValue::from_string(text).map(Self).map_err(|_| Corrupt::Record(Self::NOUN))
+    }
+
+    /// The organization of the activity, if the body names one.
+    pub fn organization(&self) -> Option<OrganizationId> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Named {
+            organization_id: OrganizationId,
+        }
+        serde_json::from_str::<Named>(self.0.get()).ok().map(|named| named.organization_id)
     }
 
     /// Its length in bytes.

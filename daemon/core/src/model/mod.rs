@@ -24,6 +24,7 @@ pub mod tag;
 pub mod user;
 pub mod wallet;
 pub mod webhook_endpoint;
+pub mod write;
 
 pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;

@@ -5,10 +5,10 @@ use std::cell::Cell;
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use quorate_core::model::Millis;
-use quorate_core::model::change::Write;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, LETTER, Lane, is_body};
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
+use quorate_core::model::write::Write;
 use quorate_core::notice::Notice;
 use quorate_core::outbox::{self, Delivery, EventBody, Look, Outcomes, Parked, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use crate::memory::Memory;
 
 const ORGANIZATION: OrganizationId = OrganizationId::from_bytes([0x11; 16]);
+const CHILD: OrganizationId = OrganizationId::from_bytes([0x22; 16]);
 const DUE: Millis = 1000;
 
 fn endpoint(number: u8) -> Option<EndpointId> {
@@ -44,7 +45,8 @@ fn commit(memory: &mut Memory, writes: Vec<Write>) {
 /// Queues a state of an activity to these endpoints.
 fn queue(memory: &mut Memory, number: u64, votes: u32, endpoints: &[u8], due: Millis) {
     let receivers = endpoints.iter().map(|number| (endpoint(*number), format!("https://{number}.example")));
-    let writes = outbox::queue(ORGANIZATION, receivers, (activity(number), votes), &body("text"), due);
+    let writes =
+        outbox::queue(ORGANIZATION, receivers, (ORGANIZATION, activity(number), votes), &body("text"), due);
     commit(memory, writes.expect("it can be encoded"));
 }
 
@@ -62,7 +64,7 @@ fn due(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Option<(Deliv
 fn finish(memory: &mut Memory, outcomes: Outcomes) -> Option<Usage> {
     let batch = outcomes.finish(memory, 5).expect("the store can be read");
     commit(memory, batch.writes);
-    batch.freed.get(&ORGANIZATION).copied()
+    batch.freed.get(&(ORGANIZATION, ORGANIZATION)).copied()
 }
 
 fn bodies(memory: &Memory) -> usize {
@@ -76,7 +78,7 @@ fn a_body_is_stored_once_and_goes_with_the_last_delivery() {
     let size = u64::from(body("text").size());
     assert_eq!(bodies(&memory), 1);
     let usage = outbox::usage(&memory, ORGANIZATION).expect("the store can be read");
-    assert_eq!(usage, Usage { deliveries: 3, bytes: size });
+    assert_eq!(usage, [(ORGANIZATION, Usage { deliveries: 3, bytes: size })].into());
     let ids: Vec<DeliveryId> =
         [0, 1, 2].iter().map(|number| due(&memory, *number, DUE, &[]).expect("it is due").0).collect();
     for id in &ids {
@@ -208,7 +210,7 @@ fn a_look_at_twenty_thousand_deliveries_reads_a_few_rows() {
     let mut writes = Vec::new();
     for number in 0..20_000 {
         let receivers = [(endpoint(u8::from(number % 100 == 0)), "https://example".to_owned())];
-        let state = (activity(number), 1);
+        let state = (if number % 2 == 0 { ORGANIZATION } else { CHILD }, activity(number), 1);
         writes.extend(
             outbox::queue(ORGANIZATION, receivers, state, &body("text"), DUE + number).expect("rows"),
         );
@@ -228,9 +230,15 @@ fn a_look_at_twenty_thousand_deliveries_reads_a_few_rows() {
     }
     assert_eq!(destinations, 2);
     assert!(records.rows.get() < 100, "{} rows were read", records.rows.get());
-    let oldest = outbox::oldest(&memory, ORGANIZATION, 3).expect("it can be read");
-    let expected: Vec<_> = (0..3).map(|number| (activity(number), Some(DUE + number))).collect();
-    assert_eq!(oldest.iter().map(|(id, due)| (id.activity, *due)).collect::<Vec<_>>(), expected);
+    for (cause, first) in [(ORGANIZATION, 0), (CHILD, 1)] {
+        let oldest = outbox::oldest(&memory, ORGANIZATION, cause, 3).expect("it can be read");
+        let expected = [first, first + 2, first + 4].map(activity);
+        assert_eq!(oldest.iter().map(|id| id.activity).collect::<Vec<_>>(), expected);
+        let due = outbox::due(&memory, &oldest[1]).expect("it can be read");
+        assert_eq!(due, Some(DUE + first + 2));
+    }
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("it can be read");
+    assert_eq!([ORGANIZATION, CHILD].map(|cause| usage[&cause].deliveries), [10_000; 2]);
 }
 
 #[test]
@@ -281,4 +289,21 @@ fn what_an_earlier_version_stored_is_converted() {
     commit(&mut memory, vec![notice(5, 1, endpoint(3), "one")]);
     let step = outbox::convert(&memory, None).expect("it can be read");
     assert!(step.writes.iter().all(|write| !is_body(&write.key)));
+    // It is charged to the organization whose activity it is.
+    let text = format!("{{\"organizationId\":\"{CHILD}\"}}");
+    let caused = Notice {
+        receiver: ORGANIZATION,
+        endpoint: None,
+        url: "https://example".to_owned(),
+        activity: activity(200),
+        body: RawValue::from_string(text).expect("it is JSON"),
+        attempts: 0,
+        due: DUE,
+    };
+    let key = layout::notice(ORGANIZATION, None, activity(200), 1);
+    commit(&mut memory, vec![Write::put_new(key, &caused).expect("it can be encoded")]);
+    let step = outbox::convert(&memory, None).expect("it can be read");
+    commit(&mut memory, step.writes);
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("it can be read");
+    assert_eq!(usage[&CHILD].deliveries, 1);
 }

@@ -7,7 +7,7 @@ use quorate_common::catalog::{Action, Gate, Resource};
 use quorate_common::fault::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_core::kinds;
-use quorate_core::model::change::Write;
+use quorate_core::model::write::Write;
 use quorate_core::pipeline::Commit;
 use quorate_core::refusal::Corrupt;
 use serde_json::{Value, json};

@@ -249,6 +249,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
     let at = 0x0102_0304_0506_0708;
     let delivery = |endpoint| DeliveryId {
         destination: Destination { organization, endpoint },
+        cause: child,
         activity,
         votes: 3,
         size: 0x0001_0203,

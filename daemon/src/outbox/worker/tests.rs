@@ -160,10 +160,16 @@ fn endpoint(number: usize) -> EndpointId {
 }
 
 fn rows(number: u8, at: u64, votes: u32, urls: &[String]) -> Vec<Write> {
+    caused(number, number, at, votes, urls)
+}
+
+/// The rows of a state of an activity of one organization for the endpoints of another.
+fn caused(cause: u8, number: u8, at: u64, votes: u32, urls: &[String]) -> Vec<Write> {
     let json = format!("{{\"at\":{at},\"votes\":{votes}}}");
     let body = EventBody::from_json(json.into_bytes()).unwrap();
     let receivers = urls.iter().enumerate().map(|(number, url)| (Some(endpoint(number)), url.clone()));
-    outbox::queue(organization(number), receivers, (activity(at), votes), &body, 1).unwrap()
+    let state = (organization(cause), activity(at), votes);
+    outbox::queue(organization(number), receivers, state, &body, 1).unwrap()
 }
 
 /// How a receiver behaves.
@@ -406,6 +412,40 @@ async fn the_oldest_are_parked_and_counted() {
 }
 
 #[tokio::test]
+async fn who_causes_most_loses_its_own_deliveries_first() {
+    for by_bytes in [false, true] {
+        let limits = OutboxLimits::default();
+        let limits = if by_bytes {
+            OutboxLimits { waiting_bytes: 10 * 20, ..limits }
+        } else {
+            OutboxLimits { waiting: 10, ..limits }
+        };
+        let bench = Bench::new();
+        let receiver = Receiver::start(Manner::Silent).await;
+        let mut outbox = bench.outbox(limits);
+        // What the organization itself and one of its sub-organizations caused is older than what another one caused.
+        for at in 10..13 {
+            bench.commit(caused(1, 1, at, 1, &[receiver.url()])).await;
+            bench.commit(caused(2, 1, at + 10, 1, &[receiver.url()])).await;
+        }
+        for at in 30..70 {
+            bench.commit(caused(3, 1, at, 1, &[receiver.url()])).await;
+            if at % 7 == 0 {
+                outbox.work().await.unwrap();
+            }
+        }
+        until(&mut outbox, || bench.waiting() <= 10).await;
+        let left = bench.shared.records().keys(Page::first(b"pd", 100)).unwrap();
+        let left = left.iter().filter_map(|key| DeliveryId::of_key(key));
+        let left: BTreeSet<_> = left.map(|id| id.activity).collect();
+        let kept = (10..13).chain(20..23).chain(66..70).map(activity).collect();
+        assert_eq!(left, kept, "by bytes: {by_bytes}");
+        let counted = outbox::usage(bench.shared.records(), organization(1)).unwrap();
+        assert_eq!(outbox.waiting[&organization(1)].caused(), &counted);
+    }
+}
+
+#[tokio::test]
 async fn what_an_earlier_version_stored_is_delivered() {
     let bench = Bench::new();
     let receiver = Receiver::start(TAKEN).await;
@@ -465,7 +505,8 @@ async fn counts_of_parked_deliveries_survive_damage() {
     let destination = Destination { organization: organization(1), endpoint: None };
     bench.store.damage(destination.parked());
     assert!(quorate_core::operator::parked(bench.shared.as_ref(), None, 10).unwrap().destinations.is_empty());
-    let id = DeliveryId { destination, activity: activity(1), votes: 1, size: 2 };
+    let cause = destination.organization;
+    let id = DeliveryId { destination, cause, activity: activity(1), votes: 1, size: 2 };
     let mut outcomes = Outcomes::default();
     outcomes.park(id, Some(1), ParkedFor::Limit);
     let batch = outcomes.finish(bench.shared.records(), 9).unwrap();

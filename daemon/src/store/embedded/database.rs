@@ -159,7 +159,7 @@ mod tests {
         for number in 0..3_u8 {
             database.call("writing", |db| db.insert([number], &[number]).map(drop)).unwrap();
             // Long enough that the thread goes to sleep between two calls.
-            let deadline = std::time::Instant::now() + Duration::from_secs(60);
+            let deadline = std::time::Instant::now() + Duration::from_mins(1);
             while !database.watched.sleeps.load(Ordering::SeqCst) {
                 assert!(std::time::Instant::now() < deadline, "the thread does not rest");
                 std::thread::yield_now();

@@ -1,6 +1,7 @@
 //! The files of a store: created, opened, checked and removed.
 
 use std::fs;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::StoreError;
 use super::database::{Alarm, Database};
-use super::panics::Quiet;
+use super::panics::{Quiet, cause};
+use super::space::Space;
 
 /// How long reopening waits for the threads of the database that it replaces.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,15 +22,23 @@ const LOG: &str = "db";
 const UNFINISHED: &str = "generating";
 /// Folder in which sled stores large nodes, which it never syncs.
 const BLOBS: &str = "blobs";
+/// Marks a store in which nothing was ever stored: its creation was not finished.
+const UNUSED: &str = "unused";
+/// What fails when a store does not open.
+const OPENING: &str = "opening the store in";
 /// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
 const CACHE: u64 = 16 * 1024 * 1024;
 
 /// Opens the database.
-pub(super) fn open(folder: &Path, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
+pub(super) fn open(folder: &Path, space: &Space, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
     let name = folder.display().to_string();
     let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
-    let damaged = |cause: String| StoreError::Damaged { folder: name.clone(), cause };
-    if !remove_unfinished(folder)? {
+    let failed = |source| space.failed(OPENING, folder, source);
+    let damaged = |cause: &str| {
+        tracing::debug!(folder = name, cause, "the store does not open");
+        StoreError::Damaged(name.clone())
+    };
+    if !remove_unfinished(folder).map_err(failed)? {
         return Err(StoreError::InUse(name));
     }
     let quiet = Quiet::begin();
@@ -39,40 +49,35 @@ pub(super) fn open(folder: &Path, alarm: &Arc<Alarm>) -> Result<Database, StoreE
         Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
             Err(StoreError::InUse(name))
         }
-        Ok(Err(sled::Error::Io(error))) => {
-            Err(StoreError::Failed { doing: "opening the store", cause: error.to_string() })
-        }
-        Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged("its log is damaged".to_owned())),
+        // An error without a number of the system is sled's own opinion of the file.
+        Ok(Err(sled::Error::Io(error))) if error.raw_os_error().is_some() => Err(failed(error)),
+        // sled does not say in all cases that the file system was full.
+        _ if space.is_exhausted() => Err(failed(io::ErrorKind::StorageFull.into())),
+        Ok(Err(error)) => Err(damaged(&cause(&error))),
+        Err(_) => Err(damaged("its log is damaged")),
     }
 }
 
 /// Removes a snapshot that an interrupted start has not finished: sled would take it for the newest one, and for
 /// damaged. Returns whether no process has the store open.
-fn remove_unfinished(folder: &Path) -> Result<bool, StoreError> {
-    let remove = || {
-        let log = match fs::File::open(folder.join(LOG)) {
-            Ok(log) => log,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-            Err(error) => return Err(error),
-        };
-        // sled locks this file, too.
-        match rustix::fs::flock(&log, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
-            locked => locked?,
-        }
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == UNFINISHED) {
-                fs::remove_file(path)?;
-            }
-        }
-        Ok(true)
+fn remove_unfinished(folder: &Path) -> io::Result<bool> {
+    let log = match fs::File::open(folder.join(LOG)) {
+        Ok(log) => log,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
     };
-    remove().map_err(|error: std::io::Error| StoreError::Failed {
-        doing: "opening the store",
-        cause: error.to_string(),
-    })
+    // sled locks this file, too.
+    match rustix::fs::flock(&log, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
+        locked => locked?,
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == UNFINISHED) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(true)
 }
 
 /// A second open file description of sled's log, which reports the write errors that the first one may not report.
@@ -122,10 +127,14 @@ impl LogWitness {
 }
 
 /// Opens the database when the threads of the one before have let go of it.
-pub(super) fn open_patiently(folder: &Path, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
+pub(super) fn open_patiently(
+    folder: &Path,
+    space: &Space,
+    alarm: &Arc<Alarm>,
+) -> Result<Database, StoreError> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match open(folder, alarm) {
+        match open(folder, space, alarm) {
             Err(StoreError::InUse(_)) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -147,7 +156,7 @@ pub(super) fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
         }
         Ok(())
     };
-    forget().map_err(|error: std::io::Error| StoreError::Failed {
+    forget().map_err(|error: io::Error| StoreError::Failed {
         doing: "syncing the files of the store",
         cause: error.to_string(),
     })
@@ -155,28 +164,74 @@ pub(super) fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
 
 /// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
 /// refuses a store whose settings end after the first; so a store inside this folder writes it, and it is renamed.
-pub(super) fn create(folder: &Path) -> Result<(), String> {
+pub(super) fn create(folder: &Path, space: &Space) -> Result<(), StoreError> {
     let settings = folder.join("conf");
     if settings.exists() {
         return Ok(());
     }
     let scratch = folder.join("conf.new");
-    let text = |error: std::io::Error| error.to_string();
     let clear = || match fs::remove_dir_all(&scratch) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(text(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    clear()?;
-    fs::create_dir_all(folder).map_err(text)?;
-    let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
-    let db = config.open().map_err(|error| error.to_string())?;
-    let written = scratch.join("conf");
-    fs::File::open(&written).and_then(|file| file.sync_all()).map_err(text)?;
-    fs::rename(&written, &settings).map_err(text)?;
-    drop(db);
-    // Threads of sled may hold it a little longer.
-    clear()?;
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(text)
+    let make = || {
+        clear()?;
+        fs::create_dir_all(folder)?;
+        let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
+        let db = config.open().map_err(|error| match error {
+            sled::Error::Io(error) => error,
+            other => io::Error::other(cause(&other)),
+        })?;
+        let written = scratch.join("conf");
+        fs::File::open(&written)?.sync_all()?;
+        fs::rename(&written, &settings)?;
+        drop(db);
+        // Threads of sled may hold it a little longer.
+        clear()?;
+        fs::File::open(folder)?.sync_all()
+    };
+    make().map_err(|error| space.failed("creating the store", folder, error))
+}
+
+/// Whether the folder of a store is missing, empty, or was never finished.
+///
+/// # Errors
+/// When the system does not let the folder be read.
+pub(super) fn is_unused(folder: &Path) -> io::Result<bool> {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => Ok(entries.next().is_none() || folder.join(UNUSED).try_exists()?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Marks the folder of a store as unused, before anything is stored in it.
+pub(super) fn mark_unused(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::File::create(folder.join(UNUSED))?.sync_all()?;
+    fs::File::open(folder)?.sync_all()
+}
+
+/// Removes everything from an unused store but its mark.
+pub(super) fn clear_unused(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else if entry.file_name() != UNUSED {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the mark of [`mark_unused`], before anything is stored in the folder.
+pub(super) fn mark_used(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(UNUSED)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => fs::File::open(folder)?.sync_all(),
+    }
 }
 
 pub(super) fn has_blobs(folder: &Path) -> bool {

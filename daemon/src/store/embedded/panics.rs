@@ -21,7 +21,16 @@ pub(super) fn guarded<T>(
 }
 
 fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
-    StoreError::Failed { doing, cause: error.to_string() }
+    StoreError::Failed { doing, cause: cause(error) }
+}
+
+/// What sled says of an error, without what is for its own developers.
+pub(super) fn cause(error: &sled::Error) -> String {
+    match error {
+        sled::Error::Corruption { at: Some(at), .. } => format!("damaged data at {at:?} of the log"),
+        sled::Error::Corruption { at: None, .. } => "damaged data".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 thread_local! {

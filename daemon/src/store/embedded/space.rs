@@ -13,6 +13,8 @@ use super::StoreError;
 const SPARE: u64 = 8 * 1024 * 1024;
 /// How many bytes sled may write for each byte of a group.
 const AMPLIFICATION: u64 = 4;
+/// With fewer bytes free, an engine that fails is taken to fail for that reason: one segment of sled's log.
+const EXHAUSTED: u64 = 512 * 1024;
 /// How many bytes are written to learn whether writing is possible.
 const PROBE: usize = 64 * 1024;
 
@@ -82,6 +84,22 @@ impl Space {
     fn free(&self) -> Option<u64> {
         let system = statvfs(&self.folder).ok()?;
         Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+
+    /// The error of a call of the system. On a full file system it names the space that is missing.
+    pub(super) fn failed(&self, doing: &'static str, path: &Path, source: std::io::Error) -> StoreError {
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                let free = self.free().unwrap_or(0);
+                self.full(free, self.reserve.max(free.saturating_add(1)))
+            }
+            _ => StoreError::System { doing, path: path.display().to_string(), source },
+        }
+    }
+
+    /// Whether the file system has no space for even a small file.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.free().is_some_and(|free| free < EXHAUSTED)
     }
 
     fn full(&self, free: u64, needed: u64) -> StoreError {

@@ -1,5 +1,7 @@
 //! Tests of the embedded store on real files.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+use std::fs;
+
 use super::super::{Batch, contract};
 use super::*;
 
@@ -36,7 +38,7 @@ fn a_damaged_store_is_an_error_and_no_panic() {
     let folder = tempfile::tempdir().unwrap();
     drop(Embedded::open(folder.path(), 0).unwrap());
     fs::write(folder.path().join("conf"), [b'x'; 100]).unwrap();
-    assert!(matches!(reopened(folder.path()), Err(StoreError::Damaged { .. })));
+    assert!(matches!(reopened(folder.path()), Err(StoreError::Damaged(_))));
 }
 
 #[test]
@@ -47,6 +49,25 @@ fn an_interrupted_creation_can_be_repeated() {
     fs::write(scratch.join("conf"), b"segment_size: 524288\nversion: 0.34\n").unwrap();
     drop(Embedded::open(&folder, 0).unwrap());
     assert!(folder.join("conf").exists() && !scratch.exists());
+}
+
+#[test]
+fn a_store_is_unused_until_something_may_be_stored() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().join("store");
+    assert!(Embedded::is_unused(&folder).unwrap());
+    drop(Embedded::create(&folder, 0).unwrap());
+    assert!(Embedded::is_unused(&folder).unwrap(), "the creation was interrupted");
+    // What an interrupted creation leaves may not open.
+    fs::write(folder.join("conf"), [b'x'; 100]).unwrap();
+    let store = loop {
+        match Embedded::create(&folder, 0) {
+            Err(StoreError::InUse(_)) => std::thread::yield_now(),
+            created => break created.unwrap(),
+        }
+    };
+    store.begin().unwrap();
+    assert!(!Embedded::is_unused(&folder).unwrap());
 }
 
 #[test]

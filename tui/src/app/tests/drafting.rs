@@ -100,6 +100,7 @@ fn a_new_policy_is_written_reviewed_and_asked_for() {
     desk.wait(599_000);
     let digits = four(&desk);
     desk.press(Key::Char('a'));
+    assert!(desk.shown().contains("LAST FOUR characters of the fingerprint"), "{}", desk.shown());
     desk.press(Key::Esc);
     assert_eq!(four(&desk), digits, "what was shown is what will be signed");
     desk.wait(2_000);

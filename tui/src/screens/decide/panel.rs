@@ -118,7 +118,9 @@ fn prompt(decide: &Decide) -> String {
             "Reject this? One rejection is final. Type y, then go to the button with Tab:".to_owned()
         }
         (Challenge::Yes, _) => format!("{} risk. Type y, then go to the button with Tab:", Level::Low.word()),
-        (Challenge::LastFour(_), _) => "Type the LAST FOUR digits of the fingerprint, then Enter:".to_owned(),
+        (Challenge::LastFour(_), _) => {
+            "Type the LAST FOUR characters of the fingerprint, then Enter:".to_owned()
+        }
         (Challenge::Value(danger), _) => format!("Type {}, then Enter:", danger.prompt),
     }
 }

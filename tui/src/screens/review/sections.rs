@@ -210,7 +210,7 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
             (None, true) => "[!] expired".to_owned(),
             (None, false) => "signature [v]".to_owned(),
         };
-        let key = if vote.new_key { ", key first seen within a day [!]" } else { "" };
+        let key = vote.key_note();
         labelled(
             &mut out,
             "vote",

@@ -65,7 +65,12 @@ impl Kind for CreateApiKeys {
             return Err(Limit::LongLivedApiKeys.into());
         }
         if intent.keys.len().saturating_sub(more) > limits.expiring_api_keys {
-            return Err(Limit::Count("expiring API keys of a user", limits.expiring_api_keys).into());
+            return Err(Limit::Count(
+                "expiring API keys of a user",
+                limits.expiring_api_keys,
+                Some("expiring_api_keys"),
+            )
+            .into());
         }
         Ok((Facts::of_own_credentials(intent.user), ()))
     }

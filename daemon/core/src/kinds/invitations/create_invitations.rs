@@ -67,7 +67,7 @@ impl Kind for CreateInvitations {
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
         let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
-        room(waiting, intent.invitations.len(), view.limits().invitations, "invitations")?;
+        room(waiting, intent.invitations.len(), view.limits().invitations, "invitations", "invitations")?;
         Ok((Facts::default(), ()))
     }
 

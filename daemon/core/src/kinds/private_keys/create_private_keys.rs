@@ -49,7 +49,7 @@ impl Kind for CreatePrivateKeys {
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
         let present = view.organization.private_keys().count();
-        room(present, keys.len(), view.limits().private_keys, "private keys")?;
+        room(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")?;
         Ok((Facts::default(), ()))
     }
 

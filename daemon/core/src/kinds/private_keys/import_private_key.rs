@@ -58,7 +58,7 @@ impl Kind for ImportPrivateKey {
         private_key::check(&[intent.params()])?;
         view.private_key_name_is_free(&intent.private_key_name)?;
         let present = view.organization.private_keys().count();
-        room(present, 1, view.limits().private_keys, "private keys")?;
+        room(present, 1, view.limits().private_keys, "private keys", "private_keys")?;
         let opened = bundles::open(Purpose::PrivateKey, intent.encrypted_bundle.as_str(), view)?;
         let secret = private_key::imported(intent.curve, &opened.plaintext, view)?;
         Ok((Facts::default(), (secret, opened.place)))

@@ -62,7 +62,7 @@ impl Kind for ImportSecrets {
         distinct(names().map(Label::as_str), "secrets")?;
         names().try_for_each(|name| view.secret_name_is_free(name))?;
         let present = view.organization.secrets.len();
-        room(present, intent.secrets.len(), view.limits().secrets, "secrets")?;
+        room(present, intent.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
         let mut keys = ImportKeys::of(Purpose::Secret, view)?;
         let opened = intent.secrets.iter().map(|secret| open(secret, &mut keys));
         Ok((Facts::default(), opened.collect::<Result<_, _>>()?))

@@ -55,7 +55,7 @@ impl Kind for CreateSessionProfile {
         if profiles.iter().any(|one| one.name == intent.session_profile_name) {
             return Err(Clash::Name("session profile").into());
         }
-        room(profiles.len(), 1, view.limits().session_profiles, "session profiles")?;
+        room(profiles.len(), 1, view.limits().session_profiles, "session profiles", "session_profiles")?;
         Ok((Facts::default(), ()))
     }
 

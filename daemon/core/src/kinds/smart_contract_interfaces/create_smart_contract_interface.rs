@@ -102,10 +102,16 @@ impl Kind for CreateSmartContractInterface {
         if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
-        room(present.len(), 1, view.limits().smart_contract_interfaces, "smart contract interfaces")?;
+        room(
+            present.len(),
+            1,
+            view.limits().smart_contract_interfaces,
+            "smart contract interfaces",
+            "smart_contract_interfaces",
+        )?;
         let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);
         if size.saturating_add(intent.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
-            return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES).into());
+            return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES, None).into());
         }
         Ok((Facts::default(), ()))
     }

@@ -63,10 +63,11 @@ impl Kind for CreateWalletAccounts {
         let addresses = made.iter().map(|account| account.address.clone()).collect();
         if intent.persist != Some(false) {
             let more = u32::try_from(made.len()).unwrap_or(u32::MAX);
-            wallet.accounts = wallet
-                .accounts
-                .checked_add(more)
-                .ok_or(Limit::Count("accounts of a wallet", u32::MAX as usize))?;
+            wallet.accounts = wallet.accounts.checked_add(more).ok_or(Limit::Count(
+                "accounts of a wallet",
+                u32::MAX as usize,
+                None,
+            ))?;
             wallet.updated = cx.now();
             cx.change(Change::PutWallet(wallet));
             cx.change_all(made.into_iter().map(Change::AddAccount));

@@ -47,7 +47,7 @@ impl Kind for CreateWebhookEndpoint {
         endpoint::check_subscriptions(&intent.subscriptions)?;
         endpoint::name_is_free(&intent.name, view)?;
         let present = view.organization.webhook_endpoints.len();
-        room(present, 1, view.limits().webhook_endpoints, "webhook endpoints")?;
+        room(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")?;
         Ok((Facts::default(), ()))
     }
 

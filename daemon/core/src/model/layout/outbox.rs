@@ -6,6 +6,9 @@
 //! first key, however many wait. The destination stands before the due time: otherwise what waits for a silent receiver
 //! would stand before what is due for all others.
 //!
+//! What an organization is sent, other organizations can cause: its sub-organizations. The records of deliveries are therefore
+//! grouped by the organization that caused them, those of its oldest activity first.
+//!
 //! A lane is what must be delivered in order: the states of one activity, to one destination.
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
@@ -21,8 +24,9 @@ pub const PARKED: &[u8] = b"pp";
 
 const BODY: &[u8] = b"b";
 const DELIVERY: &[u8] = b"d";
-/// Length of a key of the schedule in bytes: letter, class, shard, organization, endpoint, due, activity, votes, size.
-const SCHEDULED_LENGTH: usize = 3 + 16 + 16 + 8 + 16 + 4 + 4;
+/// Length of a key of the schedule in bytes: letter, class, shard, organization, endpoint, due, cause, activity, votes,
+/// size.
+const SCHEDULED_LENGTH: usize = 3 + 16 + 16 + 8 + 16 + 16 + 4 + 4;
 /// Stands for the URL of the feature; no endpoint has this id.
 const FEATURE: [u8; 16] = [0; 16];
 
@@ -40,6 +44,8 @@ pub struct Destination {
 pub struct DeliveryId {
     /// Where to.
     pub destination: Destination,
+    /// The organization whose activity it is.
+    pub cause: OrganizationId,
     /// The activity.
     pub activity: ActivityId,
     /// How many votes the activity had: each new state has more than the one before.
@@ -111,9 +117,14 @@ impl DeliveryId {
 
     /// Where its record is stored.
     pub fn key(&self) -> Key {
-        let Self { destination, activity, votes, size } = self;
-        let parts: [&[u8]; 4] =
-            [activity.as_bytes(), &destination.endpoint_bytes(), &votes.to_be_bytes(), &size.to_be_bytes()];
+        let Self { destination, cause, activity, votes, size } = self;
+        let parts: [&[u8]; 5] = [
+            cause.as_bytes(),
+            activity.as_bytes(),
+            &destination.endpoint_bytes(),
+            &votes.to_be_bytes(),
+            &size.to_be_bytes(),
+        ];
         class(DELIVERY, destination.organization, &parts)
     }
 
@@ -121,15 +132,16 @@ impl DeliveryId {
     pub fn of_key(key: &[u8]) -> Option<Self> {
         let rest = key.strip_prefix(&[LETTER])?.strip_prefix(DELIVERY)?.get(1..)?;
         let (organization, rest) = rest.split_first_chunk::<16>()?;
-        let (activity, rest) = rest.split_first_chunk::<16>()?;
+        let (caused, rest) = rest.split_first_chunk::<32>()?;
         let (endpoint, rest) = rest.split_first_chunk::<16>()?;
-        Self::from_parts(*organization, *endpoint, *activity, rest)
+        Self::from_parts(*organization, *endpoint, caused, rest)
     }
 
     /// Where it is in the schedule when it is due at this time.
     pub fn scheduled(&self, due: Millis) -> Key {
         let mut key = self.destination.schedule();
         key.extend_from_slice(&due.to_be_bytes());
+        key.extend_from_slice(self.cause.as_bytes());
         key.extend_from_slice(self.activity.as_bytes());
         key.extend_from_slice(&self.votes.to_be_bytes());
         key.extend_from_slice(&self.size.to_be_bytes());
@@ -142,21 +154,23 @@ impl DeliveryId {
         let (organization, rest) = rest.split_first_chunk::<16>()?;
         let (endpoint, rest) = rest.split_first_chunk::<16>()?;
         let (due, rest) = rest.split_first_chunk::<8>()?;
-        let (activity, rest) = rest.split_first_chunk::<16>()?;
-        let id = Self::from_parts(*organization, *endpoint, *activity, rest)?;
+        let (caused, rest) = rest.split_first_chunk::<32>()?;
+        let id = Self::from_parts(*organization, *endpoint, caused, rest)?;
         Some((Millis::from_be_bytes(*due), id))
     }
 
     fn from_parts(
         organization: [u8; 16],
         endpoint: [u8; 16],
-        activity: [u8; 16],
+        caused: &[u8; 32],
         rest: &[u8],
     ) -> Option<Self> {
+        let (cause, activity) = caused.split_first_chunk::<16>()?;
         let (votes, size) = rest.split_first_chunk::<4>()?;
         Some(Self {
             destination: Destination::from_parts(organization, endpoint),
-            activity: ActivityId::from_bytes(activity),
+            cause: OrganizationId::from_bytes(*cause),
+            activity: ActivityId::from_bytes(activity.try_into().ok()?),
             votes: u32::from_be_bytes(*votes),
             size: u32::from_be_bytes(size.try_into().ok()?),
         })
@@ -178,17 +192,24 @@ pub fn is_body(key: &[u8]) -> bool {
     key.strip_prefix(&[LETTER]).is_some_and(|rest| rest.starts_with(BODY))
 }
 
-/// The records of all deliveries to an organization begin with this, those of the oldest activity first.
+/// The records of all deliveries to an organization begin with this.
 pub fn deliveries(organization: OrganizationId) -> Key {
     class(DELIVERY, organization, &[])
 }
 
-/// The records of all deliveries of an activity to an organization begin with this.
-pub fn deliveries_of(organization: OrganizationId, activity: ActivityId) -> Key {
-    class(DELIVERY, organization, &[activity.as_bytes()])
+/// The records of all deliveries to an organization that another one, or itself, caused begin with this, those of the
+/// oldest activity first.
+pub fn deliveries_caused(organization: OrganizationId, cause: OrganizationId) -> Key {
+    class(DELIVERY, organization, &[cause.as_bytes()])
 }
 
-/// The records of a lane begin with this, the earliest state first.
-pub fn lane((destination, activity): &Lane) -> Key {
-    class(DELIVERY, destination.organization, &[activity.as_bytes(), &destination.endpoint_bytes()])
+/// The records of all deliveries of the activity of this delivery to its organization begin with this.
+pub fn deliveries_of(id: &DeliveryId) -> Key {
+    class(DELIVERY, id.destination.organization, &[id.cause.as_bytes(), id.activity.as_bytes()])
+}
+
+/// The records of the lane of this delivery begin with this, the earliest state first.
+pub fn lane(id: &DeliveryId) -> Key {
+    let parts: [&[u8]; 3] = [id.cause.as_bytes(), id.activity.as_bytes(), &id.destination.endpoint_bytes()];
+    class(DELIVERY, id.destination.organization, &parts)
 }

@@ -95,7 +95,7 @@ impl Kind for CreateSubOrganization {
         let credentials = user::check(&request.root_users, None, sign_in, limits)?;
         quorum::of_new_users(&request.root_users, threshold, sign_in)?;
         user::come_from_here(&credentials, view)?;
-        room(0, request.root_users.len(), limits.users, "users")?;
+        room(0, request.root_users.len(), limits.users, "users", "users")?;
         private_key::check(&request.private_keys)?;
         // Nothing is grouped yet where nothing is.
         if let Some(tag) = request.private_keys.iter().flat_map(|key| &key.private_key_tags).next() {
