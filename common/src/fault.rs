@@ -98,12 +98,22 @@ pub struct Fault {
     /// Key in `[limits]` of the limit that was reached, for metrics; stands in the details too.
     #[serde(skip)]
     pub limit: Option<&'static str>,
+    /// Whether it says that a credential has expired, which must stay true whatever the clock says later.
+    #[serde(skip)]
+    pub has_expired: bool,
 }
 
 impl Fault {
     /// A fault without a reason code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new(), turnkey_error_code: None, limit: None }
+        Self {
+            code,
+            message: message.into(),
+            details: Vec::new(),
+            turnkey_error_code: None,
+            limit: None,
+            has_expired: false,
+        }
     }
 
     /// Adds the reason code in both places where clients look for it.
@@ -114,6 +124,13 @@ impl Fault {
             "turnkeyErrorCode": reason,
         }));
         self.turnkey_error_code = Some(reason.to_owned());
+        self
+    }
+
+    /// Says that a credential has expired.
+    #[must_use]
+    pub const fn expired(mut self) -> Self {
+        self.has_expired = true;
         self
     }
 

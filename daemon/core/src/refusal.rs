@@ -392,7 +392,7 @@ fn authn(reason: &Authn) -> Fault {
             let text = "a new organization must be stamped by the passkey that it registers (X-Stamp-Webauthn header)";
             plain(text).reason("SIGNATURE_INVALID")
         }
-        Authn::Expired => plain("expired api key").reason("API_KEY_EXPIRED"),
+        Authn::Expired => plain("expired api key").reason("API_KEY_EXPIRED").expired(),
         Authn::SessionOnSubmit => plain(
             "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)",
         )

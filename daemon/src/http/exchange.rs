@@ -5,9 +5,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::ready;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,7 +27,7 @@ use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
 use super::limits::SMALL_BODY_BYTES;
 use super::live::{Busy, Live};
 use super::rate::Rate;
-use super::shares::{OwnShare, Share, Shares};
+use super::shares::{Share, Shares};
 use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
 use crate::fail_points;
 use crate::source::{Client, Proxies};
@@ -69,8 +67,6 @@ pub(super) struct Shared<S> {
     pub(super) requests: Arc<Shares>,
     /// Memory of answers that are not taken yet.
     pub(super) answers: Arc<Shares>,
-    /// Processors, of which each client may use as many as there are.
-    pub(super) computing: Arc<Shares>,
 }
 
 /// What the requests of one connection share.
@@ -217,31 +213,12 @@ async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Clie
     let (is_large, span) = (incoming.body.len() > SMALL_BODY_BYTES, request_span(incoming.request_id));
     let call = shared.service.call(incoming).instrument(span);
     let call = async { if is_large { aside(call).await } else { call.await } };
-    let answer = if counts { one_by_one(&shared.computing, client, call).await } else { call.await };
+    let answer = match &place {
+        Some(place) => place.compute(call).await,
+        None => call.await,
+    };
     drop(place);
     if counts { kept(shared, client, answer) } else { answer }
-}
-
-/// Runs a future whose steps use a processor only while its client has one of its places for that: of all that one client
-/// sends, no more steps are ready to run than there are processors, and the requests of others run in between.
-async fn one_by_one<T>(places: &Arc<Shares>, client: Client, future: impl Future<Output = T>) -> T {
-    tokio::pin!(future);
-    let mut waiting: Option<Pin<Box<dyn Future<Output = Option<OwnShare>> + Send>>> = None;
-    poll_fn(|cx| {
-        let free = if waiting.is_none() { places.own_now(client, 1) } else { None };
-        let place = if free.is_some() {
-            free
-        } else {
-            let places = Arc::clone(places);
-            let entering = || Box::pin(async move { places.own(client, 1).await }) as Pin<Box<_>>;
-            ready!(waiting.get_or_insert_with(entering).as_mut().poll(cx))
-        };
-        waiting = None;
-        let polled = future.as_mut().poll(cx);
-        drop(place);
-        polled
-    })
-    .await
 }
 
 /// An answer that takes its share of the memory until it is written, or the refusal where there is none left: what its

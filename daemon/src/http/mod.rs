@@ -19,7 +19,6 @@ pub(crate) mod tests;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,10 +71,7 @@ impl<S: Service> Server<S> {
             limits.requests_waiting_per_client,
         );
         let answers = Shares::new(limits.answer_bytes_per_client, limits.answer_bytes, 0);
-        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        // Nothing is taken of the part of all.
-        let computing = Shares::new(processors, 0, usize::MAX);
-        Self(Arc::new(Shared { service, metrics, readiness, proxies, bodies, requests, answers, computing }))
+        Self(Arc::new(Shared { service, metrics, readiness, proxies, bodies, requests, answers }))
     }
 }
 

@@ -1,12 +1,16 @@
 //! Divides what is scarce among clients: bytes of request bodies and of answers, requests that are answered at once, and
-//! the processors.
+//! the processors on which they compute.
 //!
 //! A client waits behind its own requests. It waits behind others only if all clients together reach their limit, to
 //! which each contributes no more than its own one.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
+use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::ready;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -18,12 +22,15 @@ pub(super) struct Shares {
     waiting: usize,
     all: Arc<Semaphore>,
     clients: Mutex<HashMap<Client, Arc<Own>>>,
+    processors: usize,
 }
 
 /// The part of one client.
 struct Own {
     free: Arc<Semaphore>,
     waiting: AtomicUsize,
+    /// Places of requests that compute.
+    computing: Semaphore,
 }
 
 impl Shares {
@@ -31,7 +38,8 @@ impl Shares {
     /// client may wait.
     pub(super) fn new(per_client: usize, in_all: usize, waiting: usize) -> Arc<Self> {
         let all = Arc::new(Semaphore::new(in_all));
-        Arc::new(Self { per_client, waiting, all, clients: Mutex::default() })
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Arc::new(Self { per_client, waiting, all, clients: Mutex::default(), processors })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Client, Arc<Own>>> {
@@ -62,7 +70,11 @@ impl Shares {
 
     fn entry(self: &Arc<Self>, client: Client, amount: usize) -> (u32, Entry) {
         let amount = u32::try_from(amount.min(self.per_client)).unwrap_or(u32::MAX);
-        let new = || Own { free: Arc::new(Semaphore::new(self.per_client)), waiting: AtomicUsize::new(0) };
+        let new = || Own {
+            free: Arc::new(Semaphore::new(self.per_client)),
+            waiting: AtomicUsize::new(0),
+            computing: Semaphore::new(self.processors),
+        };
         let own = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
         (amount, Entry { shares: Arc::clone(self), client, own })
     }
@@ -92,15 +104,13 @@ impl OwnShare {
             // Nobody closes it.
             Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
         };
-        Some(Share { _of_all: of_all, _own: self.permit, _entry: self.entry })
+        Some(Share { _of_all: of_all, _own: self.permit, entry: self.entry })
     }
-}
 
-impl OwnShare {
     /// Takes the same from the part of all clients, if that needs no waiting.
     pub(super) fn of_all_now(self) -> Option<Share> {
         let of_all = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
-        Some(Share { _of_all: of_all, _own: self.permit, _entry: self.entry })
+        Some(Share { _of_all: of_all, _own: self.permit, entry: self.entry })
     }
 }
 
@@ -108,7 +118,32 @@ impl OwnShare {
 pub(super) struct Share {
     _of_all: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
-    _entry: Entry,
+    entry: Entry,
+}
+
+impl Share {
+    /// Runs a future whose steps compute only while the client has one of its places for that: of all that one client
+    /// sends, no more steps are ready to run than there are processors, and the requests of others run in between.
+    pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
+        let places = &self.entry.own.computing;
+        tokio::pin!(future);
+        let mut waiting: Option<Pin<Box<dyn Future<Output = _> + Send + '_>>> = None;
+        poll_fn(|cx| {
+            let free = if waiting.is_none() { places.try_acquire().ok() } else { None };
+            let place = if free.is_some() {
+                free
+            } else {
+                let entering = waiting.get_or_insert_with(|| Box::pin(places.acquire()));
+                // Nobody closes it.
+                ready!(entering.as_mut().poll(cx)).ok()
+            };
+            waiting = None;
+            let polled = future.as_mut().poll(cx);
+            drop(place);
+            polled
+        })
+        .await
+    }
 }
 
 /// Keeps a client in the map while it holds something or waits.

@@ -122,9 +122,9 @@ impl Turns {
         Err(unavailable())
     }
 
-    /// What was refused stays refused: the time by which it was is kept before anybody is told.
+    /// A credential that was refused because it had expired stays refused: the time is kept before anybody is told.
     pub(super) fn told<T>(&self, answer: Result<T, Fault>) -> Result<T, Fault> {
-        if answer.is_err() {
+        if answer.as_ref().is_err_and(|fault| fault.has_expired) {
             self.shared.keep_time();
         }
         answer

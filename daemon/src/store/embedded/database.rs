@@ -115,7 +115,7 @@ impl Drop for UnderWay<'_> {
 impl Watched {
     fn begin(&self) -> UnderWay<'_> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        if self.sleeps.swap(false, Ordering::SeqCst) {
+        if self.sleeps.load(Ordering::SeqCst) && self.sleeps.swap(false, Ordering::SeqCst) {
             // Whoever holds the lock has seen that it sleeps no more, or will.
             drop(self.is_over.lock().unwrap_or_else(PoisonError::into_inner));
             self.woken.notify_one();
@@ -124,6 +124,7 @@ impl Watched {
     }
 
     fn watch(&self) {
+        let mut is_told = false;
         let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
         while !*is_over {
             if self.calls.load(Ordering::SeqCst) == 0 {
@@ -139,7 +140,9 @@ impl Watched {
             if self.config.global_error().is_err() {
                 // Returns the error that is known, after it has woken all that wait.
                 let _ = guarded("waking calls of the store", || self.db.flush());
-                self.alarm.sound();
+                if !std::mem::replace(&mut is_told, true) {
+                    self.alarm.sound();
+                }
             }
         }
     }
