@@ -53,6 +53,8 @@ pub enum StoreState {
     Full,
     /// A write failed, and the store is being opened again.
     Recovering,
+    /// Records were removed, put back or added by others than the daemon.
+    Altered,
     /// A state that this console does not know.
     #[serde(other)]
     Unknown,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::write::Write;
 use quorate_core::refusal::Corrupt;
-use quorate_core::seal::NONCE;
+use quorate_core::seal::{NONCE, TAG};
 use quorate_core::world::{Page, Records};
 use zeroize::Zeroizing;
 
@@ -15,8 +15,6 @@ use crate::vault::Vault;
 
 /// Longest part of a record, in bytes. Stores of version 0.1 have parts of 48 KiB.
 const PART: usize = LONGEST_VALUE - NONCE - TAG - 1;
-/// Length of the authentication tag of a sealed value, in bytes.
-const TAG: usize = 16;
 /// First byte of a value that is whole.
 const WHOLE: u8 = 1;
 /// First byte of a value whose content stands in parts.

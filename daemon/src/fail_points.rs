@@ -9,7 +9,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// The names of all points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 47] = [
+pub const NAMES: [&str; 48] = [
     "answer.render",
     "answer.send",
     "commit.group",
@@ -40,6 +40,7 @@ pub const NAMES: [&str; 47] = [
     "start.store",
     "start.vault",
     "start.guard",
+    "start.compare",
     "start.identity",
     "start.serve",
     "store.judge",

@@ -1,48 +1,43 @@
-//! The guard: a small file beside the store that knows how far the store had come. sled takes damage at the end of its
-//! log for a write that was interrupted and drops what follows, so a store that lost acknowledged groups looks whole. It
-//! is noticed because the guard has seen a later group.
+//! The guard notices a store that is not what was acknowledged. A small file beside the store knows how far the store had
+//! come: sled takes damage at the end of its log for a write that was interrupted and drops what follows, so a store that
+//! lost acknowledged groups looks whole. It is noticed because the file has seen a later group. And a digest over all
+//! records, kept up to date with each group, is compared with the records after each start: sled drops damaged parts in
+//! the middle of its log, too, and whoever can write to the disk can put back an old record, which is authentic.
 //!
 //! Each start of the daemon begins a run with a random id, and each durable group of it has a number. The store holds the
-//! runs with their first numbers and, written with each group, the newest number; the guard file holds run and number of
-//! the newest group that was acknowledged. Both are sealed. The file is written before a group is acknowledged, and
+//! runs with their first numbers and, written with each group, the newest number and the digest; the guard file holds run
+//! and number of the newest group that was acknowledged. Both are sealed. The file is written before a group is acknowledged, and
 //! synced in the background: after a power cut it may be some groups behind the store, but never ahead of it.
 
+mod comparison;
+mod file;
 mod mark;
+mod state;
 mod syncer;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use quorate_core::model::Millis;
 use quorate_core::model::write::Write;
 use quorate_core::refusal::Corrupt;
-use quorate_core::seal::NONCE;
 use quorate_core::world::Records;
 
-use self::mark::{Mark, RunId, Runs};
+pub use self::comparison::Comparison;
+use self::file::GuardFile;
+use self::mark::{Mark, RunId, Runs, Stored, StoredDigest};
+use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
-use crate::store::{Batch, Change, Group, StoreError};
-use crate::{clock, fail_points, private_file};
+use crate::store::{Batch, Change, Changed, Group, StoreError, Trailer};
+use crate::{clock, private_file};
 
-/// Key of the mark: run, number and time of the newest group.
+/// Key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
 /// Key of the list of runs.
 const RUNS: &[u8] = b"mr";
-/// What the guard file is sealed for.
-const PURPOSE: &[u8] = b"quorate/guard";
-/// First bytes of each slot of the guard file.
-const MAGIC: &[u8; 4] = b"QGD1";
-/// The file has two slots, written in turn, so that an interrupted write leaves one. Each is in a sector of its own.
-const SLOTS: u64 = 2;
-/// Bytes from one slot to the next.
-const SECTOR: u64 = 4096;
-/// Length of a slot: magic, nonce, sealed mark, tag.
-const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + 16;
-
 /// What to do after a restore.
 const ON_PURPOSE: &str = "; if you restored a backup on purpose, run 'quorated accept-loss'";
 
@@ -76,6 +71,13 @@ pub enum GuardError {
          that belong together{ON_PURPOSE}", .0.display()
     )]
     Other(PathBuf),
+    /// The records of the store are not those that the daemon wrote.
+    #[error(
+        "records of the store were removed, put back or added, by damage or by someone who can write to the disk; \
+         'quorated verify' names those it can; restore the newest backup, or run 'quorated accept-loss' to go on with what \
+         is there"
+    )]
+    Altered,
     /// There is no guard file.
     #[error(
         "the guard file {} is missing, so that it is unknown whether the store is complete; put it back{ON_PURPOSE}",
@@ -124,17 +126,41 @@ pub struct Guard {
     syncer: Arc<Syncer>,
 }
 
-struct State {
-    file: Arc<File>,
-    /// Of the newest group that is durable.
-    mark: Mark,
-    /// The slot that is written next.
-    slot: u64,
+/// Makes the mark that is written with a group.
+pub struct GroupMark<'g> {
+    guard: &'g Guard,
+    barrier: &'g Barrier,
+    time: Millis,
+}
+
+impl Trailer for GroupMark<'_> {
+    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+        let mut state = self.guard.state();
+        let mut pending = Pending::default();
+        for Changed { key, before, after } in changed {
+            let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.is_past(key));
+            for value in [before, after].into_iter().flatten() {
+                let digest = self.barrier.vault().digests().of(key, value);
+                pending.all.toggle(digest);
+                if was_compared {
+                    pending.compared.toggle(digest);
+                }
+            }
+        }
+        let stored = Stored { mark: state.mark.next(self.time), digest: state.digest.toggled(pending.all) };
+        state.pending = pending;
+        let sealed = self.barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())]);
+        sealed.map_err(|corrupt| StoreError::Failed {
+            doing: "making the mark of a group",
+            cause: corrupt.to_string(),
+        })
+    }
 }
 
 /// What the store and the guard file say at a start.
 struct Found {
     mark: Option<Mark>,
+    digest: StoredDigest,
     runs: Runs,
     file: Option<Mark>,
 }
@@ -142,17 +168,22 @@ struct Found {
 impl Found {
     fn read(path: &Path, barrier: &Barrier) -> Result<(Self, Option<GuardError>), GuardError> {
         let damaged = || Corrupt::Record("guard");
-        let mark = barrier.read(MARK)?.map(|bytes| Mark::decode(&bytes).ok_or_else(damaged)).transpose()?;
+        let stored = stored(barrier)?;
         let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
-        let (file, problem) = match read_file(path, barrier) {
+        let (file, problem) = match file::read(path, barrier) {
             Ok(file) => (file, None),
             Err(problem) => (None, Some(problem)),
         };
-        Ok((Self { mark, runs: runs.unwrap_or_default(), file }, problem))
+        let digest = stored.map_or_else(StoredDigest::default, |stored| stored.digest);
+        let mark = stored.map(|stored| stored.mark);
+        Ok((Self { mark, digest, runs: runs.unwrap_or_default(), file }, problem))
     }
 
-    /// Fails if the store is not what the guard file has seen, or newer.
+    /// Fails if the store is not what the guard file has seen, or newer, or was found to be altered.
     fn check(&self, path: &Path) -> Result<(), GuardError> {
+        if self.digest == StoredDigest::Altered {
+            return Err(GuardError::Altered);
+        }
         match (self.mark, self.file) {
             // A new store, or one of version 0.1.
             (None, None) => Ok(()),
@@ -173,6 +204,11 @@ impl Found {
         let time = marks.map(|mark| mark.time).max().unwrap_or_default();
         (self.mark.map_or(0, |mark| mark.number), time)
     }
+}
+
+fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {
+    let decode = |bytes: Vec<u8>| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"));
+    barrier.read(MARK)?.map(decode).transpose()
 }
 
 fn lost(path: &Path, found: Option<Millis>, seen: &Mark) -> GuardError {
@@ -201,7 +237,7 @@ pub fn check_new(path: &Path, folder: &Path) -> Result<(), GuardError> {
 /// # Errors
 /// When the store cannot be read.
 pub fn end(barrier: &Barrier) -> Result<Option<Millis>, Corrupt> {
-    Ok(barrier.read(MARK)?.and_then(|bytes| Mark::decode(&bytes)).map(|mark| mark.time))
+    Ok(stored(barrier)?.map(|stored| stored.mark.time))
 }
 
 /// Whether the store has ever had a guard. Stores of version 0.1 have none.
@@ -231,6 +267,16 @@ pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
     problem.map_or_else(|| found.check(path), Err)
 }
 
+/// Compares all records with the digest over them. Writes nothing.
+///
+/// # Errors
+/// [`GuardError::Altered`] if they differ, and when the store cannot be read.
+pub fn compare(barrier: &Barrier) -> Result<(), GuardError> {
+    let mut comparison = Comparison::default();
+    while comparison.go_on(barrier)?.is_none() {}
+    comparison.end(barrier)
+}
+
 impl Guard {
     /// Checks the store against its guard and begins a run. The returned time is the newest one that the daemon has ever
     /// seen, in milliseconds since 1970.
@@ -248,7 +294,9 @@ impl Guard {
     /// # Errors
     /// When the store or the guard file cannot be written.
     pub fn accept(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
-        let (found, _) = Found::read(path, barrier)?;
+        let (mut found, _) = Found::read(path, barrier)?;
+        // The next comparison takes the records as they are.
+        found.digest = StoredDigest::Unknown;
         Self::begin(path, barrier, found, now)
     }
 
@@ -272,44 +320,85 @@ impl Guard {
         now: Millis,
     ) -> Result<(Self, Millis), GuardError> {
         let (number, newest) = found.newest();
-        let mark = Mark { run: random()?, number: number.saturating_add(1), time: newest.max(now) };
+        let mark = Mark { run: random()?, number, time: newest.max(now) };
         if found.file.is_none() {
             // From the first group on, the store is never without a guard file.
-            create_file(path, barrier, Mark { number, ..mark })?;
+            file::create(path, barrier, mark)?;
         }
+        let (digest, comparison) = (found.digest, Some(Comparison::default()));
+        let state =
+            State { file: GuardFile::open(path)?, mark, digest, comparison, pending: Pending::default() };
+        let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
         let mut runs = found.runs;
-        runs.begin(mark.run, mark.number);
-        let writes =
-            vec![Write::mark(RUNS.to_vec(), &runs.encode()), Write::mark(MARK.to_vec(), &mark.encode())];
-        let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
-        barrier.store().commit(&Group::of(batch))?;
-        create_file(path, barrier, mark)?;
-        let opened = open_file(path).map_err(|source| GuardError::System { file: path.to_owned(), source });
-        let file = Arc::new(opened?);
-        let state = Mutex::new(State { file, mark, slot: 0 });
-        let guard = Self { path: path.to_owned(), state, syncer: Syncer::start() };
+        runs.begin(mark.run, mark.number.saturating_add(1));
+        let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &runs.encode())])?;
+        let batches = vec![Batch { writes, ..Batch::default() }];
+        barrier.store().commit(&Group { batches, trailer: Some(&guard.trailer(barrier, now)) })?;
+        let mut state = guard.state();
+        state.advance(now);
+        file::create(path, barrier, state.mark)?;
+        state.file = GuardFile::open(path)?;
+        drop(state);
         Ok((guard, newest))
     }
 
-    /// Returns what is written to the store with the next group.
-    ///
-    /// # Errors
-    /// When it cannot be sealed.
-    pub fn trailer(&self, barrier: &Barrier, now: Millis) -> Result<Vec<Change>, Corrupt> {
-        let mark = self.state().mark;
-        let next = Mark { number: mark.number.saturating_add(1), time: mark.time.max(now), ..mark };
-        barrier.seal(vec![Write::mark(MARK.to_vec(), &next.encode())])
+    /// Returns what makes the mark of the next group.
+    pub const fn trailer<'g>(&'g self, barrier: &'g Barrier, time: Millis) -> GroupMark<'g> {
+        GroupMark { guard: self, barrier, time }
     }
 
-    /// Notes that the next group is durable. Must return before anybody is told of the group.
+    /// Notes that the group with the newest mark is durable. Must return before anybody is told of the group.
     ///
     /// # Errors
     /// When the guard file cannot be written.
     pub fn advance(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         let mut state = self.state();
-        state.mark.number = state.mark.number.saturating_add(1);
-        state.mark.time = state.mark.time.max(now);
+        state.advance(now);
         self.write(&mut state, barrier)
+    }
+
+    /// Whether the digest is still being compared with the records.
+    pub fn is_comparing(&self) -> bool {
+        self.state().comparison.is_some()
+    }
+
+    /// Goes on comparing the digest with the records, for a moment. Nothing may be committed meanwhile.
+    ///
+    /// # Errors
+    /// [`GuardError::Altered`] if they differ, which is kept in the store, and when the store fails.
+    pub fn compare(&self, barrier: &Barrier) -> Result<(), GuardError> {
+        let mut state = self.state();
+        let Some(comparison) = &mut state.comparison else { return Ok(()) };
+        let Some(digest) = comparison.go_on(barrier)? else { return Ok(()) };
+        state.comparison = None;
+        let known = match state.digest {
+            StoredDigest::Known(expected) if expected == digest => return Ok(()),
+            StoredDigest::Unknown => StoredDigest::Known(digest),
+            StoredDigest::Known(_) | StoredDigest::Altered => StoredDigest::Altered,
+        };
+        state.digest = known;
+        let stored = Stored { mark: state.mark, digest: known };
+        drop(state);
+        let writes = barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())])?;
+        let kept = barrier.store().commit(&Group::of(Batch { writes, ..Batch::default() }));
+        match (kept, known) {
+            (_, StoredDigest::Altered) => Err(GuardError::Altered),
+            // The next group brings it.
+            (Ok(_) | Err(StoreError::Full { .. }), _) => Ok(()),
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    /// As [`Self::compare`], for so long, or until it is over.
+    ///
+    /// # Errors
+    /// As [`Self::compare`].
+    pub fn compare_for(&self, barrier: &Barrier, time: Duration) -> Result<(), GuardError> {
+        let until = Instant::now() + time;
+        while self.is_comparing() && Instant::now() < until {
+            self.compare(barrier)?;
+        }
+        Ok(())
     }
 
     /// Notes the time, so that it never runs behind it again, whatever clock the next start finds.
@@ -330,32 +419,28 @@ impl Guard {
     /// # Errors
     /// When the store is older than what was acknowledged, or the guard file cannot be written.
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
-        let stored = barrier.read(MARK)?.and_then(|bytes| Mark::decode(&bytes));
+        let stored = stored(barrier)?.ok_or(Corrupt::Record("guard"))?;
         let mut state = self.state();
-        let stored = stored.ok_or(Corrupt::Record("guard"))?;
-        if stored.run != state.mark.run || stored.number < state.mark.number {
-            return Err(lost(&self.path, Some(stored.time), &state.mark));
+        let mark = stored.mark;
+        if mark.run != state.mark.run || mark.number < state.mark.number {
+            return Err(lost(&self.path, Some(mark.time), &state.mark));
         }
-        state.mark.number = stored.number;
-        state.mark.time = state.mark.time.max(stored.time);
+        state.mark = Mark { time: state.mark.time.max(mark.time), ..mark };
+        state.digest = stored.digest;
+        state.pending = Pending::default();
+        // It is unknown whether what was compared has the group that failed.
+        if state.comparison.is_some() || stored.digest == StoredDigest::Unknown {
+            state.comparison = Some(Comparison::default());
+        }
         // The file may have been replaced, or its medium mounted again.
-        let opened = open_file(&self.path);
-        state.file = Arc::new(opened.map_err(|source| self.system(source))?);
+        state.file = GuardFile::open(&self.path)?;
         self.write(&mut state, barrier)
     }
 
     fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {
-        fail_points::reach("guard.write");
-        let slot = slot(barrier, state.mark)?;
-        let offset = state.slot.saturating_mul(SECTOR);
-        state.file.write_all_at(&slot, offset).map_err(|source| self.system(source))?;
-        fail_points::reach("guard.written");
-        state.slot = state.slot.saturating_add(1) % SLOTS;
-        self.syncer.sync(&state.file).map_err(|source| self.system(source))
-    }
-
-    fn system(&self, source: io::Error) -> GuardError {
-        GuardError::System { file: self.path.clone(), source }
+        state.file.write(&self.path, barrier, state.mark)?;
+        let synced = self.syncer.sync(&state.file.file);
+        synced.map_err(|source| GuardError::System { file: self.path.clone(), source })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -366,7 +451,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         // Whether it can be synced at the end changes nothing: the next start reads what is there.
-        let _ = self.state().file.sync_data();
+        let _ = self.state().file.file.sync_data();
         self.syncer.stop();
     }
 }
@@ -375,43 +460,6 @@ fn random() -> Result<RunId, Corrupt> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
     Ok(bytes)
-}
-
-fn slot(barrier: &Barrier, mark: Mark) -> Result<Vec<u8>, Corrupt> {
-    let mut nonce = [0; NONCE];
-    getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
-    let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &mark.encode())?;
-    Ok([MAGIC.as_slice(), &sealed].concat())
-}
-
-/// Creates or replaces the guard file, with the same mark in each slot.
-fn create_file(path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
-    let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
-    for sector in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)) {
-        sector.iter_mut().zip(slot(barrier, mark)?).for_each(|(to, from)| *to = from);
-    }
-    private_file::replace(path, &file).map_err(|source| GuardError::System { file: path.to_owned(), source })
-}
-
-fn open_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(path)
-}
-
-/// Reads the newest slot of the guard file; `None` if there is no file.
-fn read_file(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, GuardError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(GuardError::System { file: path.to_owned(), source }),
-    };
-    let read = |number: u64| {
-        let mut slot = [0; SLOT];
-        file.read_exact_at(&mut slot, number.saturating_mul(SECTOR)).ok()?;
-        let sealed = slot.strip_prefix(MAGIC)?;
-        Mark::decode(&barrier.vault().seal().open(PURPOSE, sealed).ok()?)
-    };
-    let newest = (0..SLOTS).filter_map(read).max_by_key(|mark| (mark.number, mark.time));
-    newest.map(Some).ok_or_else(|| GuardError::Damaged(path.to_owned()))
 }
 
 #[cfg(test)]

@@ -42,13 +42,38 @@ pub enum IdentityError {
 }
 
 impl Identity {
-    /// Reads the keys, or makes them in a new store.
+    /// Reads the keys.
+    ///
+    /// # Errors
+    /// When one is missing or damaged, or the store cannot be read.
     pub fn open(barrier: &Barrier) -> Result<Self, IdentityError> {
-        let quorum = key(barrier, QUORUM, Curve::P256)?;
-        let encryption = key(barrier, QUORUM_ENCRYPTION, Curve::P256)?.public().clone();
-        let webhook = key(barrier, WEBHOOK, Curve::Ed25519)?;
+        let key = |place, curve| stored(barrier, place, curve)?.ok_or(IdentityError::Corrupt(DAMAGED));
+        Ok(Self::of(
+            key(QUORUM, Curve::P256)?,
+            &key(QUORUM_ENCRYPTION, Curve::P256)?,
+            key(WEBHOOK, Curve::Ed25519)?,
+        ))
+    }
+
+    /// Makes the keys that are not in the store yet.
+    ///
+    /// # Errors
+    /// When one is damaged, or the store cannot be read or written.
+    pub fn make(barrier: &Barrier) -> Result<Self, IdentityError> {
+        for (place, curve) in
+            [(QUORUM, Curve::P256), (QUORUM_ENCRYPTION, Curve::P256), (WEBHOOK, Curve::Ed25519)]
+        {
+            if stored(barrier, place, curve)?.is_none() {
+                make(barrier, place, curve)?;
+            }
+        }
+        Self::open(barrier)
+    }
+
+    fn of(quorum: SecretKey, encryption: &SecretKey, webhook: SecretKey) -> Self {
+        let encryption = encryption.public().clone();
         let locked = |key| Arc::new(Locked::new(Box::new(key)));
-        Ok(Self { quorum: locked(quorum), encryption, webhook: locked(webhook) })
+        Self { quorum: locked(quorum), encryption, webhook: locked(webhook) }
     }
 
     /// Whether its keys cannot come into the swap.
@@ -111,22 +136,25 @@ fn uncompressed(key: &PublicKey) -> String {
     key.uncompressed().map(const_hex::encode).unwrap_or_default()
 }
 
-fn key(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<SecretKey, IdentityError> {
-    let damaged = || Corrupt::Record("key of the daemon");
-    if let Some(bytes) = barrier.read(place)?.map(Zeroizing::new) {
-        let bytes: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| damaged())?;
-        return Ok(SecretKey::from_bytes(curve, bytes).map_err(|_| damaged())?);
-    }
+const DAMAGED: Corrupt = Corrupt::Record("key of the daemon");
+
+fn stored(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<Option<SecretKey>, IdentityError> {
+    let Some(bytes) = barrier.read(place)?.map(Zeroizing::new) else { return Ok(None) };
+    let bytes: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| DAMAGED)?;
+    Ok(Some(SecretKey::from_bytes(curve, bytes).map_err(|_| DAMAGED)?))
+}
+
+fn make(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<(), IdentityError> {
     let mut fill = |buffer: &mut [u8]| {
         if getrandom::fill(buffer).is_err() {
             buffer.fill(0);
         }
     };
-    let key = SecretKey::generate(curve, &mut fill).map_err(|_| damaged())?;
+    let key = SecretKey::generate(curve, &mut fill).map_err(|_| DAMAGED)?;
     let writes = barrier.seal(vec![Write::mark(place.to_vec(), key.to_bytes().as_slice())])?;
     let batch = Batch { absent: vec![place.to_vec()], writes, ..Batch::default() };
     fail_points::reach("identity.store");
     barrier.store().commit(&Group::of(batch))?;
     fail_points::reach("identity.stored");
-    Ok(key)
+    Ok(())
 }

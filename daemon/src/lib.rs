@@ -6,6 +6,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod console;
+mod digest;
 pub mod door;
 pub mod fail_points;
 pub mod feed;

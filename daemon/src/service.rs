@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_common::console::Mode;
 use quorate_core::limits::Limits;
@@ -38,6 +39,10 @@ const STORE: &str = "store";
 pub const GUARD: &str = "guard";
 /// Space that stays free on the file system of the store unless the configuration says otherwise, in MiB.
 pub const RESERVE_MIB: u32 = 32;
+
+/// For how long the records of the store are compared with their digest before requests are answered. Of a larger store
+/// the rest is compared while they are.
+const COMPARED_AT_START: Duration = Duration::from_millis(250);
 
 /// By how much the system's clock may be behind before that is logged, in milliseconds.
 const CLOCK_LAG: u64 = 2000;
@@ -175,10 +180,15 @@ pub struct Outside {
 pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, StartError> {
     let barrier = open_store(data)?;
     fail_points::reach("start.guard");
+    guard::check(&data.guard, &barrier)?;
+    fail_points::reach("start.identity");
+    // Without the guard, which notices what comes past it.
+    let identity =
+        if guard::has_mark(&barrier)? { Identity::open(&barrier)? } else { Identity::make(&barrier)? };
     let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
     clock::start_from(newest);
-    fail_points::reach("start.identity");
-    let identity = Identity::open(&barrier)?;
+    fail_points::reach("start.compare");
+    guard.compare_for(&barrier, COMPARED_AT_START)?;
     let policy = outside.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
     let outside = turn::Outside {
@@ -365,7 +375,7 @@ async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> 
 async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, stop: CancellationToken) {
     let mut before = turns.figures();
     let mut clock_lags = false;
-    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(1));
+    let mut ticks = tokio::time::interval(Duration::from_secs(1));
     while !stop.is_cancelled() {
         tokio::select! {
             () = stop.cancelled() => break,
@@ -382,6 +392,7 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, 
             StoreState::Ready => Readiness::Ready,
             StoreState::Full { .. } => Readiness::StoreFull,
             StoreState::Failed { .. } => Readiness::StoreFailed,
+            StoreState::Altered { .. } => Readiness::StoreAltered,
         };
         readiness.set(state);
         metrics.store_is_ready(state == Readiness::Ready);

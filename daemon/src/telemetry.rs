@@ -176,6 +176,8 @@ pub enum Readiness {
     StoreFull,
     /// The store is being reopened after a failure.
     StoreFailed,
+    /// Records of the store were altered.
+    StoreAltered,
     /// It was asked to stop.
     Stopping,
 }
@@ -188,6 +190,7 @@ impl Readiness {
             Self::Starting => Some("starting"),
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
+            Self::StoreAltered => Some("records of the store were altered by others than the daemon"),
             Self::Stopping => Some("stopping"),
         }
     }

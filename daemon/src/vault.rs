@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use crate::digest::DigestKey;
 use crate::private_file;
 
 const HEADER: &str = "quorate.json";
@@ -110,6 +111,7 @@ enum KeyKind {
 pub struct Vault {
     seal: SealKey,
     index: IndexKey,
+    digests: DigestKey,
 }
 
 impl Vault {
@@ -203,7 +205,9 @@ impl Vault {
         hkdf.expand(b"quorate/seal/1", key.as_mut_slice()).ok()?;
         let seal = SealKey::new(&key).ok()?;
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
-        Some(Self { seal, index: IndexKey::new(*key) })
+        let index = IndexKey::new(*key);
+        hkdf.expand(b"quorate/digest/1", key.as_mut_slice()).ok()?;
+        Some(Self { seal, index, digests: DigestKey::new(key) })
     }
 
     /// Seals records.
@@ -214,6 +218,11 @@ impl Vault {
     /// Makes digests for look-ups.
     pub const fn index(&self) -> &IndexKey {
         &self.index
+    }
+
+    /// Makes digests of stored records.
+    pub(crate) const fn digests(&self) -> &DigestKey {
+        &self.digests
     }
 }
 

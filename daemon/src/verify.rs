@@ -9,13 +9,14 @@ use quorate_core::refusal::Corrupt;
 use quorate_core::world::{Page, Records};
 
 use crate::barrier::{Barrier, is_part};
+use crate::guard::Comparison;
 use crate::store::StoreError;
 
 /// How many rows are read at once.
 const CHUNK: usize = 256;
 
 /// What a check found.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Report {
     /// Records that were read.
     pub records: u64,
@@ -23,6 +24,8 @@ pub struct Report {
     pub organizations: u64,
     /// What is wrong, a sentence each.
     pub problems: Vec<String>,
+    /// All records, for the digest over them.
+    pub comparison: Comparison,
 }
 
 /// Reads everything that a store holds.
@@ -34,11 +37,12 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     let mut after: Option<Vec<u8>> = None;
     loop {
         let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
-        let keys = barrier.store().keys(page)?;
-        let Some(last) = keys.last() else { return Ok(report) };
+        let rows = barrier.store().rows(page)?;
+        let Some((last, _)) = rows.last() else { return Ok(report) };
         after = Some(last.clone());
-        for key in &keys {
-            report.check(barrier, key);
+        for row in rows {
+            report.check(barrier, &row.0);
+            report.comparison.add(barrier, row);
         }
     }
 }

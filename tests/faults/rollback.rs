@@ -10,46 +10,71 @@ use crate::scenario::Scenario;
 
 type Row = (Vec<u8>, Vec<u8>);
 
-/// Changes records of an organization as someone would who wants something back, and says what was changed.
-fn tamper(
-    kind: usize,
-    rows: &dyn Rows,
-    organization: &[u8],
-    before: &[Row],
-    choices: &mut Choices,
-) -> String {
-    let now = rows.all();
-    let of = |rows: &[Row], key: &[u8]| rows.iter().find(|row| row.0 == key).map(|row| row.1.clone());
-    // What a snapshot holds: the head of the organization, its users, wallets, keys, tags, policies and settings.
-    let is_record =
-        |row: &&Row| matches!(row.0.first(), Some(b'o' | b'e')) && row.0.get(1..17) == Some(organization);
-    let show = |key: &[u8]| const_hex::encode(key);
-    match kind {
-        0 => {
-            let differs = |row: &&Row| of(&now, &row.0).is_some_and(|value| value != row.1);
-            let changed: Vec<&Row> = before.iter().filter(is_record).filter(differs).collect();
-            let (key, value) = choices.pick(&changed).expect("a record that changed");
-            rows.put(key, Some(value));
-            format!("the old value of {} put back", show(key))
-        }
-        1 => {
-            let gone: Vec<&Row> =
-                before.iter().filter(is_record).filter(|row| of(&now, &row.0).is_none()).collect();
-            let (key, value) = choices.pick(&gone).expect("a record that was removed");
-            rows.put(key, Some(value));
-            format!("the removed {} put back", show(key))
-        }
-        2 => {
-            let records: Vec<&Row> = now.iter().filter(is_record).collect();
-            let (key, _) = choices.pick(&records).expect("a record");
-            rows.put(key, None);
-            format!("{} removed", show(key))
-        }
-        _ => {
-            let records: Vec<&Row> = now.iter().filter(is_record).collect();
-            let (first, second) = (records[0], records[1 + choices.below(records.len() - 1)]);
-            rows.put(&first.0, Some(&second.1));
-            format!("the value of {} put under {}", show(&second.0), show(&first.0))
+/// What someone who has the disk does to a store.
+#[derive(Debug, Clone, Copy)]
+enum Tampering {
+    /// The old value of a record is put back.
+    OldValue,
+    /// A record that was removed is put back.
+    Removed,
+    /// A record is removed.
+    Removal,
+    /// The value of a record is put under the key of another one.
+    Moved,
+    /// All records of an organization are put back.
+    Organization,
+    /// All records of an organization are removed.
+    NoOrganization,
+}
+
+const TAMPERINGS: [Tampering; 6] = [
+    Tampering::OldValue,
+    Tampering::Removed,
+    Tampering::Removal,
+    Tampering::Moved,
+    Tampering::Organization,
+    Tampering::NoOrganization,
+];
+
+impl Tampering {
+    /// Changes the rows, and says what was changed.
+    fn act(self, rows: &dyn Rows, organization: &[u8], before: &[Row], choices: &mut Choices) -> String {
+        let now = rows.all();
+        let of = |rows: &[Row], key: &[u8]| rows.iter().find(|row| row.0 == key).map(|row| row.1.clone());
+        let show = |key: &[u8]| const_hex::encode(key);
+        let is_of = |row: &&Row| row.0.windows(organization.len()).any(|part| part == organization);
+        match self {
+            Self::OldValue => {
+                let differs = |row: &&Row| of(&now, &row.0).is_some_and(|value| value != row.1);
+                let changed: Vec<&Row> = before.iter().filter(differs).collect();
+                let (key, value) = choices.pick(&changed).expect("a record that changed");
+                rows.put(key, Some(value));
+                format!("the old value of {} put back", show(key))
+            }
+            Self::Removed => {
+                let gone: Vec<&Row> = before.iter().filter(|row| of(&now, &row.0).is_none()).collect();
+                let (key, value) = choices.pick(&gone).expect("a record that was removed");
+                rows.put(key, Some(value));
+                format!("the removed {} put back", show(key))
+            }
+            Self::Removal => {
+                let (key, _) = choices.pick(&now).expect("a record");
+                rows.put(key, None);
+                format!("{} removed", show(key))
+            }
+            Self::Moved => {
+                let first = choices.below(now.len());
+                let second = (first + 1 + choices.below(now.len() - 1)) % now.len();
+                rows.put(&now[first].0, Some(&now[second].1));
+                format!("the value of {} put under {}", show(&now[second].0), show(&now[first].0))
+            }
+            Self::Organization | Self::NoOrganization => {
+                now.iter().filter(is_of).for_each(|row| rows.put(&row.0, None));
+                if matches!(self, Self::Organization) {
+                    before.iter().filter(is_of).for_each(|row| rows.put(&row.0, Some(&row.1)));
+                }
+                format!("{self:?}")
+            }
         }
     }
 }
@@ -71,7 +96,7 @@ async fn is_noticed(engine: Engine, data: &std::path::Path) -> Result<(), String
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f8_records_put_back() {
-    let mut scenario = Scenario::begin("f8 records put back", 4, 200);
+    let mut scenario = Scenario::begin("f8 records put back", TAMPERINGS.len(), 300);
     let engine = scenario.engine();
     let folder = tempfile::tempdir().expect("a folder");
     let original = folder.path().join("original");
@@ -96,13 +121,9 @@ async fn f8_records_put_back() {
     for round in 0..scenario.rounds() {
         let data = folder.path().join("tampered");
         copy(&original, &data);
-        let what = tamper(
-            round % 4,
-            engine.rows(&data).as_ref(),
-            &organization,
-            &before,
-            &mut scenario.choices(round),
-        );
+        let tampering = TAMPERINGS[round % TAMPERINGS.len()];
+        let choices = &mut scenario.choices(round);
+        let what = tampering.act(engine.rows(&data).as_ref(), &organization, &before, choices);
         scenario.step(format!("round {round}: {what}"));
         if let Err(why) = is_noticed(engine, &data).await {
             missed.push(format!("round {round}: {what}: {why}"));

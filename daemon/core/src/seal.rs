@@ -7,7 +7,8 @@ use crate::refusal::Corrupt;
 
 /// Length of a nonce in bytes.
 pub const NONCE: usize = 12;
-const TAG: usize = 16;
+/// Length of an authentication tag in bytes.
+pub const TAG: usize = 16;
 
 /// A key that seals records.
 pub struct SealKey(LessSafeKey);

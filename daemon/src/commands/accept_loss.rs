@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::serve::{data, read};
 use crate::clock;
-use crate::guard::{self, Guard};
+use crate::guard::{self, Guard, GuardError};
 use crate::service::{self, StartError};
 
 /// What must be typed.
@@ -31,8 +31,11 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let barrier = service::open_store(&data)?;
-    let Err(loss) = guard::check(&data.guard, &barrier) else {
-        return super::print("the store is what its guard has seen: nothing was lost");
+    let checked = guard::check(&data.guard, &barrier).and_then(|()| guard::compare(&barrier));
+    let loss = match checked {
+        Ok(()) => return super::print("the store is what its guard has seen: nothing was lost"),
+        Err(error @ (GuardError::Store(_) | GuardError::Corrupt(_))) => return Err(error.into()),
+        Err(loss) => loss,
     };
     let question = format!(
         "{loss}\n\nChanges that were acknowledged may be undone: deleted keys may work again, and requests that ran may \
@@ -41,6 +44,9 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let end = guard::end(&barrier)?;
     Guard::accept(&data.guard, &barrier, clock::now())?;
+    if matches!(loss, GuardError::Altered) {
+        return super::print("accepted: the records are taken as they are; start the daemon");
+    }
     let after = end.map_or_else(|| "the last backup".to_owned(), clock::text);
     super::print(&format!("accepted: changes after {after} are lost; start the daemon"))
 }

@@ -2,6 +2,8 @@
 
 use quorate_core::model::Millis;
 
+use crate::digest::StoreDigest;
+
 /// Version of the stored forms of mark and runs.
 const VERSION: u8 = 1;
 /// How many runs the store remembers.
@@ -23,6 +25,11 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) const LENGTH: usize = 1 + 16 + 8 + 8;
 
+    /// The mark of the group after this one, at this time.
+    pub(super) fn next(self, now: Millis) -> Self {
+        Self { number: self.number.saturating_add(1), time: self.time.max(now), ..self }
+    }
+
     pub(super) fn encode(self) -> Vec<u8> {
         let parts: [&[u8]; 4] = [&[VERSION], &self.run, &self.number.to_be_bytes(), &self.time.to_be_bytes()];
         parts.concat()
@@ -34,6 +41,64 @@ impl Mark {
         let (number, rest) = rest.split_first_chunk::<8>()?;
         let time = rest.try_into().ok().map(u64::from_be_bytes)?;
         (*version == VERSION).then(|| Self { run: *run, number: u64::from_be_bytes(*number), time })
+    }
+}
+
+/// The digest over all records of a store but its mark, as the store holds it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum StoredDigest {
+    /// There is none yet: in a new store, one of an earlier version, and one whose loss was accepted.
+    #[default]
+    Unknown,
+    /// As of the newest group.
+    Known(StoreDigest),
+    /// The records were found not to have it.
+    Altered,
+}
+
+impl StoredDigest {
+    /// After these records were added and removed.
+    pub(super) fn toggled(self, records: StoreDigest) -> Self {
+        match self {
+            Self::Known(mut digest) => {
+                digest.toggle(records);
+                Self::Known(digest)
+            }
+            other => other,
+        }
+    }
+}
+
+/// What the store holds of its newest group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) mark: Mark,
+    pub(super) digest: StoredDigest,
+}
+
+/// Behind the mark: that the records were found altered.
+const ALTERED: &[u8] = b"altered";
+
+impl Stored {
+    /// The mark, and behind it the 32 bytes of the digest, `altered`, or nothing.
+    pub(super) fn encode(self) -> Vec<u8> {
+        let mut bytes = self.mark.encode();
+        match self.digest {
+            StoredDigest::Unknown => {}
+            StoredDigest::Known(digest) => bytes.extend_from_slice(&digest.0),
+            StoredDigest::Altered => bytes.extend_from_slice(ALTERED),
+        }
+        bytes
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (mark, rest) = bytes.split_at_checked(Mark::LENGTH)?;
+        let digest = match rest {
+            [] => StoredDigest::Unknown,
+            ALTERED => StoredDigest::Altered,
+            rest => StoredDigest::Known(StoreDigest(rest.try_into().ok()?)),
+        };
+        Some(Self { mark: Mark::decode(mark)?, digest })
     }
 }
 

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 use std::fs;
 
+use quorate_core::world::Page;
+
+use super::file::{SECTOR, SLOT};
 use super::*;
+use crate::digest::StoreDigest;
 use crate::store::embedded::Embedded;
 use crate::vault::{KeySource, Vault};
 
@@ -67,11 +71,15 @@ impl Place {
     }
 }
 
+fn commit(guard: &Guard, barrier: &Barrier, batches: Vec<Batch>) {
+    let trailer = guard.trailer(barrier, 2000);
+    barrier.store().commit(&Group { batches, trailer: Some(&trailer) }).unwrap();
+}
+
 fn group(guard: &Guard, barrier: &Barrier, acknowledged: bool) {
     let writes = barrier.seal(vec![Write::mark(b"a".to_vec(), b"v")]).unwrap();
     let batch = Batch { writes, ..Batch::default() };
-    let trailer = guard.trailer(barrier, 2000).unwrap();
-    barrier.store().commit(&Group { batches: vec![batch], trailer }).unwrap();
+    commit(guard, barrier, vec![batch]);
     if acknowledged {
         guard.advance(barrier, 2000).unwrap();
     }
@@ -175,7 +183,7 @@ fn a_first_start_that_was_interrupted_can_be_repeated() {
     fs::remove_dir_all(place.folder.path().join("store")).unwrap();
     fs::remove_file(place.guard()).unwrap();
     let barrier = place.barrier();
-    create_file(&place.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
+    file::create(&place.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
     drop(barrier);
     place.run(1);
     // An empty store under a guard that has seen groups is a loss.
@@ -198,4 +206,120 @@ fn the_newest_time_survives() {
     assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 9000);
     drop(Guard::accept_clock(&place.guard(), &barrier, 100).unwrap());
     assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 100);
+}
+
+/// Rows of several parts of a comparison, with a register and a long record among them.
+fn fill(guard: &Guard, barrier: &Barrier, round: u8) {
+    let batches = (0..100_u8).map(|number| {
+        let key = vec![b'a', number];
+        let write = match number % 10 {
+            3 if round > 0 => Write::remove(key),
+            4 => Write::mark(key, &vec![round; 12_000]),
+            _ => Write::mark(key, &[round, number]),
+        };
+        let set = vec![(vec![b'v', number % 7], u64::from(round))];
+        Batch { writes: barrier.seal(vec![write]).unwrap(), set, ..Batch::default() }
+    });
+    for chunk in batches.collect::<Vec<_>>().chunks_mut(7) {
+        commit(guard, barrier, chunk.iter_mut().map(std::mem::take).collect());
+        guard.advance(barrier, 2000).unwrap();
+    }
+}
+
+impl Place {
+    /// Opens the guard, and compares all records with their digest.
+    fn compare(&self) -> Result<(), GuardError> {
+        let barrier = self.barrier();
+        let (guard, _) = Guard::open(&self.guard(), &barrier, 1000)?;
+        guard.compare_for(&barrier, Duration::MAX / 4)
+    }
+
+    /// Changes one row without the daemon.
+    fn alter(&self, change: Change) {
+        let batch = Batch { writes: vec![change], ..Batch::default() };
+        self.barrier().store().commit(&Group::of(batch)).unwrap();
+    }
+}
+
+#[test]
+fn records_are_compared_while_they_change() {
+    let place = Place::new();
+    // With no digest yet, with one, and with changes before, behind and in the middle of what was compared.
+    for round in 0..3 {
+        let barrier = place.barrier();
+        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+        let mut steps = 0;
+        while guard.is_comparing() {
+            guard.compare(&barrier).unwrap();
+            fill(&guard, &barrier, steps % 5);
+            steps += 1;
+        }
+        assert!(steps >= 3 || round == 0, "{steps} steps");
+        drop((guard, barrier));
+        place.compare().unwrap();
+        compare(&place.barrier()).unwrap();
+    }
+}
+
+#[test]
+fn each_record_that_was_altered_is_noticed_and_stays_noticed() {
+    let place = Place::new();
+    let barrier = place.barrier();
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    fill(&guard, &barrier, 0);
+    let old = barrier.store().rows(Page::first(b"", 1000)).unwrap();
+    fill(&guard, &barrier, 1);
+    drop((guard, barrier));
+    place.compare().unwrap();
+    let rows = place.barrier().store().rows(Page::first(b"", 1000)).unwrap();
+    let now = |key: &[u8]| rows.iter().find(|row| row.0 == key).map(|row| row.1.clone());
+    place.save("whole");
+    let guarded = fs::read(place.guard()).unwrap();
+    let put_back = old.into_iter().filter(|(key, value)| now(key).as_ref() != Some(value));
+    let put_back = put_back.map(|(key, value)| Change::put(key, value));
+    let removed = rows.iter().map(|(key, _)| Change::remove(key.as_slice()));
+    let added = [Change::put(*b"zz", [1; 40]), Change::put(*b"v9", 1_u64.to_be_bytes())];
+    let of_mark = |change: &Change| change.key == MARK;
+    let changes: Vec<Change> =
+        put_back.chain(removed).chain(added).filter(|change| !of_mark(change)).collect();
+    assert!(changes.len() > 200, "{}", changes.len());
+    for change in changes.into_iter().step_by(17) {
+        let what = format!("{:?}", change.key);
+        place.put_back("whole");
+        fs::write(place.guard(), &guarded).unwrap();
+        place.alter(change);
+        assert!(matches!(compare(&place.barrier()), Err(GuardError::Altered)), "{what}");
+        assert!(matches!(place.compare(), Err(GuardError::Altered)), "{what}");
+        // The next start knows it at once.
+        assert!(matches!(place.check(), Err(GuardError::Altered)), "{what}");
+        drop(Guard::accept(&place.guard(), &place.barrier(), 1000).unwrap());
+        place.compare().unwrap();
+        compare(&place.barrier()).unwrap();
+    }
+}
+
+#[test]
+fn the_mark_of_a_group_put_back_alone_is_a_loss() {
+    let place = Place::new();
+    place.run(2);
+    let mark = place.barrier().store().value(MARK).unwrap().unwrap();
+    place.run(2);
+    place.alter(Change::put(MARK, mark));
+    assert!(matches!(place.check(), Err(GuardError::Lost { .. })));
+}
+
+#[test]
+fn what_the_store_holds_of_its_newest_group_is_read_as_it_was_written() {
+    let mark = Mark { run: [1; 16], number: 2, time: 3 };
+    let plain = "010101010101010101010101010101010100000000000000020000000000000003";
+    for (digest, behind) in [
+        (StoredDigest::Unknown, String::new()),
+        (StoredDigest::Known(StoreDigest([7; 32])), "07".repeat(32)),
+        (StoredDigest::Altered, const_hex::encode("altered")),
+    ] {
+        let stored = Stored { mark, digest };
+        assert_eq!(const_hex::encode(stored.encode()), format!("{plain}{behind}"));
+        assert_eq!(Stored::decode(&stored.encode()), Some(stored));
+    }
+    assert_eq!(Stored::decode(&const_hex::decode(format!("{plain}00")).unwrap()), None);
 }

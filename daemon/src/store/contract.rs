@@ -5,7 +5,7 @@ use quorate_core::world::Order::{self, Ascending, Descending};
 use quorate_core::world::Page;
 
 use super::Verdict::{self, Clash, Done};
-use super::{Batch, Change, Group, LONGEST_VALUE, Store};
+use super::{Batch, Change, Changed, Group, LONGEST_VALUE, Store, StoreError, Trailer};
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
 
@@ -28,7 +28,7 @@ fn remove(key: &[u8]) -> Batch {
 }
 
 fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<Verdict> {
-    store.commit(&Group { batches, trailer: Vec::new() }).unwrap()
+    store.commit(&Group { batches, trailer: None }).unwrap()
 }
 
 fn writes_survive_reopening(open: Open<'_>) {
@@ -118,15 +118,39 @@ fn ranges_page_both_ways(open: Open<'_>) {
     assert_eq!(page(Some(b"a"), Ascending, 2), [0, 1]);
 }
 
+/// A record with the number of a group and what it changes.
+struct Told(u8);
+
+impl Trailer for Told {
+    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+        let mut value = vec![self.0];
+        for Changed { key, before, after } in changed {
+            for part in [Some(key), before, after] {
+                value.extend_from_slice(part.unwrap_or(b"-"));
+                value.push(b' ');
+            }
+        }
+        Ok(vec![Change::put(*b"trailer", value)])
+    }
+}
+
 fn trailers_go_with_what_changes(open: Open<'_>) {
     let store = open();
-    let group = |batches, trailer: &[u8]| Group { batches, trailer: vec![Change::put(*b"trailer", trailer)] };
+    let group = |batches, trailer| store.commit(&Group { batches, trailer: Some(trailer) }).unwrap();
     let clash = || Batch { expect: vec![(b"never set".to_vec(), 1)], ..put(b"key", b"v") };
-    let trailer = || store.value(b"trailer").unwrap();
-    assert_eq!(store.commit(&group(vec![clash(), Batch::default()], b"1")).unwrap(), [Clash, Done]);
-    assert_eq!((store.value(b"key").unwrap(), trailer()), (None, None));
-    assert_eq!(store.commit(&group(vec![clash(), put(b"key", b"v")], b"2")).unwrap(), [Clash, Done]);
-    assert_eq!(trailer().as_deref(), Some(b"2".as_slice()));
+    let trailer = || String::from_utf8(store.value(b"trailer").unwrap().unwrap_or_default()).unwrap();
+    assert_eq!(group(vec![clash(), Batch::default()], &Told(b'1')), [Clash, Done]);
+    assert_eq!((store.value(b"key").unwrap(), trailer().as_str()), (None, ""));
+    assert_eq!(group(vec![clash(), put(b"key", b"v")], &Told(b'2')), [Clash, Done]);
+    assert_eq!(trailer(), "2key - v ");
+    // The last change of a record counts.
+    let batches = vec![put(b"key", b"w"), put(b"other", b"x"), put(b"key", b"y"), remove(b"other")];
+    assert_eq!(group(batches, &Told(b'3')), [Done; 4]);
+    assert_eq!(trailer(), "3key v y other - - ");
+    assert_eq!(
+        (store.value(b"key").unwrap().as_deref(), store.value(b"other").unwrap()),
+        (Some(&b"y"[..]), None)
+    );
     assert!(store.confirm(&[(b"version".to_vec(), store.register(b"version").unwrap())]).unwrap());
 }
 

@@ -11,7 +11,8 @@ mod merge;
 mod panics;
 mod space;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,9 @@ use self::database::{Alarm, Database};
 use self::files::{LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
 use self::judge::Judge;
 use self::space::Space;
-use super::{Alert, Change, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable};
+use super::{
+    Alert, Batch, Change, Changed, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable,
+};
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
@@ -240,28 +243,71 @@ fn number(bytes: &[u8]) -> Result<u64, StoreError> {
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// What a group writes: the values before it, and the changes as sled takes them.
+/// What a group writes: the values before it, and those after it.
 #[derive(Default)]
-struct Write {
+struct Write<'g> {
     before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
-    after: sled::Batch,
-    bytes: u64,
+    after: HashMap<&'g [u8], Option<Cow<'g, [u8]>>>,
 }
 
-impl Write {
-    fn add(&mut self, db: &sled::Db, change: &Change) -> sled::Result<()> {
-        let Change { key, value, fresh } = change;
-        if !self.before.contains_key(key) {
-            let before = if *fresh { None } else { db.get(key)? };
-            self.before.insert(key.clone(), before);
+impl<'g> Write<'g> {
+    fn take(&mut self, db: &sled::Db, batch: &'g Batch) -> sled::Result<()> {
+        for (key, value) in &batch.set {
+            self.add(db, key, Some(Cow::Owned(value.to_be_bytes().to_vec())), false)?;
         }
-        let length = value.as_ref().map_or(0, Vec::len).saturating_add(key.len());
-        self.bytes = self.bytes.saturating_add(length as u64);
-        match value {
-            Some(value) => self.after.insert(key.as_slice(), value.as_slice()),
-            None => self.after.remove(key.as_slice()),
+        batch.writes.iter().try_for_each(|change| self.change(db, change))
+    }
+
+    fn change(&mut self, db: &sled::Db, change: &'g Change) -> sled::Result<()> {
+        self.add(db, &change.key, change.value.as_deref().map(Cow::Borrowed), change.fresh)
+    }
+
+    fn add(
+        &mut self,
+        db: &sled::Db,
+        key: &'g [u8],
+        value: Option<Cow<'g, [u8]>>,
+        fresh: bool,
+    ) -> sled::Result<()> {
+        if self.after.insert(key, value).is_none() {
+            self.before.insert(key.to_vec(), if fresh { None } else { db.get(key)? });
         }
         Ok(())
+    }
+
+    /// The records that are changed, by key.
+    fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
+        self.before.iter().map(|(key, before)| Changed {
+            key,
+            before: before.as_deref(),
+            after: self.after.get(key.as_slice()).and_then(Option::as_deref),
+        })
+    }
+
+    /// The number of bytes, unless a value is too long.
+    fn bytes(&self) -> Result<u64, StoreError> {
+        let mut bytes = 0_u64;
+        for (key, value) in &self.after {
+            let length = value.as_ref().map_or(0, |value| value.len());
+            if length > LONGEST_VALUE {
+                let cause = format!("a value is longer than {LONGEST_VALUE} bytes");
+                return Err(StoreError::Failed { doing: "writing a group", cause });
+            }
+            bytes = bytes.saturating_add(length.saturating_add(key.len()) as u64);
+        }
+        Ok(bytes)
+    }
+
+    /// The changes as sled takes them.
+    fn batch(&self) -> sled::Batch {
+        let mut batch = sled::Batch::default();
+        for (key, value) in &self.after {
+            match value {
+                Some(value) => batch.insert(*key, value.as_ref()),
+                None => batch.remove(*key),
+            }
+        }
+        batch
     }
 }
 
@@ -284,41 +330,35 @@ impl Store for Embedded {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
     }
 
-    fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError> {
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
         let mut commits = self.commits();
         self.demand_sound()?;
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.judge");
-        let (verdicts, write, registers) = db.call("reading a record", |db| {
+        let trailer: Vec<Change>;
+        let (verdicts, mut write, registers) = db.call("reading a record", |db| {
             let mut judge = Judge::new(db, &mut commits.registers);
             let mut write = Write::default();
             let mut verdicts = Vec::with_capacity(group.batches.len());
             for batch in &group.batches {
                 let verdict = judge.judge(batch)?;
                 if verdict == Verdict::Done {
-                    for (key, value) in &batch.set {
-                        write.add(db, &Change::put(key.as_slice(), value.to_be_bytes()))?;
-                    }
-                    batch.writes.iter().try_for_each(|change| write.add(db, change))?;
+                    write.take(db, batch)?;
                 }
                 verdicts.push(verdict);
             }
-            if !write.before.is_empty() {
-                group.trailer.iter().try_for_each(|change| write.add(db, change))?;
-            }
             Ok((verdicts, write, judge.registers()))
         })?;
-        let Write { before, after, bytes } = write;
-        if before.is_empty() {
+        if write.before.is_empty() {
             return Ok(verdicts);
         }
-        let values = group.batches.iter().flat_map(|batch| &batch.writes).chain(&group.trailer);
-        if values.filter_map(|change| change.value.as_ref()).any(|value| value.len() > LONGEST_VALUE) {
-            let cause = format!("a value is longer than {LONGEST_VALUE} bytes");
-            return Err(StoreError::Failed { doing: "writing a group", cause });
+        if let Some(of_group) = group.trailer {
+            trailer = of_group.records(&mut write.changed())?;
+            db.call("reading a record", |db| trailer.iter().try_for_each(|change| write.change(db, change)))?;
         }
-        self.space.check(bytes)?;
-        self.write().before = before;
+        self.space.check(write.bytes()?)?;
+        let after = write.batch();
+        self.write().before = write.before;
         fail_points::reach("store.apply");
         let written = db.call("writing a group", |db| {
             db.apply_batch(after)?;

@@ -116,19 +116,39 @@ impl Batch {
     }
 }
 
-/// Batches that become durable with one sync.
-#[derive(Debug, Default)]
-pub struct Group {
-    /// The batches, in order; each sees what those before it did.
-    pub batches: Vec<Batch>,
-    /// Records that are written with the group, unless none of its batches changes anything.
-    pub trailer: Vec<Change>,
+/// A record that a group changes.
+#[derive(Debug, Clone, Copy)]
+pub struct Changed<'a> {
+    /// Key.
+    pub key: &'a [u8],
+    /// Value before the group, if there was a record.
+    pub before: Option<&'a [u8]>,
+    /// Value after the group, if there is a record then.
+    pub after: Option<&'a [u8]>,
 }
 
-impl Group {
+/// Knows what is to be written with each group.
+pub trait Trailer {
+    /// Returns records to write with a group that changes these records. The group changes none of those returned.
+    ///
+    /// # Errors
+    /// When a record cannot be made. Nothing of the group happens then.
+    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError>;
+}
+
+/// Batches that become durable with one sync.
+#[derive(Default)]
+pub struct Group<'t> {
+    /// The batches, in order; each sees what those before it did.
+    pub batches: Vec<Batch>,
+    /// What is written with the group, unless none of its batches changes anything.
+    pub trailer: Option<&'t dyn Trailer>,
+}
+
+impl Group<'_> {
     /// A group of one batch.
     pub fn of(batch: Batch) -> Self {
-        Self { batches: vec![batch], trailer: Vec::new() }
+        Self { batches: vec![batch], trailer: None }
     }
 }
 
@@ -178,7 +198,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError::Full`]: nothing of the group happened. After every other error it is unknown which batches are on
     /// disk: reads return the state before the group, and commits fail, until [`Store::recover`] succeeds.
-    fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError>;
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError>;
 
     /// Returns whether a small group would be tried now.
     ///

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quorate_common::console;
 use quorate_core::model::{Millis, Organization};
@@ -19,6 +19,9 @@ use crate::store::{Batch, Group, StoreError, Verdict};
 
 /// How often it is tried to write again after a failure.
 const RETRY: Duration = Duration::from_millis(250);
+/// For how many times as long as it took to compare a few records with their digest nothing more is compared, if no
+/// group comes.
+const RESTS: u32 = 3;
 
 /// A commit did not happen, or it is unknown whether it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +35,9 @@ pub enum CommitError {
     /// The store failed. Whether the commit is on disk is known when the store is reopened.
     #[error("the store takes no writes")]
     Unavailable,
+    /// Records of the store were altered. Nothing happened.
+    #[error("records of the store were altered")]
+    Altered,
 }
 
 /// Whether the store takes writes.
@@ -52,6 +58,13 @@ pub enum StoreState {
         /// Since when, in milliseconds since 1970.
         since: Millis,
         /// What the store reports.
+        cause: String,
+    },
+    /// Records were removed, put back or added by others than the daemon. Reads go on.
+    Altered {
+        /// Since when it is known, in milliseconds since 1970.
+        since: Millis,
+        /// What the guard reports.
         cause: String,
     },
 }
@@ -123,6 +136,9 @@ impl Gauge {
             StoreState::Failed { cause, .. } => {
                 tracing::error!(%cause, "the store failed; it is reopened as soon as writing is possible");
             }
+            StoreState::Altered { cause, .. } => {
+                tracing::error!(%cause, "no writes are taken until the store is restored; reads go on");
+            }
         }
         *state = next;
         drop(state);
@@ -191,11 +207,21 @@ impl Committer {
 }
 
 fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
+    let mut rest = Duration::ZERO;
     loop {
-        let failed = matches!(*gauge.state(), StoreState::Failed { .. });
-        let ready = matches!(*gauge.state(), StoreState::Ready);
-        let group = if ready { waiting.group() } else { waiting.group_within(RETRY) };
+        let state = gauge.state().clone();
+        let failed = matches!(state, StoreState::Failed { .. });
+        let ready = state == StoreState::Ready;
+        let compares = ready && shared.guard.is_comparing();
+        let group = match state {
+            StoreState::Ready => waiting.group(compares.then_some(rest)),
+            _ => waiting.group_within(RETRY),
+        };
         let Some(group) = group else { return };
+        if let StoreState::Altered { .. } = state {
+            refuse(group, CommitError::Altered);
+            continue;
+        }
         if failed && let Err(error) = recover(shared) {
             tracing::debug!(cause = %error, "the store cannot be reopened yet");
             refuse(group, CommitError::Unavailable);
@@ -211,6 +237,22 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
         if !group.is_empty() {
             commit(shared, group, gauge);
         }
+        if compares && *gauge.state() == StoreState::Ready {
+            let begun = Instant::now();
+            compare(shared, gauge);
+            rest = begun.elapsed().saturating_mul(RESTS);
+        }
+    }
+}
+
+/// Compares a few records with the digest over all.
+fn compare(shared: &Shared, gauge: &Gauge) {
+    match shared.guard.compare(&shared.barrier) {
+        Ok(()) => {}
+        Err(error @ GuardError::Altered) => {
+            gauge.enter(shared, StoreState::Altered { since: now(), cause: error.to_string() });
+        }
+        Err(error) => gauge.enter_failed(shared, &error),
     }
 }
 
@@ -235,16 +277,10 @@ fn refuse(group: Vec<Waiting>, error: CommitError) {
 fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     fail_points::reach("commit.group");
     let time = now();
-    let trailer = match shared.guard.trailer(&shared.barrier, time) {
-        Ok(trailer) => trailer,
-        Err(error) => {
-            gauge.enter_failed(shared, &error);
-            return refuse(group, CommitError::Unavailable);
-        }
-    };
+    let trailer = shared.guard.trailer(&shared.barrier, time);
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
-    let group = Group { batches, trailer };
+    let group = Group { batches, trailer: Some(&trailer) };
     let answer_all = |rest: Vec<(Effects, oneshot::Sender<_>)>, error| {
         for (_, reply) in rest {
             let _ = reply.send(Err(error));
@@ -302,5 +338,46 @@ fn publish(shared: &Shared, effects: Effects) {
     }
     if effects.leaves {
         shared.leftovers.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use quorate_core::model::write::Write;
+    use quorate_core::pipeline::Commit;
+    use quorate_core::world::World;
+
+    use super::super::{Turns, testing};
+    use super::*;
+    use crate::store::embedded::Embedded;
+    use crate::store::{Change, Store};
+
+    fn commit(number: u32) -> Commit {
+        let write = Write::mark(format!("a{number}").into_bytes(), &number.to_be_bytes());
+        Commit { writes: vec![write], ..Commit::default() }
+    }
+
+    #[tokio::test]
+    async fn a_record_that_was_removed_ends_all_changes_and_no_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let turns = Turns::start(testing::shared(folder.path(), Arc::clone(&store)).0);
+        turns.world().compare_all();
+        for number in 0..100 {
+            turns.commit(commit(number)).await.unwrap();
+        }
+        drop(turns);
+        let removed = Batch { writes: vec![Change::remove(*b"a77")], ..Batch::default() };
+        store.commit(&Group::of(removed)).unwrap();
+        let turns = Turns::start(testing::shared(folder.path(), store).0);
+        while turns.takes_writes() {
+            turns.world().store_state.notified().await;
+        }
+        assert!(matches!(turns.store_state(), StoreState::Altered { .. }), "{:?}", turns.store_state());
+        assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
+        assert_eq!(turns.world().records().read(b"a200").unwrap(), None);
+        assert!(turns.world().records().read(b"a78").unwrap().is_some());
     }
 }

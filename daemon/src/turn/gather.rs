@@ -166,8 +166,8 @@ impl<T> Receiver<T> {
 
     /// Takes all that waits, and for a moment what is about to come: as long as requests are being decided, or
     /// as fewer came than the time before, if those were many. A request that comes alone does not wait.
-    /// Nothing when the sender is gone and nothing waits.
-    pub fn group(&mut self) -> Option<Vec<T>> {
+    /// If nothing comes for the time of `rest`, it takes that. `None` when the sender is gone and nothing waits.
+    pub fn group(&mut self, rest: Option<Duration>) -> Option<Vec<T>> {
         let queue = Arc::clone(&self.queue);
         let mut state = queue.lock();
         let busy = self.before >= BUSY;
@@ -177,7 +177,11 @@ impl<T> Receiver<T> {
             state = queue.sleep(state, Goal::Whole(self.before), Some(until));
         }
         if !busy || state.waiting.is_empty() {
-            state = queue.sleep(state, Goal::First, None);
+            state = queue.sleep(state, Goal::First, rest.map(|rest| Instant::now() + rest));
+            if state.waiting.is_empty() && !state.closed {
+                self.before = 0;
+                return Some(Vec::new());
+            }
             let until = Instant::now() + PATIENCE;
             state = queue.sleep(state, Goal::Whole(1), Some(until));
         }
@@ -232,10 +236,10 @@ mod tests {
     fn takes_what_waits_up_to_the_limit_and_in_order() {
         let (sender, mut receiver) = queue();
         sent(&sender, 0..GROUP + 2);
-        assert_eq!(receiver.group(), Some((0..GROUP).collect()));
-        assert_eq!(receiver.group(), Some(vec![GROUP, GROUP + 1]));
+        assert_eq!(receiver.group(None), Some((0..GROUP).collect()));
+        assert_eq!(receiver.group(None), Some(vec![GROUP, GROUP + 1]));
         sender.send(7, None);
-        assert_eq!(receiver.group(), Some(vec![7]));
+        assert_eq!(receiver.group(None), Some(vec![7]));
     }
 
     #[test]
@@ -245,20 +249,20 @@ mod tests {
             let guards: Vec<_> = (0..deciding).map(|_| sender.deciding()).collect();
             receiver.before = before;
             sender.send(1, None);
-            assert_eq!(receiver.group(), Some(vec![1]), "{deciding} {before}");
+            assert_eq!(receiver.group(None), Some(vec![1]), "{deciding} {before}");
             drop(guards);
         }
         sender.send(1, None);
         drop(sender);
-        assert_eq!(receiver.group(), Some(vec![1]));
-        assert_eq!(receiver.group(), None);
+        assert_eq!(receiver.group(None), Some(vec![1]));
+        assert_eq!(receiver.group(None), None);
     }
 
     /// Sleeps for a large group on a thread of its own, with such patience that only a wake can end it.
     fn asleep(sender: &Sender<usize>, mut receiver: Receiver<usize>) -> JoinHandle<Option<Vec<usize>>> {
         receiver.before = BUSY;
         receiver.patience = Duration::from_secs(100_000);
-        let taking = std::thread::spawn(move || receiver.group());
+        let taking = std::thread::spawn(move || receiver.group(None));
         while sender.0.lock().asleep.is_none() {
             std::thread::yield_now();
         }

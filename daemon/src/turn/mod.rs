@@ -7,6 +7,8 @@ pub mod gather;
 mod opened_keys;
 mod relied;
 mod snapshots;
+#[cfg(test)]
+pub(crate) mod testing;
 mod turnstiles;
 
 use std::cell::Cell;
@@ -466,6 +468,10 @@ fn refused(error: CommitError) -> Fault {
         CommitError::Full => Fault::new(
             Code::Unavailable,
             "the disk of the service is full: nothing was changed; try again when its operator has freed space",
+        ),
+        CommitError::Altered => Fault::new(
+            Code::Unavailable,
+            "records of the service were altered by others: nothing is changed until its operator has looked",
         ),
         CommitError::Clash | CommitError::Unavailable => unavailable(),
     }

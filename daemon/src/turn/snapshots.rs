@@ -65,7 +65,11 @@ impl Snapshots {
             if version(barrier, id)? != before {
                 continue;
             }
-            let Some(organization) = organization? else { return Ok(None) };
+            let Some(organization) = organization? else {
+                // A head stays when its organization is deleted.
+                let was_removed = before != 0 && records::head(barrier, id)?.is_none();
+                return if was_removed { Err(Corrupt::Altered(id)) } else { Ok(None) };
+            };
             if organization.head.version != before {
                 return Err(Corrupt::Altered(id));
             }

@@ -62,6 +62,7 @@ pub(crate) const fn store_word(state: StoreState) -> &'static str {
     match state {
         StoreState::Full => "FULL",
         StoreState::Recovering => "RECOVERING",
+        StoreState::Altered => "ALTERED",
         StoreState::Unknown => "NOT IN ORDER",
     }
 }

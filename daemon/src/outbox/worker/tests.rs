@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_common::ids::{ActivityId, EndpointId};
-use quorate_core::limits::Limits;
 use quorate_core::model::layout;
 use quorate_core::model::record::Record;
 use quorate_core::notice::Notice;
@@ -18,12 +17,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
-use crate::barrier::Barrier;
-use crate::guard::Guard;
 use crate::store::embedded::Embedded;
 use crate::store::{Alert, Batch, Change, Group, Register, Row, Store, StoreError, Verdict};
-use crate::turn::{Outside, Shared};
-use crate::vault::{KeySource, Vault};
+use crate::turn::{Shared, testing};
 
 /// A store whose reads are counted, and whose commits fail when they are told to.
 struct Watched {
@@ -70,7 +66,7 @@ impl Store for Watched {
         self.store.register(key)
     }
 
-    fn commit(&self, group: &Group) -> Result<Vec<Verdict>, StoreError> {
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
         self.writable()?;
         self.store.commit(group)
     }
@@ -106,19 +102,11 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
         let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
         let store = Arc::new(Watched { store, reads: AtomicUsize::new(0), fails: AtomicBool::new(false) });
-        let barrier = Barrier::new(Arc::clone(&store) as Arc<dyn Store>, vault);
-        let identity = Identity::open(&barrier).unwrap();
-        let outside = Outside {
-            webhooks: Box::new(|_| Ok(())),
-            mail: false,
-            founders: false,
-            deny_errors: quorate_core::policy::DenyErrors::default(),
-        };
-        let (guard, _) = Guard::open(&folder.path().join("guard"), &barrier, 0).unwrap();
-        let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), Limits::default(), outside));
+        let (shared, identity) = testing::shared(folder.path(), Arc::clone(&store) as Arc<dyn Store>);
+        // Records that tests damage later are not those that are compared.
+        shared.compare_all();
         let turns = Arc::new(Turns::start(Arc::clone(&shared)));
         Self { store, shared, turns, identity, metrics: Metrics::new(), _folder: folder }
     }

@@ -15,7 +15,7 @@ fn reopened(folder: &Path) -> Result<Embedded, StoreError> {
     }
 }
 
-fn put(rows: &[(&[u8], &[u8])]) -> Group {
+fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
     let writes = rows.iter().map(|(key, value)| Change::put(*key, *value)).collect();
     Group::of(Batch { writes, ..Batch::default() })
 }

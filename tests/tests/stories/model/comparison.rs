@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_tests::caller::Caller;
 use serde_json::{Value, json};
 
+use super::activities::Vote;
 use super::moves::CARD;
 use super::times::Times;
 use super::world::{Kin, Organization, Tagged, World};
-use super::{learning, views};
+use super::{decision, learning, views};
 
 /// Queries about all of an organization, with the member of the answer.
 const QUERIES: [(&str, &str); 15] = [
@@ -54,14 +55,14 @@ pub(super) async fn allowlist(caller: &Caller, members: Value) -> Value {
     Value::Null
 }
 
-/// Asserts that the answers are what the model says, after taking over what only answers tell. `voter` is the
-/// user who asked, if that is a user of this organization.
+/// Asserts that the answers are what the model says, after taking over what only answers tell. `voter` has
+/// id and public key of the user who asked, if that is a user of this organization.
 pub(super) fn compare(
     organization: &mut Organization,
     kin: &Kin,
     answers: &Answers,
     times: &mut Times,
-    voter: Option<&str>,
+    voter: Option<(&str, &str)>,
 ) {
     learning::learn(organization, answers);
     let all = organization_view(organization);
@@ -129,7 +130,12 @@ pub(super) fn holds_no_card(text: &str) {
     assert!(!plain.contains("\"cvv\":\"9"), "the code of a card is kept");
 }
 
-fn compare_activities(organization: &Organization, told: &Value, times: &mut Times, voter: Option<&str>) {
+fn compare_activities(
+    organization: &Organization,
+    told: &Value,
+    times: &mut Times,
+    voter: Option<(&str, &str)>,
+) {
     holds_no_card(&told.to_string());
     let told = in_order_of_creation(organization, told);
     assert_eq!(told.len(), organization.activities.len(), "as many activities as requests were recorded");
@@ -137,8 +143,13 @@ fn compare_activities(organization: &Organization, told: &Value, times: &mut Tim
         times.taken_from(
             &json!({ "id": told["id"], "createdAt": told["createdAt"], "updatedAt": told["updatedAt"] }),
         );
-        let may_vote = voter.is_some_and(|user| organization.members.contains(user));
-        let has_voted = voter.is_some_and(|user| organization.has_approved(activity, user));
+        let may_vote = voter.is_some_and(|(user, _)| organization.members.contains(user));
+        let has_voted = voter.is_some_and(|(user, public_key)| {
+            // A policy may ask by what credentials people approved, so that another one of theirs says something new.
+            let is_this = |vote: &Vote| vote.is_approval && vote.public_key == public_key;
+            organization.has_approved(activity, user)
+                && (!decision::waits_for_policy(organization, activity) || activity.votes.iter().any(is_this))
+        });
         let expected = views::activity(activity, &organization.id, may_vote, has_voted);
         same(activity.name, &expected, &activity_told(told));
     }

@@ -39,10 +39,10 @@ impl Committer {
 }
 
 fn run(store: &dyn Store, mut waiting: Receiver<Waiting>) {
-    while let Some(group) = waiting.group() {
+    while let Some(group) = waiting.group(None) {
         let (batches, replies): (Vec<Batch>, Vec<_>) =
             group.into_iter().map(|one| (one.batch, one.reply)).unzip();
-        let verdicts = store.commit(&Group { batches, trailer: Vec::new() }).expect("the store takes writes");
+        let verdicts = store.commit(&Group { batches, trailer: None }).expect("the store takes writes");
         for (reply, verdict) in replies.into_iter().zip(verdicts) {
             // A caller who went away needs no answer.
             let _ = reply.send(verdict);

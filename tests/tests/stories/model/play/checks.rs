@@ -30,7 +30,8 @@ impl Play {
             let organization = &mut self.world.organizations[place];
             // In a child it is somebody else, if the key is registered there, too.
             let voter = organization.holder(&reader.public_key).map(|user| user.id.clone());
-            comparison::compare(organization, &kin, &answers, &mut self.times, voter.as_deref());
+            let voter = voter.as_deref().map(|user| (user, reader.public_key.as_str()));
+            comparison::compare(organization, &kin, &answers, &mut self.times, voter);
         }
         comparison::nothing_is_shared(&self.world);
         let place = self.choices.below(self.world.organizations.len());

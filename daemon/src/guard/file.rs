@@ -1,0 +1,89 @@
+//! The guard file: the mark of the newest group that was acknowledged, in two slots that are written in turn.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use quorate_core::refusal::Corrupt;
+use quorate_core::seal::{NONCE, TAG};
+
+use super::GuardError;
+use super::mark::Mark;
+use crate::barrier::Barrier;
+use crate::{fail_points, private_file};
+
+/// What the guard file is sealed for.
+const PURPOSE: &[u8] = b"quorate/guard";
+/// First bytes of each slot of the guard file.
+const MAGIC: &[u8; 4] = b"QGD1";
+/// The file has two slots, written in turn, so that an interrupted write leaves one. Each is in a sector of its own.
+const SLOTS: u64 = 2;
+/// Bytes from one slot to the next.
+pub(super) const SECTOR: u64 = 4096;
+/// Length of a slot: magic, nonce, sealed mark, tag.
+pub(super) const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + TAG;
+
+/// A guard file that is open.
+pub(super) struct GuardFile {
+    pub(super) file: Arc<File>,
+    /// The slot that is written next.
+    slot: u64,
+}
+
+impl GuardFile {
+    pub(super) fn open(path: &Path) -> Result<Self, GuardError> {
+        let file = open(path).map_err(|source| GuardError::System { file: path.to_owned(), source })?;
+        Ok(Self { file: Arc::new(file), slot: 0 })
+    }
+
+    /// Writes a mark, which is durable when the file is synced.
+    pub(super) fn write(&mut self, path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
+        fail_points::reach("guard.write");
+        let slot = slot(barrier, mark)?;
+        let offset = self.slot.saturating_mul(SECTOR);
+        let written = self.file.write_all_at(&slot, offset);
+        written.map_err(|source| GuardError::System { file: path.to_owned(), source })?;
+        fail_points::reach("guard.written");
+        self.slot = self.slot.saturating_add(1) % SLOTS;
+        Ok(())
+    }
+}
+
+fn slot(barrier: &Barrier, mark: Mark) -> Result<Vec<u8>, Corrupt> {
+    let mut nonce = [0; NONCE];
+    getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &mark.encode())?;
+    Ok([MAGIC.as_slice(), &sealed].concat())
+}
+
+/// Creates or replaces the guard file, with the same mark in each slot.
+pub(super) fn create(path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
+    let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
+    for sector in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)) {
+        sector.iter_mut().zip(slot(barrier, mark)?).for_each(|(to, from)| *to = from);
+    }
+    private_file::replace(path, &file).map_err(|source| GuardError::System { file: path.to_owned(), source })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(path)
+}
+
+/// Reads the newest slot of the guard file; `None` if there is no file.
+pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, GuardError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(GuardError::System { file: path.to_owned(), source }),
+    };
+    let read = |number: u64| {
+        let mut slot = [0; SLOT];
+        file.read_exact_at(&mut slot, number.saturating_mul(SECTOR)).ok()?;
+        let sealed = slot.strip_prefix(MAGIC)?;
+        Mark::decode(&barrier.vault().seal().open(PURPOSE, sealed).ok()?)
+    };
+    let newest = (0..SLOTS).filter_map(read).max_by_key(|mark| (mark.number, mark.time));
+    newest.map(Some).ok_or_else(|| GuardError::Damaged(path.to_owned()))
+}

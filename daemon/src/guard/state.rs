@@ -1,0 +1,41 @@
+//! Where the guard of a running daemon has come: its newest mark, and the digest over all records.
+
+use quorate_core::model::Millis;
+
+use super::comparison::Comparison;
+use super::file::GuardFile;
+use super::mark::{Mark, StoredDigest};
+use crate::digest::StoreDigest;
+
+/// Where the guard of a running daemon has come.
+pub(super) struct State {
+    pub(super) file: GuardFile,
+    /// Of the newest group that is durable.
+    pub(super) mark: Mark,
+    pub(super) digest: StoredDigest,
+    /// The comparison of the digest with the records, until it is over.
+    pub(super) comparison: Option<Comparison>,
+    /// What a group that is not durable yet does to both.
+    pub(super) pending: Pending,
+}
+
+/// What a group does to the digest over all records, and to that over the records that were compared.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) all: StoreDigest,
+    pub(super) compared: StoreDigest,
+}
+
+impl State {
+    /// Takes in what the group did that is durable now, at this time.
+    pub(super) fn advance(&mut self, now: Millis) {
+        let pending = std::mem::take(&mut self.pending);
+        if let StoredDigest::Known(digest) = &mut self.digest {
+            digest.toggle(pending.all);
+        }
+        if let Some(comparison) = &mut self.comparison {
+            comparison.toggle(pending.compared);
+        }
+        self.mark = self.mark.next(now);
+    }
+}
