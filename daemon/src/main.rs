@@ -11,16 +11,11 @@ use quorated::service::StartError;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// After how many steps of requests a thread asks the system what has arrived.
-const EVENT_INTERVAL: u32 = 4;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // No core files: they would hold keys.
     quorated::process::harden();
-    // Requests that compute for long must not keep others from being read: the system is asked for them often.
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().event_interval(EVENT_INTERVAL).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(arguments)),
         Err(error) => Err(StartError::Other(format!("no threads can be started: {error}"))),

@@ -45,7 +45,17 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Creates or replaces a file, mode 0600, and makes it durable.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    write(path, bytes, RenameFlags::empty())
+    write(&followed(path)?, bytes, RenameFlags::empty())
+}
+
+/// What a symbolic link leads to, which need not be there yet; other paths as they are.
+fn followed(path: &Path) -> Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(fs::read_link(path).map_or_else(|_| path.to_owned(), |target| folder(path).join(target)))
+        }
+        real => real,
+    }
 }
 
 fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {

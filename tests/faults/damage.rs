@@ -213,6 +213,7 @@ async fn f7_damaged_files() {
                 if lost.is_empty() {
                     served += 1;
                 } else {
+                    eprintln!("{what}: {} losses: {}", lost.len(), lost[0]);
                     silent.push(format!("{what}: {} losses: {}", lost.len(), lost[0]));
                 }
             }

@@ -173,6 +173,20 @@ fn a_missing_or_damaged_guard_is_told() {
 }
 
 #[test]
+fn a_guard_file_behind_a_symbolic_link_stays_there() {
+    let (place, other) = (Place::new(), tempfile::tempdir().unwrap());
+    let real = other.path().join("real");
+    std::os::unix::fs::symlink(&real, place.guard()).unwrap();
+    for groups in [2, 1] {
+        place.run(groups);
+        place.check().unwrap();
+        assert!(fs::symlink_metadata(place.guard()).unwrap().is_symlink() && real.is_file());
+    }
+    fs::remove_file(&real).unwrap();
+    assert!(matches!(place.check(), Err(GuardError::Missing(_))));
+}
+
+#[test]
 fn a_first_start_that_was_interrupted_can_be_repeated() {
     let place = Place::new();
     let barrier = place.barrier();

@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -211,11 +212,16 @@ async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Clie
         None
     };
     let (is_large, span) = (incoming.body.len() > SMALL_BODY_BYTES, request_span(incoming.request_id));
-    let call = shared.service.call(incoming).instrument(span);
-    let call = async { if is_large { aside(call).await } else { call.await } };
+    // Pinned once: it is large, and would be copied wherever it is handed on.
+    let mut call = pin!(shared.service.call(incoming).instrument(span));
+    // Steps of large requests may take long: the other tasks of this thread go on elsewhere.
+    let steps = poll_fn(|cx| {
+        let mut step = || call.as_mut().poll(cx);
+        if is_large { tokio::task::block_in_place(step) } else { step() }
+    });
     let answer = match &place {
-        Some(place) => place.compute(call).await,
-        None => call.await,
+        Some(place) => place.compute(steps).await,
+        None => steps.await,
     };
     drop(place);
     if counts { kept(shared, client, answer) } else { answer }
@@ -256,12 +262,6 @@ async fn place<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<
     let own = timeout(wait, shared.requests.own(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
     let own = own.ok_or(CLIENT_WAITS)?;
     timeout(wait, own.of_all(|| ())).await.ok().flatten().ok_or(ALL_BUSY)
-}
-
-/// Runs a future whose steps take long in such a way that the other tasks of this thread go on elsewhere.
-async fn aside<T>(future: impl Future<Output = T>) -> T {
-    tokio::pin!(future);
-    poll_fn(|cx| tokio::task::block_in_place(|| future.as_mut().poll(cx))).await
 }
 
 /// Path and query, if the target names nothing but a path of this host.

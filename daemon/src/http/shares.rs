@@ -7,14 +7,18 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::num::NonZeroUsize;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::ready;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::source::Client;
+
+/// Beyond this, a step is long: most take a tenth of a millisecond.
+const LONG_STEP: Duration = Duration::from_micros(250);
 
 /// What is divided.
 pub(super) struct Shares {
@@ -123,27 +127,34 @@ pub(super) struct Share {
 
 impl Share {
     /// Runs a future whose steps compute only while the client has one of its places for that: of all that one client
-    /// sends, no more steps are ready to run than there are processors, and the requests of others run in between.
+    /// sends, no more steps are ready to run than there are processors, and the requests of others run in between. After a
+    /// long step it keeps its place until the thread has seen what arrived meanwhile.
     pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
-        let places = &self.entry.own.computing;
-        tokio::pin!(future);
-        let mut waiting: Option<Pin<Box<dyn Future<Output = _> + Send + '_>>> = None;
-        poll_fn(|cx| {
-            let free = if waiting.is_none() { places.try_acquire().ok() } else { None };
-            let place = if free.is_some() {
-                free
-            } else {
-                let entering = waiting.get_or_insert_with(|| Box::pin(places.acquire()));
-                // Nobody closes it.
-                ready!(entering.as_mut().poll(cx)).ok()
-            };
-            waiting = None;
-            let polled = future.as_mut().poll(cx);
+        let mut future = pin!(future);
+        loop {
+            let place = self.entry.own.computing.acquire().await;
+            let begun = Instant::now();
+            // Woken, the task goes on here and computes the next step.
+            let step = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
+            let is_long = begun.elapsed() > LONG_STEP;
+            if is_long {
+                tokio::task::yield_now().await;
+            }
             drop(place);
-            polled
-        })
-        .await
+            match step {
+                Poll::Ready(output) => return output,
+                // It may have been woken while it yielded.
+                Poll::Pending if is_long => {}
+                Poll::Pending => until_woken().await,
+            }
+        }
     }
+}
+
+/// Ends when the task is woken next.
+async fn until_woken() {
+    let mut is_woken = false;
+    poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
 /// Keeps a client in the map while it holds something or waits.

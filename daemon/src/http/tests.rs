@@ -437,29 +437,25 @@ async fn unread_by(clients: [u8; 3], stand: &Stand, request: &[u8]) -> Vec<TcpSt
     streams
 }
 
-#[test]
-fn one_client_does_not_take_the_processors_from_others() {
+#[tokio::test(flavor = "multi_thread")]
+async fn one_client_does_not_take_the_processors_from_others() {
     const CROWD: usize = 60;
-    // As the daemon's own runtime.
-    let runtime = tokio::runtime::Builder::new_multi_thread().event_interval(4).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let stand = Stand::start_limited(RequestLimits::default()).await;
-        let get = b"GET /compute HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        let mut crowd = Vec::new();
-        for _ in 0..CROWD {
-            let mut stream = stand.connect_from(2).await;
-            stream.write_all(get).await.unwrap();
-            crowd.push(stream);
-        }
-        let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        let before = stand.echo.calls.load(Ordering::SeqCst);
-        assert_eq!(statuses(&send(stand.connect_from(3).await, small).await), ["200"]);
-        let calls = stand.echo.calls.load(Ordering::SeqCst) - before;
-        for mut stream in crowd {
-            assert_eq!(statuses(&read_all(&mut stream).await), ["200"]);
-        }
-        assert!(calls <= CROWD / 2, "{calls} of {CROWD} requests that came before were answered first");
-    });
+    let stand = Stand::start_limited(RequestLimits::default()).await;
+    let get = b"GET /compute HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let mut crowd = Vec::new();
+    for _ in 0..CROWD {
+        let mut stream = stand.connect_from(2).await;
+        stream.write_all(get).await.unwrap();
+        crowd.push(stream);
+    }
+    let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let before = stand.echo.calls.load(Ordering::SeqCst);
+    assert_eq!(statuses(&send(stand.connect_from(3).await, small).await), ["200"]);
+    let calls = stand.echo.calls.load(Ordering::SeqCst) - before;
+    for mut stream in crowd {
+        assert_eq!(statuses(&read_all(&mut stream).await), ["200"]);
+    }
+    assert!(calls <= CROWD / 2, "{calls} of {CROWD} requests that came before were answered first");
 }
 
 #[tokio::test]
