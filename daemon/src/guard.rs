@@ -11,6 +11,7 @@
 
 mod comparison;
 mod file;
+mod found;
 mod mark;
 mod state;
 mod syncer;
@@ -27,7 +28,8 @@ use quorate_core::world::Records;
 
 pub use self::comparison::Comparison;
 use self::file::GuardFile;
-use self::mark::{Mark, RunId, Runs, Stored, StoredDigest};
+use self::found::{Found, lost, stored};
+use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
@@ -39,7 +41,7 @@ const MARK: &[u8] = b"mg";
 /// Key of the list of runs.
 const RUNS: &[u8] = b"mr";
 /// What to do after a restore.
-const ON_PURPOSE: &str = "; if you restored a backup on purpose, run 'quorated accept-loss'";
+const ON_PURPOSE: &str = "; to go on with what is there, run 'quorated accept-loss'";
 
 /// Up to when a store has changes.
 fn ended(found: Option<Millis>) -> String {
@@ -54,8 +56,8 @@ fn ended(found: Option<Millis>) -> String {
 pub enum GuardError {
     /// The store is older than its guard.
     #[error(
-        "the store lost acknowledged changes: {}, and the guard file {} has seen changes after that (it was last written at {}); \
-         restore the newest backup{ON_PURPOSE}", ended(*.found), .file.display(), clock::text(*.seen)
+        "the store lost acknowledged changes: {}, and at least {missing} later commits are missing (the guard file {} was last \
+         written at {}); restore a backup that ends later{ON_PURPOSE}", ended(*.found), .file.display(), clock::text(*.seen)
     )]
     Lost {
         /// The guard file.
@@ -64,6 +66,8 @@ pub enum GuardError {
         found: Option<Millis>,
         /// Newest time in the guard file.
         seen: Millis,
+        /// How many groups it has seen that the store does not have.
+        missing: u64,
     },
     /// The store has another history than its guard.
     #[error(
@@ -73,11 +77,17 @@ pub enum GuardError {
     Other(PathBuf),
     /// The records of the store are not those that the daemon wrote.
     #[error(
-        "records of the store were removed, put back or added, by damage or by someone who can write to the disk; \
+        "records of the store were removed, put back, added or damaged, by a fault or by someone who can write to the disk; \
          'quorated verify' names those it can; restore the newest backup, or run 'quorated accept-loss' to go on with what \
          is there"
     )]
     Altered,
+    /// There is a guard file, and nothing in the store.
+    #[error(
+        "there is nothing in the store; is its disk mounted? Put back the store, or restore a backup; to begin a new store, move \
+         the whole data folder and the guard file away"
+    )]
+    Empty,
     /// There is no guard file.
     #[error(
         "the guard file {} is missing, so that it is unknown whether the store is complete; put it back{ON_PURPOSE}",
@@ -157,64 +167,6 @@ impl Trailer for GroupMark<'_> {
     }
 }
 
-/// What the store and the guard file say at a start.
-struct Found {
-    mark: Option<Mark>,
-    digest: StoredDigest,
-    runs: Runs,
-    file: Option<Mark>,
-}
-
-impl Found {
-    fn read(path: &Path, barrier: &Barrier) -> Result<(Self, Option<GuardError>), GuardError> {
-        let damaged = || Corrupt::Record("guard");
-        let stored = stored(barrier)?;
-        let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
-        let (file, problem) = match file::read(path, barrier) {
-            Ok(file) => (file, None),
-            Err(problem) => (None, Some(problem)),
-        };
-        let digest = stored.map_or_else(StoredDigest::default, |stored| stored.digest);
-        let mark = stored.map(|stored| stored.mark);
-        Ok((Self { mark, digest, runs: runs.unwrap_or_default(), file }, problem))
-    }
-
-    /// Fails if the store is not what the guard file has seen, or newer, or was found to be altered.
-    fn check(&self, path: &Path) -> Result<(), GuardError> {
-        if self.digest == StoredDigest::Altered {
-            return Err(GuardError::Altered);
-        }
-        match (self.mark, self.file) {
-            // A new store, or one of version 0.1.
-            (None, None) => Ok(()),
-            // The first start was interrupted before it wrote to the store.
-            (None, Some(seen)) if seen.number == 0 => Ok(()),
-            (None, Some(seen)) => Err(lost(path, None, &seen)),
-            (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
-            (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
-                Some(last) if seen.number <= last => Ok(()),
-                None | Some(_) if seen.number > mark.number => Err(lost(path, Some(mark.time), &seen)),
-                None | Some(_) => Err(GuardError::Other(path.to_owned())),
-            },
-        }
-    }
-
-    fn newest(&self) -> (u64, Millis) {
-        let marks = [self.mark, self.file].into_iter().flatten();
-        let time = marks.map(|mark| mark.time).max().unwrap_or_default();
-        (self.mark.map_or(0, |mark| mark.number), time)
-    }
-}
-
-fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {
-    let decode = |bytes: Vec<u8>| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"));
-    barrier.read(MARK)?.map(decode).transpose()
-}
-
-fn lost(path: &Path, found: Option<Millis>, seen: &Mark) -> GuardError {
-    GuardError::Lost { file: path.to_owned(), found, seen: seen.time }
-}
-
 /// Fails if the guard file of a new store in `folder` is there already, or cannot be created. Writes nothing.
 ///
 /// # Errors
@@ -289,14 +241,18 @@ impl Guard {
         Self::begin(path, barrier, found, now)
     }
 
-    /// Begins a run of a store whatever its guard has seen.
+    /// Begins a run of a store whatever its guard has seen, and whether or not its own records of the guard can be read. The
+    /// next comparison takes the records as they are, unless they were found to be `unchanged`.
     ///
     /// # Errors
     /// When the store or the guard file cannot be written.
-    pub fn accept(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
-        let (mut found, _) = Found::read(path, barrier)?;
-        // The next comparison takes the records as they are.
-        found.digest = StoredDigest::Unknown;
+    pub fn accept(
+        path: &Path,
+        barrier: &Barrier,
+        now: Millis,
+        unchanged: bool,
+    ) -> Result<(Self, Millis), GuardError> {
+        let found = Found::read_leniently(path, barrier, unchanged);
         Self::begin(path, barrier, found, now)
     }
 
@@ -326,8 +282,15 @@ impl Guard {
             file::create(path, barrier, mark)?;
         }
         let (digest, comparison) = (found.digest, Some(Comparison::default()));
-        let state =
-            State { file: GuardFile::open(path)?, mark, digest, comparison, pending: Pending::default() };
+        let was_unreadable = false;
+        let state = State {
+            file: GuardFile::open(path)?,
+            mark,
+            digest,
+            comparison,
+            was_unreadable,
+            pending: Pending::default(),
+        };
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
         let mut runs = found.runs;
         runs.begin(mark.run, mark.number.saturating_add(1));
@@ -369,23 +332,48 @@ impl Guard {
     pub fn compare(&self, barrier: &Barrier) -> Result<(), GuardError> {
         let mut state = self.state();
         let Some(comparison) = &mut state.comparison else { return Ok(()) };
-        let Some(digest) = comparison.go_on(barrier)? else { return Ok(()) };
+        let digest = match comparison.go_on(barrier) {
+            Ok(None) => return Ok(()),
+            Ok(Some(digest)) => digest,
+            // Reopened once, the store might have read it.
+            Err(error @ GuardError::Store(StoreError::Failed { .. })) if state.was_unreadable => {
+                state.comparison = None;
+                drop(state);
+                tracing::error!(cause = %error, "a record of the store cannot be read");
+                return self.conclude(barrier, StoredDigest::Altered);
+            }
+            Err(error) => {
+                state.was_unreadable = matches!(error, GuardError::Store(StoreError::Failed { .. }));
+                return Err(error);
+            }
+        };
         state.comparison = None;
         let known = match state.digest {
             StoredDigest::Known(expected) if expected == digest => return Ok(()),
             StoredDigest::Unknown => StoredDigest::Known(digest),
             StoredDigest::Known(_) | StoredDigest::Altered => StoredDigest::Altered,
         };
-        state.digest = known;
-        let stored = Stored { mark: state.mark, digest: known };
         drop(state);
-        let writes = barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())])?;
-        let kept = barrier.store().commit(&Group::of(Batch { writes, ..Batch::default() }));
-        match (kept, known) {
+        self.conclude(barrier, known)
+    }
+
+    /// Keeps what a comparison came to in the store, as a group of its own: a mark from before, which knows less, is older than
+    /// what the guard file has seen.
+    fn conclude(&self, barrier: &Barrier, digest: StoredDigest) -> Result<(), GuardError> {
+        let mut state = self.state();
+        state.digest = digest;
+        let time = state.mark.time;
+        drop(state);
+        let runs = barrier.read(RUNS)?.ok_or(Corrupt::Record("guard"))?;
+        let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &runs)])?;
+        let batches = vec![Batch { writes, ..Batch::default() }];
+        let kept = barrier.store().commit(&Group { batches, trailer: Some(&self.trailer(barrier, time)) });
+        let kept = kept.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
+        match (kept, digest) {
             (_, StoredDigest::Altered) => Err(GuardError::Altered),
             // The next group brings it.
-            (Ok(_) | Err(StoreError::Full { .. }), _) => Ok(()),
-            (Err(error), _) => Err(error.into()),
+            (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
+            (Err(error), _) => Err(error),
         }
     }
 
@@ -423,7 +411,7 @@ impl Guard {
         let mut state = self.state();
         let mark = stored.mark;
         if mark.run != state.mark.run || mark.number < state.mark.number {
-            return Err(lost(&self.path, Some(mark.time), &state.mark));
+            return Err(lost(&self.path, Some(&mark), &state.mark));
         }
         state.mark = Mark { time: state.mark.time.max(mark.time), ..mark };
         state.digest = stored.digest;

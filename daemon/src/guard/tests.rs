@@ -8,6 +8,7 @@ use super::file::{SECTOR, SLOT};
 use super::*;
 use crate::digest::StoreDigest;
 use crate::store::embedded::Embedded;
+use crate::store::{Alert, Register, Row, Store, Verdict};
 use crate::vault::{KeySource, Vault};
 
 struct Place {
@@ -128,7 +129,7 @@ fn a_store_that_lost_its_end_is_told_with_how_much() {
         Guard::open(&place.guard(), &place.barrier(), 1000),
         Err(GuardError::Lost { found: Some(_), .. })
     ));
-    drop(Guard::accept(&place.guard(), &place.barrier(), 1000).unwrap());
+    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
     place.check().unwrap();
     place.run(1);
 }
@@ -306,7 +307,7 @@ fn each_record_that_was_altered_is_noticed_and_stays_noticed() {
         assert!(matches!(place.compare(), Err(GuardError::Altered)), "{what}");
         // The next start knows it at once.
         assert!(matches!(place.check(), Err(GuardError::Altered)), "{what}");
-        drop(Guard::accept(&place.guard(), &place.barrier(), 1000).unwrap());
+        drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
         place.compare().unwrap();
         compare(&place.barrier()).unwrap();
     }
@@ -320,6 +321,117 @@ fn the_mark_of_a_group_put_back_alone_is_a_loss() {
     place.run(2);
     place.alter(Change::put(MARK, mark));
     assert!(matches!(place.check(), Err(GuardError::Lost { .. })));
+}
+
+#[test]
+fn a_mark_without_a_digest_put_back_is_a_loss() {
+    let place = Place::new();
+    place.run(2);
+    place.compare().unwrap();
+    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
+    let barrier = place.barrier();
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    let unknown = barrier.store().value(MARK).unwrap().unwrap();
+    guard.compare_for(&barrier, Duration::MAX / 4).unwrap();
+    drop((guard, barrier));
+    place.alter(Change::put(MARK, unknown));
+    assert!(matches!(place.check(), Err(GuardError::Lost { missing: 1, .. })));
+}
+
+#[test]
+fn an_altered_backup_is_told_whatever_its_guard_says() {
+    let place = Place::new();
+    place.run(2);
+    place.compare().unwrap();
+    place.save("backup");
+    place.run(2);
+    place.put_back("backup");
+    // What a backup lacks at its end is accepted with the digest that it has.
+    compare(&place.barrier()).unwrap();
+    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, true).unwrap());
+    place.alter(Change::remove(*b"a"));
+    let report = crate::verify::verify(&place.barrier()).unwrap();
+    assert_eq!(report.problems, [GuardError::Altered.to_string()]);
+    assert!(matches!(compare(&place.barrier()), Err(GuardError::Altered)));
+    assert!(matches!(place.compare(), Err(GuardError::Altered)));
+}
+
+#[test]
+fn a_store_whose_mark_is_damaged_can_be_accepted() {
+    for key in [MARK, RUNS] {
+        let place = Place::new();
+        place.run(3);
+        place.compare().unwrap();
+        place.alter(Change::put(key, [7; 40]));
+        assert!(matches!(place.check(), Err(GuardError::Corrupt(_))));
+        drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
+        place.compare().unwrap();
+        place.run(1);
+        place.check().unwrap();
+    }
+}
+
+/// A store of which rows from a key on cannot be read.
+struct Unreadable(Embedded);
+
+impl Store for Unreadable {
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.0.value(key)
+    }
+
+    fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {
+        if page.after.is_some() {
+            return Err(StoreError::Failed { doing: "reading a range", cause: "a damaged page".to_owned() });
+        }
+        self.0.rows(page)
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.0.keys(page)
+    }
+
+    fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
+        self.0.register(key)
+    }
+
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
+        self.0.commit(group)
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        self.0.ready()
+    }
+
+    fn on_failure(&self, alert: Alert) {
+        self.0.on_failure(alert);
+    }
+
+    fn recover(&self) -> Result<(), StoreError> {
+        self.0.recover()
+    }
+
+    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
+        self.0.confirm(relied)
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_after_reopening_ends_all_changes() {
+    let place = Place::new();
+    let barrier = place.barrier();
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    fill(&guard, &barrier, 0);
+    drop((guard, barrier));
+    let folder = place.folder.path();
+    let vault = Vault::open(folder, &KeySource::File(folder.join("key"))).unwrap();
+    let store = Embedded::open_again(&folder.join("store"), 0).unwrap();
+    let barrier = Barrier::new(Arc::new(Unreadable(store)), vault);
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    let all = Duration::MAX / 4;
+    assert!(matches!(guard.compare_for(&barrier, all), Err(GuardError::Store(StoreError::Failed { .. }))));
+    guard.resume(&barrier).unwrap();
+    assert!(matches!(guard.compare_for(&barrier, all), Err(GuardError::Altered)));
+    assert!(matches!(check(&place.guard(), &barrier), Err(GuardError::Altered)), "the next start knows");
 }
 
 #[test]

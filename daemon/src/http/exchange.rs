@@ -98,6 +98,9 @@ pub(super) async fn exchange<S: Service>(
         Err(answer) => (answer, true),
     };
     context.shared.metrics.answered(answer.operation, answer.status, started.elapsed());
+    if answer.status == StatusCode::UNAUTHORIZED {
+        context.shared.metrics.stamp_refused();
+    }
     if let Some(limit) = answer.limit {
         context.shared.metrics.limit_reached(limit);
     }

@@ -126,9 +126,9 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Runs a future whose steps compute only while the client has one of its places for that: of all that one client
-    /// sends, no more steps are ready to run than there are processors, and the requests of others run in between. After a
-    /// long step it keeps its place until the thread has seen what arrived meanwhile.
+    /// Runs a future each of whose steps takes one of the client's places for computing, of which there are as many as
+    /// processors. After a long step it keeps the place until the thread has run what else is ready and seen what arrived: so of
+    /// all that one client sends, few long steps come before the requests of others.
     pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         loop {
@@ -193,6 +193,7 @@ impl Drop for Waiting<'_> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::io::Write as _;
     use std::net::{IpAddr, Ipv4Addr};
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
@@ -256,5 +257,77 @@ mod tests {
         assert_eq!(shares.clients(), 1);
         drop(held);
         assert!(take(&shares, client(2), 1).is_some());
+    }
+
+    const CROWD: usize = 60;
+
+    /// Lets what is ready go first.
+    async fn again() {
+        let mut is_again = false;
+        poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            if std::mem::replace(&mut is_again, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    /// Tasks of one client, each of which asks for one long step after the other. Each step counts one.
+    fn crowd(shares: &Arc<Shares>, step: impl Fn(usize) + Clone + Send + Sync + 'static) -> Arc<AtomicUsize> {
+        let steps = Arc::new(AtomicUsize::new(0));
+        for _ in 0..CROWD {
+            let share = take(shares, client(1), 1).unwrap();
+            let (steps, step) = (Arc::clone(&steps), step.clone());
+            tokio::spawn(async move {
+                loop {
+                    let long = async {
+                        let begun = Instant::now();
+                        while begun.elapsed() <= LONG_STEP {
+                            std::hint::spin_loop();
+                        }
+                        step(steps.fetch_add(1, Ordering::Relaxed));
+                    };
+                    share.compute(long).await;
+                }
+            });
+        }
+        steps
+    }
+
+    #[tokio::test]
+    async fn steps_of_others_come_between_long_ones_of_a_crowd() {
+        let shares = Shares::new(CROWD, 2 * CROWD, 0);
+        let steps = crowd(&shares, |_| {});
+        let other = take(&shares, client(2), 1).unwrap();
+        let waiting = async move {
+            let mut most = 0;
+            for _ in 0..10 {
+                let before = steps.load(Ordering::Relaxed);
+                again().await;
+                most = most.max(steps.load(Ordering::Relaxed) - before);
+            }
+            most
+        };
+        let most = tokio::spawn(async move { other.compute(waiting).await }).await.unwrap();
+        assert!(most <= 2 * shares.processors, "{most} steps of a crowd of {CROWD} came first");
+    }
+
+    #[tokio::test]
+    async fn what_arrives_is_seen_after_a_long_step() {
+        let (own, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        own.set_nonblocking(true).unwrap();
+        let own = tokio::net::UnixStream::from_std(own).unwrap();
+        let shares = Shares::new(CROWD, CROWD, 0);
+        let theirs = Arc::new(theirs);
+        let steps = crowd(&shares, move |step| {
+            if step == 100 {
+                (&*theirs).write_all(b"1").unwrap();
+            }
+        });
+        let seen = async move {
+            own.readable().await.unwrap();
+            steps.load(Ordering::Relaxed)
+        };
+        let after = tokio::spawn(seen).await.unwrap() - 100;
+        assert!(after <= 2 * shares.processors, "{after} long steps of a crowd came first");
     }
 }

@@ -27,8 +27,6 @@ use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 
 /// A test that waits longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long `/compute` uses a processor.
-const COMPUTING: Duration = Duration::from_millis(20);
 
 /// Repeats the request as JSON; a few paths behave on purpose.
 #[derive(Default)]
@@ -49,12 +47,6 @@ impl Service for Echo {
         self.entered.notify_one();
         match incoming.path() {
             "/wait" => self.leave.notified().await,
-            "/compute" => {
-                let begun = std::time::Instant::now();
-                while begun.elapsed() < COMPUTING {
-                    std::hint::spin_loop();
-                }
-            }
             "/large" => return Answer::ok(vec![b'x'; 64 * 1024 * 1024]),
             "/events" => return Answer::events(events()),
             "/cached" => return Answer::ok("{}").cached("no-cache").of("cached"),
@@ -437,27 +429,6 @@ async fn unread_by(clients: [u8; 3], stand: &Stand, request: &[u8]) -> Vec<TcpSt
     streams
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn one_client_does_not_take_the_processors_from_others() {
-    const CROWD: usize = 60;
-    let stand = Stand::start_limited(RequestLimits::default()).await;
-    let get = b"GET /compute HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    let mut crowd = Vec::new();
-    for _ in 0..CROWD {
-        let mut stream = stand.connect_from(2).await;
-        stream.write_all(get).await.unwrap();
-        crowd.push(stream);
-    }
-    let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    let before = stand.echo.calls.load(Ordering::SeqCst);
-    assert_eq!(statuses(&send(stand.connect_from(3).await, small).await), ["200"]);
-    let calls = stand.echo.calls.load(Ordering::SeqCst) - before;
-    for mut stream in crowd {
-        assert_eq!(statuses(&read_all(&mut stream).await), ["200"]);
-    }
-    assert!(calls <= CROWD / 2, "{calls} of {CROWD} requests that came before were answered first");
-}
-
 #[tokio::test]
 async fn a_large_body_is_not_received_for_a_refused_head() {
     let stand = Stand::start(Limits::default()).await;
@@ -468,6 +439,8 @@ async fn a_large_body_is_not_received_for_a_refused_head() {
         assert!(answer.contains("connection: close\r\n"), "{answer}");
     }
     assert_eq!(stand.calls(), 0);
+    let metrics = stand.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(metrics.contains("quorate_stamps_refused_total 2\n"), "{metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

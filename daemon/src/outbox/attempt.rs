@@ -186,6 +186,7 @@ impl Courier {
             return Fate::Postponed(Delivery { due, ..delivery });
         }
         let (organization, activity) = (id.destination.organization, id.activity);
+        self.metrics.delivery("given_up");
         tracing::warn!(%organization, %activity, "a webhook delivery was given up");
         Fate::Gone
     }

@@ -21,7 +21,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use quorate_core::world::{Order as Direction, Page};
 
 use self::database::{Alarm, Database};
-use self::files::{LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_patiently};
+use self::files::{
+    LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_from_log, open_patiently,
+};
 use self::judge::Judge;
 use self::space::Space;
 use super::{
@@ -76,6 +78,21 @@ impl Embedded {
         create(folder, &space)?;
         let alarm = Arc::default();
         Self::of(open(folder, &space, &alarm)?, alarm, folder, space)
+    }
+
+    /// Opens the store as [`Self::open`] does, from its log alone if its snapshot is damaged or does not fit. The caller must check
+    /// that nothing is missing.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_guarded(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
+        match Self::open(folder, reserve) {
+            Err(StoreError::Damaged(_)) => {
+                let (alarm, space) = (Arc::default(), Space::new(folder, reserve));
+                Self::of(open_from_log(folder, &space, &alarm)?, alarm, folder, space)
+            }
+            opened => opened,
+        }
     }
 
     /// Opens a new store, which is unused until [`Self::begin`].

@@ -17,6 +17,7 @@ const KEY_FILE: &str = "file = \"root.key\"";
 const FAILED: i32 = 1;
 const UNUSABLE: i32 = 3;
 const NO_KEY: i32 = 4;
+const IN_USE: i32 = 6;
 const DAMAGED: i32 = 7;
 const LOST: i32 = 9;
 
@@ -205,6 +206,28 @@ async fn a_full_disk_is_not_called_damage() {
 }
 
 #[tokio::test]
+async fn two_first_starts_at_once_make_one_store() {
+    for _ in 0..5 {
+        let installation = Installation::new(KEY_FILE);
+        let configuration = installation.path("quorated.toml");
+        let init = async |name: &str| {
+            let root_user = format!("root={}", Key::named(name).public_key());
+            let elsewhere = tempfile::tempdir().expect("a folder");
+            let file = configuration.to_str().expect("UTF-8");
+            let arguments = ["init", "--config", file, "--name", name, "--root-user", &root_user];
+            quorate_tests::installation::run(elsewhere.path(), &arguments).await
+        };
+        let (first, second) = tokio::join!(init("first"), init("second"));
+        let codes = [first.code, second.code];
+        assert!(codes.contains(&0), "{first:#?} {second:#?}");
+        // The other one comes while the store is in use, or later.
+        assert!(codes.iter().all(|code| [0, IN_USE].contains(code)), "{first:#?} {second:#?}");
+        assert!(!installation.path("data/store/unused").exists());
+        assert_eq!(installation.run("verify", &[]).await.code, 0);
+    }
+}
+
+#[tokio::test]
 async fn files_that_cannot_be_used_are_not_called_damage() {
     let installation = Installation::new(KEY_FILE);
     installation.found("unusable", &Key::named("founder")).await;
@@ -234,10 +257,16 @@ async fn a_backup_is_restored_as_the_readme_says() {
 
     let guard = fs::read(installation.path("data/guard")).expect("a guard file");
     fs::remove_dir_all(installation.path("data/store")).expect("removed");
+    // As when the disk of the store is not mounted.
+    let run = installation.run("accept-loss", &["--confirm", "lost"]).await;
+    says(&run, LOST, "there is nothing in the store; is its disk mounted?");
+    assert_eq!(fs::read(installation.path("data/guard")).expect("a guard file"), guard);
+    fs::remove_dir_all(installation.path("data/store")).expect("removed");
     copy(backup.path(), &installation.path("data"));
-    let on_purpose = "; if you restored a backup on purpose, run 'quorated accept-loss'";
+    let on_purpose = "; to go on with what is there, run 'quorated accept-loss'";
     let run = installation.run("serve", &[]).await;
     says(&run, LOST, "the store lost acknowledged changes: it ends at 20");
+    says(&run, LOST, " later commits are missing (the guard file ");
     says(&run, LOST, on_purpose);
     let run = installation.run("verify", &[]).await;
     says(&run, LOST, on_purpose);

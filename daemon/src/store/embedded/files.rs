@@ -1,9 +1,10 @@
 //! The files of a store: created, opened, checked and removed.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,10 @@ const BACKGROUND: Duration = Duration::from_secs(10);
 const LOG: &str = "db";
 /// Ending of a snapshot file that sled has not finished.
 const UNFINISHED: &str = "generating";
+/// Beginning of the names of snapshot files, which spare sled to read all of its log.
+const SNAPSHOT: &str = "snap.";
+/// What is put before the name of a snapshot that is not used.
+const ASIDE: &str = "damaged.";
 /// Folder in which sled stores large nodes, which it never syncs.
 const BLOBS: &str = "blobs";
 /// Marks a store in which nothing was ever stored: its creation was not finished.
@@ -28,6 +33,44 @@ const UNUSED: &str = "unused";
 const OPENING: &str = "opening the store in";
 /// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
 const CACHE: u64 = 16 * 1024 * 1024;
+
+/// Opens a database that does not open as it is, from its log alone: its snapshot is damaged, or does not fit the log. What
+/// the log lost is missing then, and only the guard can tell.
+pub(super) fn open_from_log(
+    folder: &Path,
+    space: &Space,
+    alarm: &Arc<Alarm>,
+) -> Result<Database, StoreError> {
+    let failed = |source| space.failed(OPENING, folder, source);
+    let snapshots = set_aside(folder).map_err(failed)?;
+    let opened = open(folder, space, alarm);
+    for (name, aside) in snapshots {
+        if opened.is_ok() {
+            let aside = aside.display();
+            tracing::warn!(%aside, "the snapshot of the store is damaged, and was set aside: the store is read from its log");
+        } else {
+            fs::rename(aside, name).map_err(failed)?;
+        }
+    }
+    opened
+}
+
+/// Renames the snapshots of a store, so that sled does not see them. Returns the old and the new names.
+fn set_aside(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    let mut renamed = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(SNAPSHOT.as_bytes()) {
+            let mut other = OsString::from(ASIDE);
+            other.push(&name);
+            let aside = folder.join(other);
+            fs::rename(entry.path(), &aside)?;
+            renamed.push((entry.path(), aside));
+        }
+    }
+    Ok(renamed)
+}
 
 /// Opens the database.
 pub(super) fn open(folder: &Path, space: &Space, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
@@ -205,9 +248,13 @@ pub(super) fn is_unused(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Marks the folder of a store as unused, before anything is stored in it.
+/// Marks the folder of a store as unused, before anything is stored in it. One that has a log is left as it is: another
+/// process may just have begun to use it.
 pub(super) fn mark_unused(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
+    if folder.join(LOG).try_exists()? {
+        return Ok(());
+    }
     fs::File::create(folder.join(UNUSED))?.sync_all()?;
     fs::File::open(folder)?.sync_all()
 }

@@ -42,6 +42,33 @@ fn a_damaged_store_is_an_error_and_no_panic() {
 }
 
 #[test]
+fn a_store_is_read_without_a_damaged_snapshot() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().join("store");
+    for number in 0..3_u8 {
+        let store = reopened(&folder).unwrap();
+        store.commit(&put(&[(&[b'k', number], &[number; 1000])])).unwrap();
+    }
+    drop(reopened(&folder).unwrap());
+    let names = |start: &str| -> Vec<PathBuf> {
+        let paths = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(start)).collect()
+    };
+    let snapshots = names("snap.");
+    assert!(!snapshots.is_empty());
+    for snapshot in &snapshots {
+        fs::write(snapshot, [7; 20]).unwrap();
+    }
+    assert!(matches!(reopened(&folder), Err(StoreError::Damaged(_))));
+    let store = Embedded::open_guarded(&folder, 0).unwrap();
+    assert_eq!(store.keys(Page::first(b"k", 9)).unwrap().len(), 3);
+    assert_eq!(names("damaged.snap.").len(), snapshots.len());
+    store.commit(&put(&[(b"l", b"v")])).unwrap();
+    drop(store);
+    assert_eq!(reopened(&folder).unwrap().value(b"l").unwrap().as_deref(), Some(&b"v"[..]));
+}
+
+#[test]
 fn an_interrupted_creation_can_be_repeated() {
     let data = tempfile::tempdir().unwrap();
     let (folder, scratch) = (data.path().join("store"), data.path().join("store/conf.new"));

@@ -1,8 +1,7 @@
 //! Who decides, as the model sees it: the root quorum, policies with conditions and consensus of a few plain
 //! forms, and everybody about their own credentials.
 
-use super::activities::{Activity, kind};
-use super::world::{Organization, Policy, User};
+use super::world::{Organization, Policy};
 
 /// What the wire calls the kinds that only the root quorum decides.
 const ROOT_QUORUM_ONLY: [&str; 4] = [
@@ -131,24 +130,4 @@ pub(super) fn decide(organization: &Organization, question: &Question<'_>) -> De
     let hopeful =
         |policy: &Policy| !policy.is_denial && policy.consensus.can_hold(organization, question.asker);
     if about().any(hopeful) { Decision::Waits } else { otherwise }
-}
-
-/// Whether an activity that waits does so for the consensus of a policy, and not for the root quorum alone.
-pub(super) fn waits_for_policy(organization: &Organization, activity: &Activity) -> bool {
-    let kind = kind(activity.name);
-    if ROOT_QUORUM_ONLY.contains(&kind) {
-        return false;
-    }
-    let mut approvers: Vec<String> = activity.votes.iter().map(|vote| vote.user.clone()).collect();
-    approvers.retain(|user| organization.has_approved(activity, user));
-    approvers.sort();
-    approvers.dedup();
-    let about = || organization.policies.iter().filter(|policy| policy.condition.holds(kind));
-    let is_denied = about().any(|policy| policy.is_denial && policy.consensus.holds(&approvers));
-    let could_hold = |consensus: &Consensus| match consensus {
-        Consensus::User(id) => organization.user(id).is_some_and(User::can_stamp),
-        other => other.can_hold(organization, ""),
-    };
-    let waits = |policy: &Policy| !policy.consensus.holds(&approvers) && could_hold(&policy.consensus);
-    !is_denied && about().any(waits)
 }

@@ -1,0 +1,80 @@
+//! What the store and the guard file say at a start.
+
+use std::path::Path;
+
+use quorate_core::model::Millis;
+use quorate_core::refusal::Corrupt;
+use quorate_core::world::Records;
+
+use super::mark::{Mark, Runs, Stored, StoredDigest};
+use super::{GuardError, MARK, RUNS, file};
+use crate::barrier::Barrier;
+
+/// What the store and the guard file say at a start.
+pub(super) struct Found {
+    pub(super) mark: Option<Mark>,
+    pub(super) digest: StoredDigest,
+    pub(super) runs: Runs,
+    pub(super) file: Option<Mark>,
+}
+
+impl Found {
+    pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<(Self, Option<GuardError>), GuardError> {
+        let damaged = || Corrupt::Record("guard");
+        let stored = stored(barrier)?;
+        let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
+        let (file, problem) = match file::read(path, barrier) {
+            Ok(file) => (file, None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let digest = stored.map_or_else(StoredDigest::default, |stored| stored.digest);
+        let mark = stored.map(|stored| stored.mark);
+        Ok((Self { mark, digest, runs: runs.unwrap_or_default(), file }, problem))
+    }
+
+    /// As much as can be read. The digest of the store is kept if its records were found to be `unchanged`.
+    pub(super) fn read_leniently(path: &Path, barrier: &Barrier, unchanged: bool) -> Self {
+        let file = file::read(path, barrier).unwrap_or_default();
+        let stored = stored(barrier).unwrap_or_default();
+        let runs = barrier.read(RUNS).ok().flatten().and_then(|bytes| Runs::decode(&bytes));
+        let is_kept = |digest: &StoredDigest| unchanged && *digest != StoredDigest::Altered;
+        let digest = stored.map(|stored| stored.digest).filter(is_kept).unwrap_or_default();
+        Self { mark: stored.map(|stored| stored.mark).or(file), digest, runs: runs.unwrap_or_default(), file }
+    }
+
+    /// Fails if the store is not what the guard file has seen, or newer, or was found to be altered.
+    pub(super) fn check(&self, path: &Path) -> Result<(), GuardError> {
+        if self.digest == StoredDigest::Altered {
+            return Err(GuardError::Altered);
+        }
+        match (self.mark, self.file) {
+            // A new store, or one of version 0.1.
+            (None, None) => Ok(()),
+            // The first start was interrupted before it wrote to the store.
+            (None, Some(seen)) if seen.number == 0 => Ok(()),
+            (None, Some(seen)) => Err(lost(path, None, &seen)),
+            (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
+            (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
+                Some(last) if seen.number <= last => Ok(()),
+                None | Some(_) if seen.number > mark.number => Err(lost(path, Some(&mark), &seen)),
+                None | Some(_) => Err(GuardError::Other(path.to_owned())),
+            },
+        }
+    }
+
+    pub(super) fn newest(&self) -> (u64, Millis) {
+        let marks = [self.mark, self.file].into_iter().flatten();
+        let time = marks.map(|mark| mark.time).max().unwrap_or_default();
+        (self.mark.map_or(0, |mark| mark.number), time)
+    }
+}
+
+pub(super) fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {
+    let decode = |bytes: Vec<u8>| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"));
+    barrier.read(MARK)?.map(decode).transpose()
+}
+
+pub(super) fn lost(path: &Path, found: Option<&Mark>, seen: &Mark) -> GuardError {
+    let missing = seen.number.saturating_sub(found.map_or(0, |mark| mark.number));
+    GuardError::Lost { file: path.to_owned(), found: found.map(|mark| mark.time), seen: seen.time, missing }
+}
