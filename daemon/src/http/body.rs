@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -59,6 +59,8 @@ struct Receiving {
 struct Part {
     client: Client,
     bytes: usize,
+    /// What it takes of the memory of all clients.
+    memory: Option<OwnedSemaphorePermit>,
     evicted: CancellationToken,
 }
 
@@ -96,46 +98,54 @@ impl Bodies {
         let length = if body.size_hint().exact().is_some() { announced } else { BODY_BYTES };
         let own = timeout(deadline, self.shares.own(client, length)).await;
         let own = own.ok().flatten().ok_or(Unread::ClientFull)?;
-        let share = timeout(deadline, own.of_all(|| self.make_room(client, length))).await;
-        let share = share.ok().flatten().ok_or(Unread::AllFull)?;
-        let part = self.begin(client, length);
+        let share = timeout(deadline, own.of_all(|amount| self.make_room(client, length, amount))).await;
+        let mut share = share.ok().flatten().ok_or(Unread::AllFull)?;
+        let part = self.begin(client, length, share.lend());
         tokio::select! {
             () = part.evicted.cancelled() => Err(Unread::AllFull),
             read = timeout(deadline, begun.collect(body, length)) => {
                 let bytes = read.unwrap_or(Err(Unread::TooSlow))?;
+                share.take_back(part.end().ok_or(Unread::AllFull)?);
                 Ok(Whole { bytes, share: Some(share) })
             }
         }
     }
 
-    fn begin(&self, client: Client, bytes: usize) -> PartGuard<'_> {
+    fn begin(&self, client: Client, bytes: usize, memory: Option<OwnedSemaphorePermit>) -> PartGuard<'_> {
         let mut receiving = self.lock();
         let id = receiving.next;
         receiving.next += 1;
         let evicted = CancellationToken::new();
-        receiving.bodies.insert(id, Part { client, bytes, evicted: evicted.clone() });
+        receiving.bodies.insert(id, Part { client, bytes, memory, evicted: evicted.clone() });
         PartGuard { bodies: self, id, evicted }
     }
 
     /// Ends the oldest incomplete bodies of the client that holds most memory by them, until there is room for one of
-    /// `bytes`. A client that would hold more than that one by it ends nothing.
-    fn make_room(&self, client: Client, bytes: usize) {
+    /// `bytes`, and returns so much of their memory: those who wait longer do not get it, as they hold more or want more. A
+    /// client that would hold more than that one by it ends nothing.
+    fn make_room(&self, client: Client, bytes: usize, amount: u32) -> Option<OwnedSemaphorePermit> {
         let mut receiving = self.lock();
         let mut held: HashMap<Client, usize> = HashMap::new();
         for part in receiving.bodies.values() {
             *held.entry(part.client).or_default() += part.bytes;
         }
         let wanted = held.get(&client).copied().unwrap_or_default().saturating_add(bytes);
-        let mut freed = 0;
-        while freed < bytes {
+        let mut freed: Option<OwnedSemaphorePermit> = None;
+        while freed.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) < bytes {
             let others = held.iter_mut().filter(|(other, sum)| **other != client && **sum >= wanted);
             let Some((victim, sum)) = others.max_by_key(|(_, sum)| **sum) else { break };
             let oldest = receiving.bodies.iter().find(|(_, part)| part.client == *victim).map(|(id, _)| *id);
             let Some(part) = oldest.and_then(|id| receiving.bodies.remove(&id)) else { break };
             *sum = sum.saturating_sub(part.bytes);
-            freed += part.bytes;
             part.evicted.cancel();
+            match (&mut freed, part.memory) {
+                (Some(freed), Some(more)) => freed.merge(more),
+                (freed @ None, more) => *freed = more,
+                (Some(_), None) => {}
+            }
         }
+        // What is left over goes back.
+        freed?.split(usize::try_from(amount).ok()?)
     }
 }
 
@@ -144,6 +154,13 @@ struct PartGuard<'a> {
     bodies: &'a Bodies,
     id: u64,
     evicted: CancellationToken,
+}
+
+impl PartGuard<'_> {
+    /// Ends that the body is incomplete. Returns its memory, unless somebody else got it.
+    fn end(&self) -> Option<OwnedSemaphorePermit> {
+        self.bodies.lock().bodies.remove(&self.id)?.memory
+    }
 }
 
 impl Drop for PartGuard<'_> {

@@ -264,7 +264,7 @@ async fn place<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<
     // The first poll does not arm the timer, so a place that is free costs none.
     let own = timeout(wait, shared.requests.own(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
     let own = own.ok_or(CLIENT_WAITS)?;
-    timeout(wait, own.of_all(|| ())).await.ok().flatten().ok_or(ALL_BUSY)
+    timeout(wait, own.of_all(|_| None)).await.ok().flatten().ok_or(ALL_BUSY)
 }
 
 /// Path and query, if the target names nothing but a path of this host.

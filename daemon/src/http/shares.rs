@@ -98,34 +98,48 @@ pub(super) struct OwnShare {
 }
 
 impl OwnShare {
-    /// Takes the same from the part of all clients. `crowded` is called before it waits.
-    pub(super) async fn of_all(self, crowded: impl FnOnce()) -> Option<Share> {
+    /// Takes the same from the part of all clients. Before it waits, `others` may hand over so much of what somebody else took.
+    pub(super) async fn of_all(
+        self,
+        others: impl FnOnce(u32) -> Option<OwnedSemaphorePermit>,
+    ) -> Option<Share> {
         let all = &self.entry.shares.all;
         let of_all = if let Ok(permit) = Arc::clone(all).try_acquire_many_owned(self.amount) {
             permit
+        } else if let Some(permit) = others(self.amount) {
+            permit
         } else {
-            crowded();
             // Nobody closes it.
             Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
         };
-        Some(Share { _of_all: of_all, _own: self.permit, entry: self.entry })
+        Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
     }
 
     /// Takes the same from the part of all clients, if that needs no waiting.
     pub(super) fn of_all_now(self) -> Option<Share> {
         let of_all = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
-        Some(Share { _of_all: of_all, _own: self.permit, entry: self.entry })
+        Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
     }
 }
 
 /// What a client took; given back when dropped. The permits go before the entry, which looks whether any is left.
 pub(super) struct Share {
-    _of_all: OwnedSemaphorePermit,
+    of_all: Option<OwnedSemaphorePermit>,
     _own: OwnedSemaphorePermit,
     entry: Entry,
 }
 
 impl Share {
+    /// Takes out what it has of the part of all clients.
+    pub(super) fn lend(&mut self) -> Option<OwnedSemaphorePermit> {
+        self.of_all.take()
+    }
+
+    /// Puts back what was taken out.
+    pub(super) fn take_back(&mut self, lent: OwnedSemaphorePermit) {
+        self.of_all = Some(lent);
+    }
+
     /// Runs a future each of whose steps takes one of the client's places for computing, of which there are as many as
     /// processors. After a long step it keeps the place until the thread has run what else is ready and seen what arrived: so of
     /// all that one client sends, few long steps come before the requests of others.
@@ -214,7 +228,7 @@ mod tests {
 
     fn take(shares: &Arc<Shares>, client: Client, amount: usize) -> Option<Share> {
         let own = now(shares.own(client, amount)).flatten()?;
-        now(own.of_all(|| ())).flatten()
+        now(own.of_all(|_| None)).flatten()
     }
 
     #[test]
@@ -250,7 +264,7 @@ mod tests {
     fn who_goes_away_leaves_nothing_behind() {
         let shares = Shares::new(1, 1, 10);
         let held = take(&shares, client(1), 1).unwrap();
-        let mut waiting = Box::pin(async { shares.own(client(2), 1).await.unwrap().of_all(|| ()).await });
+        let mut waiting = Box::pin(async { shares.own(client(2), 1).await.unwrap().of_all(|_| None).await });
         assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(shares.clients(), 2);
         drop(waiting);

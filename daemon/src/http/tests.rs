@@ -361,6 +361,35 @@ async fn slow_bodies_make_room_for_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_sends_little_does_not_wait_behind_a_crowd_that_sends_nothing() {
+    let limits = RequestLimits {
+        body_bytes: 2 * BODY_BYTES,
+        body_bytes_per_client: 2 * BODY_BYTES,
+        ..Default::default()
+    };
+    // The crowd would hold the memory, one after the other, for far longer than the test waits.
+    let patient = Limits { body: Duration::from_secs(1000), ..Limits::default() };
+    let stand = Stand::start_with(patient, None, limits).await;
+    let mut crowd = Vec::new();
+    for client in 10..26 {
+        crowd.push(stand.half_sent(client, BODY_BYTES).await);
+        // The second ones wait for memory, since their clients would hold more than others do.
+        let mut second = stand.connect_from(client).await;
+        let head = format!("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY_BYTES}\r\n\r\n");
+        second.write_all(head.as_bytes()).await.unwrap();
+        crowd.push(second);
+    }
+    for _ in 0..3 {
+        let answer = send(stand.connect_from(3).await, &large(300_000)).await;
+        assert!(answer.contains(r#""body":300000"#), "{answer}");
+    }
+    drop(crowd);
+    // All of the memory is given back.
+    let answer = send(stand.connect_from(4).await, &large(BODY_BYTES)).await;
+    assert!(answer.contains(&format!(r#""body":{BODY_BYTES}"#)), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reached_limit_is_named() {
     let limits = RequestLimits {
         body_bytes_per_client: BODY_BYTES,
