@@ -1,8 +1,8 @@
 //! The guard notices a store that is not what was acknowledged. A small file beside the store knows how far the store had
 //! come: sled takes damage at the end of its log for a write that was interrupted and drops what follows, so a store that
 //! lost acknowledged groups looks whole. It is noticed because the file has seen a later group. And a digest over all
-//! records, kept up to date with each group, is compared with the records after each start: sled drops damaged parts in
-//! the middle of its log, too, and whoever can write to the disk can put back an old record, which is authentic.
+//! records, kept up to date with each group, is compared with the records after each start: sled also drops damaged parts
+//! in the middle of its log, and a person with access to the disk can put back an old record, which is authentic.
 //!
 //! Each start of the daemon begins a run with a random id, and each durable group of it has a number. The store holds the
 //! runs with their first numbers and, written with each group, the newest number and the digest; the guard file holds run
@@ -127,6 +127,14 @@ pub enum GuardError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl GuardError {
+    /// Whether the store could not be read, so that nothing is known of its records.
+    #[must_use]
+    pub const fn is_of_store(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Corrupt(Corrupt::Store(_) | Corrupt::Unavailable))
+    }
 }
 
 /// Keeps the guard file in step with the store.
@@ -281,16 +289,7 @@ impl Guard {
             // From the first group on, the store is never without a guard file.
             file::create(path, barrier, mark)?;
         }
-        let (digest, comparison) = (found.digest, Some(Comparison::default()));
-        let was_unreadable = false;
-        let state = State {
-            file: GuardFile::open(path)?,
-            mark,
-            digest,
-            comparison,
-            was_unreadable,
-            pending: Pending::default(),
-        };
+        let state = State::new(GuardFile::open(path)?, mark, found.digest);
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
         let mut runs = found.runs;
         runs.begin(mark.run, mark.number.saturating_add(1));
@@ -310,7 +309,7 @@ impl Guard {
         GroupMark { guard: self, barrier, time }
     }
 
-    /// Notes that the group with the newest mark is durable. Must return before anybody is told of the group.
+    /// Records that the group with the newest mark is durable. Nothing may be answered or published before it returns.
     ///
     /// # Errors
     /// When the guard file cannot be written.
@@ -343,7 +342,7 @@ impl Guard {
                 return self.conclude(barrier, StoredDigest::Altered);
             }
             Err(error) => {
-                state.was_unreadable = matches!(error, GuardError::Store(StoreError::Failed { .. }));
+                state.was_unreadable |= matches!(error, GuardError::Store(StoreError::Failed { .. }));
                 return Err(error);
             }
         };
@@ -389,7 +388,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Notes the time, so that it never runs behind it again, whatever clock the next start finds.
+    /// Records the time: the daemon never goes back behind it, even if the clock is set back before the next start.
     ///
     /// # Errors
     /// When the guard file cannot be written.
@@ -402,7 +401,7 @@ impl Guard {
         self.write(&mut state, barrier)
     }
 
-    /// Goes on after the store was reopened: the group that failed is there or not.
+    /// Continues after the store was reopened. The group that failed may be in it or not.
     ///
     /// # Errors
     /// When the store is older than what was acknowledged, or the guard file cannot be written.
@@ -420,14 +419,17 @@ impl Guard {
         if state.comparison.is_some() || stored.digest == StoredDigest::Unknown {
             state.comparison = Some(Comparison::default());
         }
-        // The file may have been replaced, or its medium mounted again.
+        // The file may have been removed or replaced, or its medium mounted again.
+        if !self.path.try_exists().map_err(|source| GuardError::System { file: self.path.clone(), source })? {
+            file::create(&self.path, barrier, state.mark)?;
+        }
         state.file = GuardFile::open(&self.path)?;
         self.write(&mut state, barrier)
     }
 
     fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {
         state.file.write(&self.path, barrier, state.mark)?;
-        let synced = self.syncer.sync(&state.file.file);
+        let synced = self.syncer.sync(state.file.handle());
         synced.map_err(|source| GuardError::System { file: self.path.clone(), source })
     }
 
@@ -439,7 +441,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         // Whether it can be synced at the end changes nothing: the next start reads what is there.
-        let _ = self.state().file.file.sync_data();
+        let _ = self.state().file.handle().sync_data();
         self.syncer.stop();
     }
 }

@@ -48,11 +48,12 @@ impl Identity {
     /// When one is missing or damaged, or the store cannot be read.
     pub fn open(barrier: &Barrier) -> Result<Self, IdentityError> {
         let key = |place, curve| stored(barrier, place, curve)?.ok_or(IdentityError::Corrupt(DAMAGED));
-        Ok(Self::of(
-            key(QUORUM, Curve::P256)?,
-            &key(QUORUM_ENCRYPTION, Curve::P256)?,
-            key(WEBHOOK, Curve::Ed25519)?,
-        ))
+        let locked = |key| Arc::new(Locked::new(Box::new(key)));
+        Ok(Self {
+            quorum: locked(key(QUORUM, Curve::P256)?),
+            encryption: key(QUORUM_ENCRYPTION, Curve::P256)?.public().clone(),
+            webhook: locked(key(WEBHOOK, Curve::Ed25519)?),
+        })
     }
 
     /// Makes the keys that are not in the store yet.
@@ -68,12 +69,6 @@ impl Identity {
             }
         }
         Self::open(barrier)
-    }
-
-    fn of(quorum: SecretKey, encryption: &SecretKey, webhook: SecretKey) -> Self {
-        let encryption = encryption.public().clone();
-        let locked = |key| Arc::new(Locked::new(Box::new(key)));
-        Self { quorum: locked(quorum), encryption, webhook: locked(webhook) }
     }
 
     /// Whether its keys cannot come into the swap.

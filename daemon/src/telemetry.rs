@@ -190,7 +190,7 @@ impl Readiness {
             Self::Starting => Some("starting"),
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
-            Self::StoreAltered => Some("records of the store were altered by others than the daemon"),
+            Self::StoreAltered => Some("records of the store were altered or damaged"),
             Self::Stopping => Some("stopping"),
         }
     }

@@ -24,7 +24,6 @@ pub struct Report {
     pub organizations: u64,
     /// What is wrong, a sentence each.
     pub problems: Vec<String>,
-    comparison: Comparison,
 }
 
 /// Reads everything that a store holds.
@@ -33,6 +32,7 @@ pub struct Report {
 /// When the store itself cannot be read.
 pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     let mut report = Report::default();
+    let mut comparison = Comparison::default();
     let mut after: Option<Vec<u8>> = None;
     loop {
         let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
@@ -41,10 +41,9 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
         after = Some(last.clone());
         for row in rows {
             report.check(barrier, &row.0);
-            report.comparison.add(barrier, row);
+            comparison.add(barrier, row);
         }
     }
-    let comparison = std::mem::take(&mut report.comparison);
     if let Err(altered) = comparison.end(barrier) {
         report.problems.push(altered.to_string());
     }

@@ -354,11 +354,16 @@ impl Stage {
         let mut roster = Roster::default();
         roster.see(&self.organization(), NOW - 10 * 86_400_000);
         roster.see(&record.organization, NOW - 1000);
+        Self::review_with(record, &roster, viewer)
+    }
+
+    /// The review that `viewer` gets of a record with this roster.
+    pub(crate) fn review_with(record: &ReviewRecord, roster: &Roster, viewer: usize) -> Review {
         let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
         Review::of(&Evidence {
             record,
             siblings: &Siblings::default(),
-            roster: &roster,
+            roster,
             book: &Book::EMPTY,
             viewer: &viewer,
             now: NOW,

@@ -42,6 +42,17 @@ pub struct Founded {
     pub commit: Commit,
 }
 
+/// Checks that so many of these root users can agree.
+///
+/// # Errors
+/// When the threshold is zero, or greater than the number of root users.
+pub fn check_threshold(threshold: u32, root_users: usize) -> Result<(), Refusal> {
+    if (1..=root_users).contains(&usize::try_from(threshold).unwrap_or(usize::MAX)) {
+        return Ok(());
+    }
+    Err(Intent::Threshold("quorum threshold must be between one and the number of root users").into())
+}
+
 /// Founds an organization whose root users must agree `threshold` at a time.
 pub fn organization(
     name: Label,
@@ -53,11 +64,7 @@ pub fn organization(
 ) -> Result<Founded, Refusal> {
     not_empty(&root_users, "rootUsers")?;
     user::check(&root_users, None, SignIn::default(), limits)?;
-    if threshold == 0 || usize::try_from(threshold).unwrap_or(usize::MAX) > root_users.len() {
-        return Err(
-            Intent::Threshold("quorum threshold must be between one and the number of root users").into()
-        );
-    }
+    check_threshold(threshold, root_users.len())?;
     quorum::of_new_users(&root_users, threshold, SignIn::default())?;
     let mut users = Vec::with_capacity(root_users.len());
     for new in root_users {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate_core::refusal::Corrupt;
 
 use super::serve::{data, read};
 use crate::clock;
@@ -32,21 +31,18 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let barrier = service::open_store(&data)?;
-    let compared = guard::compare(&barrier);
-    let altered = matches!(compared, Err(GuardError::Altered));
-    let loss = match (guard::check(&data.guard, &barrier), compared) {
-        (_, Err(error)) if !altered => return Err(error.into()),
-        (Ok(()), Ok(())) => return super::print("the store is what its guard has seen: nothing was lost"),
-        // Nothing would be left to go on with.
-        (Err(GuardError::Lost { found: None, .. }), _) => return Err(GuardError::Empty.into()),
-        (
-            Err(
-                error
-                @ (GuardError::Store(_) | GuardError::Corrupt(Corrupt::Store(_) | Corrupt::Unavailable)),
-            ),
-            _,
-        ) => return Err(error.into()),
-        (Ok(()), Err(loss)) | (Err(loss), _) => loss,
+    let altered = match guard::compare(&barrier) {
+        Ok(()) => false,
+        Err(GuardError::Altered) => true,
+        Err(error) => return Err(error.into()),
+    };
+    let loss = match guard::check(&data.guard, &barrier) {
+        Ok(()) if altered => GuardError::Altered,
+        Ok(()) => return super::print("the store is what its guard has seen: nothing was lost"),
+        // Nothing would be left to continue with.
+        Err(GuardError::Lost { found: None, .. }) => return Err(GuardError::Empty.into()),
+        Err(error) if error.is_of_store() => return Err(error.into()),
+        Err(loss) => loss,
     };
     if altered && !matches!(loss, GuardError::Altered) {
         super::print(&GuardError::Altered.to_string())?;
@@ -57,15 +53,14 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let end = guard::end(&barrier).unwrap_or_default();
+    let end = end.map_or_else(|| "the last backup".to_owned(), clock::text);
     Guard::accept(&data.guard, &barrier, clock::now(), !altered)?;
-    if matches!(loss, GuardError::Altered) {
-        return super::print("accepted: the records are taken as they are; start the daemon");
-    }
-    let after = end.map_or_else(|| "the last backup".to_owned(), clock::text);
-    if matches!(loss, GuardError::Missing(_) | GuardError::Damaged(_)) {
-        return super::print(&format!(
-            "accepted: the store is taken as complete up to {after}; start the daemon"
-        ));
-    }
-    super::print(&format!("accepted: changes after {after} are lost; start the daemon"))
+    let accepted = match loss {
+        GuardError::Altered => "the records are taken as they are".to_owned(),
+        GuardError::Missing(_) | GuardError::Damaged(_) => {
+            format!("the store is taken as complete up to {end}")
+        }
+        _ => format!("changes after {end} are lost"),
+    };
+    super::print(&format!("accepted: {accepted}; start the daemon"))
 }

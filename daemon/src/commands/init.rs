@@ -9,6 +9,7 @@ use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_core::founding::{self, Founded};
 use quorate_core::operator;
 use quorate_core::params::{NewApiKey, NewUser};
+use quorate_core::refusal::Refusal;
 use quorate_core::world::{Moment, World};
 use serde_json::{Value, json};
 
@@ -41,9 +42,7 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     let wrong = |text: String| StartError::Other(text);
     let name = Label::parse(arguments.name).map_err(|why| wrong(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
-    if !(1..=users.len()).contains(&usize::try_from(arguments.threshold).unwrap_or(usize::MAX)) {
-        return Err(wrong("quorum threshold must be between one and the number of root users".to_owned()));
-    }
+    founding::check_threshold(arguments.threshold, users.len()).map_err(|refusal| refused(&refusal))?;
     let config = read(&arguments.config)?;
     let engine = service::open(&data(&config, true)?, config.limits.resources.clone(), &Outside::default())?;
     if !arguments.another && is_taken(&engine, &name)? {
@@ -66,6 +65,11 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
         answer.extend(keys);
     }
     super::print(&format!("{answer:#}"))
+}
+
+/// The refusal of what was asked for.
+fn refused(refusal: &Refusal) -> StartError {
+    StartError::Other(refusal.fault().message)
 }
 
 /// Whether an organization without a parent has this name.
@@ -97,8 +101,7 @@ pub(super) async fn found(
     if broken {
         return Err(StartError::Other("the random source does not answer".to_owned()));
     }
-    let Founded { id, root_users, commit } =
-        founded.map_err(|refusal| StartError::Other(refusal.fault().message))?;
+    let Founded { id, root_users, commit } = founded.map_err(|refusal| refused(&refusal))?;
     let committed = engine.turns.commit(commit).await;
     committed.map_err(|error| StartError::Other(error.to_string()))?;
     Ok((id, root_users))

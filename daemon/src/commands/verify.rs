@@ -25,7 +25,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let barrier = service::open_store(&data)?;
-    let Report { records, organizations, problems, .. } = verify::verify(&barrier)?;
+    let Report { records, organizations, problems } = verify::verify(&barrier)?;
     for problem in &problems {
         super::print(problem)?;
     }

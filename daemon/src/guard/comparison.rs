@@ -54,7 +54,7 @@ impl Comparison {
     /// # Errors
     /// [`GuardError::Altered`] if the store holds another digest, and when it cannot be read.
     pub fn end(self, barrier: &Barrier) -> Result<(), GuardError> {
-        // A mark that cannot be read is told by itself.
+        // A mark that cannot be read is an error of its own, which the check of the guard file reports.
         match stored(barrier).unwrap_or_default().map(|stored| stored.digest) {
             Some(StoredDigest::Known(digest)) if digest != self.digest => Err(GuardError::Altered),
             _ => Ok(()),

@@ -27,7 +27,7 @@ pub(super) const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + TAG;
 
 /// A guard file that is open.
 pub(super) struct GuardFile {
-    pub(super) file: Arc<File>,
+    file: Arc<File>,
     /// The slot that is written next.
     slot: u64,
 }
@@ -36,6 +36,11 @@ impl GuardFile {
     pub(super) fn open(path: &Path) -> Result<Self, GuardError> {
         let file = open(path).map_err(|source| GuardError::System { file: path.to_owned(), source })?;
         Ok(Self { file: Arc::new(file), slot: 0 })
+    }
+
+    /// The file, to be synced.
+    pub(super) const fn handle(&self) -> &Arc<File> {
+        &self.file
     }
 
     /// Writes a mark, which is durable when the file is synced.

@@ -15,7 +15,7 @@ pub(super) struct State {
     pub(super) digest: StoredDigest,
     /// The comparison of the digest with the records, until it is over.
     pub(super) comparison: Option<Comparison>,
-    /// Whether a comparison before could not read a record.
+    /// Whether a record could not be read before the store was reopened.
     pub(super) was_unreadable: bool,
     /// What a group that is not durable yet does to both.
     pub(super) pending: Pending,
@@ -29,6 +29,12 @@ pub(super) struct Pending {
 }
 
 impl State {
+    /// At the start of a run: nothing is compared yet.
+    pub(super) fn new(file: GuardFile, mark: Mark, digest: StoredDigest) -> Self {
+        let comparison = Some(Comparison::default());
+        Self { file, mark, digest, comparison, was_unreadable: false, pending: Pending::default() }
+    }
+
     /// Takes in what the group did that is durable now, at this time.
     pub(super) fn advance(&mut self, now: Millis) {
         let pending = std::mem::take(&mut self.pending);

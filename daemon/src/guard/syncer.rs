@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub(super) struct Syncer {
 #[derive(Default)]
 struct Work {
     file: Option<Arc<File>>,
-    /// Why the last sync failed, until somebody is told.
+    /// Why the last sync failed, until it is reported.
     failure: Option<io::Error>,
     stopped: bool,
 }
@@ -66,9 +67,18 @@ impl Syncer {
             work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
             let file = work.file.take();
             drop(work);
-            if let Some(Err(error)) = file.map(|file| file.sync_data()) {
+            if let Some(Err(error)) = file.map(|file| sync(&file)) {
                 self.lock().failure = Some(error);
             }
         }
     }
+}
+
+/// Syncs a file. Fails if it has no name any more: the next start would not find it.
+fn sync(file: &File) -> io::Result<()> {
+    file.sync_data()?;
+    if file.metadata()?.nlink() == 0 {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced"));
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Tests of the guard on real stores.
 #![allow(clippy::unwrap_used, reason = "tests")]
 use std::fs;
+use std::sync::atomic::Ordering;
 
 use quorate_core::world::Page;
 
@@ -8,7 +9,7 @@ use super::file::{SECTOR, SLOT};
 use super::*;
 use crate::digest::StoreDigest;
 use crate::store::embedded::Embedded;
-use crate::store::{Alert, Register, Row, Store, Verdict};
+use crate::store::testing::FaultyStore;
 use crate::vault::{KeySource, Vault};
 
 struct Place {
@@ -93,6 +94,26 @@ fn what_was_served_can_be_served_again() {
         place.run(groups);
         place.check().unwrap();
     }
+}
+
+#[test]
+fn a_guard_file_that_is_removed_while_the_daemon_runs_is_missed_and_made_anew() {
+    let place = Place::new();
+    let barrier = place.barrier();
+    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    group(&guard, &barrier, true);
+    fs::remove_file(place.guard()).unwrap();
+    let failure = loop {
+        group(&guard, &barrier, false);
+        if let Err(error) = guard.advance(&barrier, 2000) {
+            break error.to_string();
+        }
+    };
+    assert!(failure.ends_with("it was removed or replaced"), "{failure}");
+    guard.resume(&barrier).unwrap();
+    group(&guard, &barrier, true);
+    drop((guard, barrier));
+    place.check().unwrap();
 }
 
 #[test]
@@ -371,50 +392,6 @@ fn a_store_whose_mark_is_damaged_can_be_accepted() {
     }
 }
 
-/// A store of which rows from a key on cannot be read.
-struct Unreadable(Embedded);
-
-impl Store for Unreadable {
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.0.value(key)
-    }
-
-    fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {
-        if page.after.is_some() {
-            return Err(StoreError::Failed { doing: "reading a range", cause: "a damaged page".to_owned() });
-        }
-        self.0.rows(page)
-    }
-
-    fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-        self.0.keys(page)
-    }
-
-    fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
-        self.0.register(key)
-    }
-
-    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
-        self.0.commit(group)
-    }
-
-    fn ready(&self) -> Result<(), StoreError> {
-        self.0.ready()
-    }
-
-    fn on_failure(&self, alert: Alert) {
-        self.0.on_failure(alert);
-    }
-
-    fn recover(&self) -> Result<(), StoreError> {
-        self.0.recover()
-    }
-
-    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
-        self.0.confirm(relied)
-    }
-}
-
 #[test]
 fn a_record_that_cannot_be_read_after_reopening_ends_all_changes() {
     let place = Place::new();
@@ -425,7 +402,9 @@ fn a_record_that_cannot_be_read_after_reopening_ends_all_changes() {
     let folder = place.folder.path();
     let vault = Vault::open(folder, &KeySource::File(folder.join("key"))).unwrap();
     let store = Embedded::open_again(&folder.join("store"), 0).unwrap();
-    let barrier = Barrier::new(Arc::new(Unreadable(store)), vault);
+    let store = FaultyStore::new(store);
+    store.has_damaged_page.store(true, Ordering::Relaxed);
+    let barrier = Barrier::new(Arc::new(store), vault);
     let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
     let all = Duration::MAX / 4;
     assert!(matches!(guard.compare_for(&barrier, all), Err(GuardError::Store(StoreError::Failed { .. }))));

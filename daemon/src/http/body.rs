@@ -79,8 +79,8 @@ impl Bodies {
     /// Reads a body to its end.
     ///
     /// What arrived with the head is taken as it is. A body that the daemon has to wait for takes its share of the
-    /// memory first: the length that was announced, or the largest one. So it never waits for memory half-way, and
-    /// whoever sends slowly holds the memory of their own address.
+    /// memory first: the length that was announced, or the largest one. So it never waits for memory half-way, and a slow
+    /// sender holds only memory of its own address.
     pub(super) async fn read(
         &self,
         mut body: Incoming,
@@ -121,8 +121,8 @@ impl Bodies {
     }
 
     /// Ends the oldest incomplete bodies of the client that holds most memory by them, until there is room for one of
-    /// `bytes`, and returns so much of their memory: those who wait longer do not get it, as they hold more or want more. A
-    /// client that would hold more than that one by it ends nothing.
+    /// `bytes`, and returns `amount` of their memory. It does not go to requests that waited longer: their clients hold
+    /// more memory, or they ask for more. A client that would then hold more than that one ends nothing.
     fn make_room(&self, client: Client, bytes: usize, amount: u32) -> Option<OwnedSemaphorePermit> {
         let mut receiving = self.lock();
         let mut held: HashMap<Client, usize> = HashMap::new();

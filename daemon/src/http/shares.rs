@@ -17,7 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::source::Client;
 
-/// Beyond this, a step is long: most take a tenth of a millisecond.
+/// A step that takes more time is long. Most take a tenth of a millisecond, and stay below it. The runtime looks for
+/// new requests after at most 61 steps, so steps that are not long delay the requests of others by at most 15 ms.
 const LONG_STEP: Duration = Duration::from_micros(250);
 
 /// What is divided.
@@ -140,15 +141,15 @@ impl Share {
         self.of_all = Some(lent);
     }
 
-    /// Runs a future each of whose steps takes one of the client's places for computing, of which there are as many as
-    /// processors. After a long step it keeps the place until the thread has run what else is ready and seen what arrived: so of
-    /// all that one client sends, few long steps come before the requests of others.
+    /// Runs a future. Each step takes one of the client's places for computing, of which there are as many as processors.
+    /// After a long step, the place is kept until the thread has run what else is ready and has seen what arrived. So only
+    /// a few long steps of one client come before a request of another client.
     pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         loop {
             let place = self.entry.own.computing.acquire().await;
             let begun = Instant::now();
-            // Woken, the task goes on here and computes the next step.
+            // The next step begins at the head of this loop, when the task is woken.
             let step = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
             let is_long = begun.elapsed() > LONG_STEP;
             if is_long {

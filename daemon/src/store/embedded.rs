@@ -11,8 +11,7 @@ mod merge;
 mod panics;
 mod space;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,9 +25,7 @@ use self::files::{
 };
 use self::judge::Judge;
 use self::space::Space;
-use super::{
-    Alert, Batch, Change, Changed, Group, LONGEST_VALUE, Register, Row, Store, StoreError, Verdict, durable,
-};
+use super::{Alert, Change, Group, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
@@ -53,7 +50,7 @@ struct State {
     db: Option<Arc<Database>>,
     /// Durable values of all keys that a group changes which is not durable yet, or of which that is unknown; `None`
     /// where no record exists.
-    before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
+    before: BTreeMap<sled::IVec, Option<sled::IVec>>,
 }
 
 /// What commits use.
@@ -182,8 +179,9 @@ impl Embedded {
         let state = self.read();
         let db = state.db()?;
         let found = db.call("reading a range", |db| {
-            let before = state.before.range((start.clone(), end.clone()));
-            let before = before.map(|(key, value)| (key.as_slice(), value.as_ref()));
+            let within = (start.as_ref().map(Vec::as_slice), end.as_ref().map(Vec::as_slice));
+            let before = state.before.range::<[u8], _>(within);
+            let before = before.map(|(key, value)| (key.as_ref(), value.as_ref()));
             let rows = db.range((start, end));
             let found = match page.order {
                 Direction::Ascending => merge::merge(rows, before, page.order, page.limit),
@@ -260,74 +258,6 @@ fn number(bytes: &[u8]) -> Result<u64, StoreError> {
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// What a group writes: the values before it, and those after it.
-#[derive(Default)]
-struct Write<'g> {
-    before: BTreeMap<Vec<u8>, Option<sled::IVec>>,
-    after: HashMap<&'g [u8], Option<Cow<'g, [u8]>>>,
-}
-
-impl<'g> Write<'g> {
-    fn take(&mut self, db: &sled::Db, batch: &'g Batch) -> sled::Result<()> {
-        for (key, value) in &batch.set {
-            self.add(db, key, Some(Cow::Owned(value.to_be_bytes().to_vec())), false)?;
-        }
-        batch.writes.iter().try_for_each(|change| self.change(db, change))
-    }
-
-    fn change(&mut self, db: &sled::Db, change: &'g Change) -> sled::Result<()> {
-        self.add(db, &change.key, change.value.as_deref().map(Cow::Borrowed), change.fresh)
-    }
-
-    fn add(
-        &mut self,
-        db: &sled::Db,
-        key: &'g [u8],
-        value: Option<Cow<'g, [u8]>>,
-        fresh: bool,
-    ) -> sled::Result<()> {
-        if self.after.insert(key, value).is_none() {
-            self.before.insert(key.to_vec(), if fresh { None } else { db.get(key)? });
-        }
-        Ok(())
-    }
-
-    /// The records that are changed, by key.
-    fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
-        self.before.iter().map(|(key, before)| Changed {
-            key,
-            before: before.as_deref(),
-            after: self.after.get(key.as_slice()).and_then(Option::as_deref),
-        })
-    }
-
-    /// The number of bytes, unless a value is too long.
-    fn bytes(&self) -> Result<u64, StoreError> {
-        let mut bytes = 0_u64;
-        for (key, value) in &self.after {
-            let length = value.as_ref().map_or(0, |value| value.len());
-            if length > LONGEST_VALUE {
-                let cause = format!("a value is longer than {LONGEST_VALUE} bytes");
-                return Err(StoreError::Failed { doing: "writing a group", cause });
-            }
-            bytes = bytes.saturating_add(length.saturating_add(key.len()) as u64);
-        }
-        Ok(bytes)
-    }
-
-    /// The changes as sled takes them.
-    fn batch(&self) -> sled::Batch {
-        let mut batch = sled::Batch::default();
-        for (key, value) in &self.after {
-            match value {
-                Some(value) => batch.insert(*key, value.as_ref()),
-                None => batch.remove(*key),
-            }
-        }
-        batch
-    }
-}
-
 impl Store for Embedded {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let state = self.read();
@@ -353,20 +283,13 @@ impl Store for Embedded {
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.judge");
         let trailer: Vec<Change>;
-        let (verdicts, mut write, registers) = db.call("reading a record", |db| {
+        let (verdicts, (registers, mut write)) = db.call("reading a record", |db| {
             let mut judge = Judge::new(db, &mut commits.registers);
-            let mut write = Write::default();
-            let mut verdicts = Vec::with_capacity(group.batches.len());
-            for batch in &group.batches {
-                let verdict = judge.judge(batch)?;
-                if verdict == Verdict::Done {
-                    write.take(db, batch)?;
-                }
-                verdicts.push(verdict);
-            }
-            Ok((verdicts, write, judge.registers()))
+            let verdicts =
+                group.batches.iter().map(|batch| judge.judge(batch)).collect::<sled::Result<Vec<_>>>()?;
+            Ok((verdicts, judge.end()))
         })?;
-        if write.before.is_empty() {
+        if write.is_empty() {
             return Ok(verdicts);
         }
         if let Some(of_group) = group.trailer {
@@ -374,8 +297,8 @@ impl Store for Embedded {
             db.call("reading a record", |db| trailer.iter().try_for_each(|change| write.change(db, change)))?;
         }
         self.space.check(write.bytes()?)?;
-        let after = write.batch();
-        self.write().before = write.before;
+        let (after, before) = write.apart();
+        self.write().before = before;
         fail_points::reach("store.apply");
         let written = db.call("writing a group", |db| {
             db.apply_batch(after)?;
@@ -433,7 +356,7 @@ impl Store for Embedded {
         let state = self.read();
         state.db()?;
         let failed = self.has_failed(&state);
-        let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key));
+        let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key.as_slice()));
         if uncertain { Err(StoreError::Unavailable) } else { Ok(true) }
     }
 }

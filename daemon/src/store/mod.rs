@@ -8,6 +8,8 @@
 mod contract;
 pub mod durable;
 pub mod embedded;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use quorate_core::world::Page;
 

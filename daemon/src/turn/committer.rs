@@ -35,8 +35,8 @@ pub enum CommitError {
     /// The store failed. Whether the commit is on disk is known when the store is reopened.
     #[error("the store takes no writes")]
     Unavailable,
-    /// Records of the store were altered. Nothing happened.
-    #[error("records of the store were altered")]
+    /// Records of the store were altered or damaged. Nothing happened.
+    #[error("records of the store were altered or damaged")]
     Altered,
 }
 
@@ -60,7 +60,7 @@ pub enum StoreState {
         /// What the store reports.
         cause: String,
     },
-    /// Records were removed, put back or added by others than the daemon. Reads go on.
+    /// Records were removed, put back, added or damaged. Reads go on.
     Altered {
         /// Since when it is known, in milliseconds since 1970.
         since: Millis,
@@ -219,11 +219,14 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
         };
         let Some(group) = group else { return };
         if let StoreState::Altered { .. } = state {
+            // Reads go on, so a store that fails now is reopened all the same.
+            if matches!(shared.barrier.store().ready(), Err(StoreError::Unavailable)) {
+                log_failed(recover(shared));
+            }
             refuse(group, CommitError::Altered);
             continue;
         }
-        if failed && let Err(error) = recover(shared) {
-            tracing::debug!(cause = %error, "the store cannot be reopened yet");
+        if failed && !log_failed(recover(shared)) {
             refuse(group, CommitError::Unavailable);
             continue;
         }
@@ -254,6 +257,11 @@ fn compare(shared: &Shared, gauge: &Gauge) {
         }
         Err(error) => gauge.enter_failed(shared, &error),
     }
+}
+
+/// Whether the store was reopened.
+fn log_failed(recovered: Result<(), GuardError>) -> bool {
+    recovered.inspect_err(|error| tracing::debug!(cause = %error, "the store cannot be reopened yet")).is_ok()
 }
 
 /// Goes on from what is on disk. Of the group that failed, all or nothing is there.
@@ -344,6 +352,8 @@ fn publish(shared: &Shared, effects: Effects) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::path::Path;
+
     use quorate_core::model::write::Write;
     use quorate_core::pipeline::Commit;
     use quorate_core::world::World;
@@ -351,6 +361,7 @@ mod tests {
     use super::super::{Turns, testing};
     use super::*;
     use crate::store::embedded::Embedded;
+    use crate::store::testing::FaultyStore;
     use crate::store::{Change, Store};
 
     fn commit(number: u32) -> Commit {
@@ -358,12 +369,11 @@ mod tests {
         Commit { writes: vec![write], ..Commit::default() }
     }
 
-    #[tokio::test]
-    async fn a_record_that_was_removed_ends_all_changes_and_no_reads() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
-        let store: Arc<dyn Store> = Arc::new(store);
-        let turns = Turns::start(testing::shared(folder.path(), Arc::clone(&store)).0);
+    /// Turns over a store from which a record was removed, once that is known.
+    async fn altered(folder: &Path) -> (Turns, Arc<FaultyStore>) {
+        let store = Embedded::open(&folder.join("store"), 0).unwrap();
+        let store = Arc::new(FaultyStore::new(store));
+        let turns = Turns::start(testing::shared(folder, Arc::clone(&store) as Arc<dyn Store>).0);
         turns.world().compare_all();
         for number in 0..100 {
             turns.commit(commit(number)).await.unwrap();
@@ -371,13 +381,32 @@ mod tests {
         drop(turns);
         let removed = Batch { writes: vec![Change::remove(*b"a77")], ..Batch::default() };
         store.commit(&Group::of(removed)).unwrap();
-        let turns = Turns::start(testing::shared(folder.path(), store).0);
+        let turns = Turns::start(testing::shared(folder, Arc::clone(&store) as Arc<dyn Store>).0);
         while turns.takes_writes() {
             turns.world().store_state.notified().await;
         }
+        (turns, store)
+    }
+
+    #[tokio::test]
+    async fn a_record_that_was_removed_ends_all_changes_and_no_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let (turns, _) = altered(folder.path()).await;
         assert!(matches!(turns.store_state(), StoreState::Altered { .. }), "{:?}", turns.store_state());
         assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
         assert_eq!(turns.world().records().read(b"a200").unwrap(), None);
         assert!(turns.world().records().read(b"a78").unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn an_altered_store_that_fails_is_reopened_for_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let (turns, store) = altered(folder.path()).await;
+        store.is_unavailable.store(true, Ordering::Relaxed);
+        while turns.world().records().read(b"a78").is_err() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
+        assert!(matches!(turns.store_state(), StoreState::Altered { .. }), "{:?}", turns.store_state());
     }
 }

@@ -1,6 +1,7 @@
 //! Gathering: how many waiting commits become durable with one sync. Whoever sends wakes the receiver only when a
 //! group is whole, so that a group costs one wake and not one for each of its members.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 const GROUP: usize = 256;
 /// How long a group waits for requests that are being decided, so that one sync serves many.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// How long a group waits when the one before was large: more will come, and each sync costs what many
-/// requests cost.
+/// How long a group waits at most when the one before was large: more will come, and each sync costs what many
+/// requests cost. It waits at most for as long as the group before took, so it waits little if the disk is fast.
 const BUSY_PATIENCE: Duration = Duration::from_millis(4);
 /// A group of this size is large.
 const BUSY: usize = 8;
@@ -58,8 +59,10 @@ pub struct Receiver<T> {
     queue: Arc<Queue<T>>,
     /// Size of the group before.
     before: usize,
-    /// How long a group waits after a large one.
-    patience: Duration,
+    /// How long a group waits after a large one: for as long as that one took, within these limits.
+    patience: RangeInclusive<Duration>,
+    /// When the group before was taken.
+    taken: Instant,
 }
 
 /// A request that is being decided, and will probably commit soon.
@@ -70,7 +73,10 @@ pub fn queue<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { waiting: Vec::new(), asleep: None, closed: false };
     let queue = Queue { state: Mutex::new(state), bell: Condvar::new(), deciding: AtomicUsize::new(0) };
     let queue = Arc::new(queue);
-    (Sender(Arc::clone(&queue)), Receiver { queue, before: 0, patience: BUSY_PATIENCE })
+    (
+        Sender(Arc::clone(&queue)),
+        Receiver { queue, before: 0, patience: PATIENCE..=BUSY_PATIENCE, taken: Instant::now() },
+    )
 }
 
 impl<T> Queue<T> {
@@ -173,7 +179,8 @@ impl<T> Receiver<T> {
         let busy = self.before >= BUSY;
         if busy {
             // Clients that were answered together come back together.
-            let until = Instant::now() + self.patience;
+            let patience = self.taken.elapsed().clamp(*self.patience.start(), *self.patience.end());
+            let until = Instant::now() + patience;
             state = queue.sleep(state, Goal::Whole(self.before), Some(until));
         }
         if !busy || state.waiting.is_empty() {
@@ -189,6 +196,7 @@ impl<T> Receiver<T> {
         let group: Vec<T> = state.waiting.drain(..size).collect();
         drop(state);
         self.before = size;
+        self.taken = Instant::now();
         (size > 0).then_some(group)
     }
 }
@@ -258,10 +266,12 @@ mod tests {
         assert_eq!(receiver.group(None), None);
     }
 
+    const ENDLESS: Duration = Duration::from_secs(100_000);
+
     /// Sleeps for a large group on a thread of its own, with such patience that only a wake can end it.
     fn asleep(sender: &Sender<usize>, mut receiver: Receiver<usize>) -> JoinHandle<Option<Vec<usize>>> {
         receiver.before = BUSY;
-        receiver.patience = Duration::from_secs(100_000);
+        receiver.patience = ENDLESS..=ENDLESS;
         let taking = std::thread::spawn(move || receiver.group(None));
         while sender.0.lock().asleep.is_none() {
             std::thread::yield_now();

@@ -471,7 +471,7 @@ fn refused(error: CommitError) -> Fault {
         ),
         CommitError::Altered => Fault::new(
             Code::Unavailable,
-            "records of the service were altered by others: nothing is changed until its operator has looked",
+            "records of the service were altered or damaged: it takes no changes until its operator has checked them",
         ),
         CommitError::Clash | CommitError::Unavailable => unavailable(),
     }

@@ -197,20 +197,11 @@ fn a_new_key_of_the_asker_is_loud() {
     let organization = stage.organization();
     let mut before = organization.clone();
     before.users[1].api_keys.clear();
-    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
     let review = |first: u64, second: u64| {
         let mut roster = Roster::default();
         roster.see(&before, first);
         roster.see(&organization, second);
-        Review::of(&Evidence {
-            record: &record,
-            siblings: &Siblings::default(),
-            roster: &roster,
-            book: &Book::EMPTY,
-            viewer: &viewer,
-            now: NOW,
-            reference: None,
-        })
+        Stage::review_with(&record, &roster, 0)
     };
     let day = 86_400_000;
     let young = review(NOW - 9 * day, NOW - 3_600_000);
@@ -230,21 +221,12 @@ fn a_vote_with_an_unconfirmed_key_is_stated() {
     stage.approve(&mut record, 2);
     let mut before = stage.organization();
     before.users[2].api_keys.clear();
-    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
     let day = 86_400_000;
     let review = |first: &OrganizationDetail| {
         let mut roster = Roster::default();
         roster.see(first, NOW - 9 * day);
         roster.see(&stage.organization(), NOW - 2 * day);
-        Review::of(&Evidence {
-            record: &record,
-            siblings: &Siblings::default(),
-            roster: &roster,
-            book: &Book::EMPTY,
-            viewer: &viewer,
-            now: NOW,
-            reference: None,
-        })
+        Stage::review_with(&record, &roster, 0)
     };
     let unconfirmed = review(&before);
     assert_eq!((mark(&unconfirmed, "K6"), mark(&unconfirmed, "K7")), (Mark::Verified, Mark::Stated));

@@ -36,6 +36,16 @@ fn start_all(shares: &mut Shares, size: u32) -> Vec<Slot> {
     slots
 }
 
+/// Starts deliveries to a receiver that answered before.
+fn start_trusted(shares: &mut Shares) -> Vec<Slot> {
+    wake(shares, 1, 0..1);
+    let slots = start_all(shares, 10);
+    shares.end(&slots[0], Conduct::Answered, 0);
+    let slots = start_all(shares, 10);
+    assert_eq!(slots.len(), 8);
+    slots
+}
+
 fn of(slots: &[Slot], number: u8) -> usize {
     slots.iter().filter(|slot| slot.destination.organization == organization(number)).count()
 }
@@ -109,11 +119,7 @@ fn slow_receivers_leave_room_for_prompt_and_unknown_ones() {
 #[test]
 fn slow_receivers_get_one_delivery_at_a_time_until_a_later_one_is_prompt() {
     let mut shares = Shares::new(64);
-    wake(&mut shares, 1, 0..1);
-    let slots = start_all(&mut shares, 10);
-    shares.end(&slots[0], Conduct::Answered, 0);
-    let slots = start_all(&mut shares, 10);
-    assert_eq!(slots.len(), 8);
+    let slots = start_trusted(&mut shares);
     shares.end(&slots[0], Conduct::Slow, 0);
     assert!(start_all(&mut shares, 10).is_empty());
     // What began beside it does not restore it.
@@ -157,11 +163,7 @@ fn no_organization_takes_all_of_the_share_of_its_tenant() {
 #[test]
 fn who_is_silent_rests_and_is_tried_once() {
     let mut shares = Shares::new(64);
-    wake(&mut shares, 1, 0..1);
-    let slots = start_all(&mut shares, 10);
-    shares.end(&slots[0], Conduct::Answered, 0);
-    let slots = start_all(&mut shares, 10);
-    assert_eq!(slots.len(), 8);
+    let slots = start_trusted(&mut shares);
     assert!(shares.end(&slots[0], Conduct::Silent, 1000));
     let rest = shares.next().unwrap();
     assert!((1500..=2000).contains(&rest), "{rest}");

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quorate_common::ids::{ActivityId, EndpointId};
 use quorate_core::model::layout;
@@ -18,80 +18,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 use crate::store::embedded::Embedded;
-use crate::store::{Alert, Batch, Change, Group, Register, Row, Store, StoreError, Verdict};
+use crate::store::testing::FaultyStore;
+use crate::store::{Batch, Change, Group, Store};
 use crate::turn::{Shared, testing};
-
-/// A store whose reads are counted, and whose commits fail when they are told to.
-struct Watched {
-    store: Embedded,
-    reads: AtomicUsize,
-    fails: AtomicBool,
-}
-
-impl Watched {
-    fn writable(&self) -> Result<(), StoreError> {
-        if self.fails.load(Ordering::Relaxed) {
-            return Err(StoreError::Failed { doing: "testing", cause: "no disk".to_owned() });
-        }
-        Ok(())
-    }
-
-    /// Damages a record.
-    fn damage(&self, key: Key) {
-        let writes = vec![Change::put(key, vec![7; 64])];
-        self.store.commit(&Group::of(Batch { writes, ..Batch::default() })).unwrap();
-    }
-
-    fn count<T>(&self, found: Vec<T>) -> Vec<T> {
-        self.reads.fetch_add(found.len().max(1), Ordering::Relaxed);
-        found
-    }
-}
-
-impl Store for Watched {
-    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.store.value(key)
-    }
-
-    fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {
-        self.store.rows(page).map(|found| self.count(found))
-    }
-
-    fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-        self.store.keys(page).map(|found| self.count(found))
-    }
-
-    fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
-        self.store.register(key)
-    }
-
-    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
-        self.writable()?;
-        self.store.commit(group)
-    }
-
-    fn ready(&self) -> Result<(), StoreError> {
-        self.writable()?;
-        self.store.ready()
-    }
-
-    fn on_failure(&self, alert: Alert) {
-        self.store.on_failure(alert);
-    }
-
-    fn recover(&self) -> Result<(), StoreError> {
-        self.writable()
-    }
-
-    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
-        self.store.confirm(relied)
-    }
-}
 
 /// A store, and all that an outbox needs over it.
 struct Bench {
-    store: Arc<Watched>,
+    store: Arc<FaultyStore>,
     shared: Arc<Shared>,
     turns: Arc<Turns>,
     identity: Identity,
@@ -100,10 +33,16 @@ struct Bench {
 }
 
 impl Bench {
+    /// Damages a record.
+    fn damage(&self, key: Key) {
+        let writes = vec![Change::put(key, vec![7; 64])];
+        self.store.commit(&Group::of(Batch { writes, ..Batch::default() })).unwrap();
+    }
+
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
-        let store = Arc::new(Watched { store, reads: AtomicUsize::new(0), fails: AtomicBool::new(false) });
+        let store = Arc::new(FaultyStore::new(store));
         let (shared, identity) = testing::shared(folder.path(), Arc::clone(&store) as Arc<dyn Store>);
         // Records that tests damage later are not those that are compared.
         shared.compare_all();
@@ -309,7 +248,7 @@ async fn what_cannot_be_recorded_is_not_delivered_again() {
     let mut outbox = bench.outbox(OutboxLimits::default());
     outbox.work().await.unwrap();
     let joined = outbox.running.join_next_with_id().await.unwrap();
-    bench.store.fails.store(true, Ordering::Relaxed);
+    bench.store.takes_no_writes.store(true, Ordering::Relaxed);
     outbox.join(joined);
     for _ in 0..100 {
         assert!(matches!(outbox.work().await, Err(Stopped::Writes)));
@@ -318,7 +257,7 @@ async fn what_cannot_be_recorded_is_not_delivered_again() {
     assert!(!bench.turns.takes_writes());
     assert_eq!((receiver.bodies().len(), bench.waiting()), (1, 2));
     // When writes are taken again, it is recorded, and only the other one is delivered.
-    bench.store.fails.store(false, Ordering::Relaxed);
+    bench.store.takes_no_writes.store(false, Ordering::Relaxed);
     while !bench.turns.takes_writes() {
         bench.shared.store_state.notified().await;
     }
@@ -332,7 +271,7 @@ async fn nothing_is_delivered_while_no_writes_are_taken() {
     let bench = Bench::new();
     let receiver = Receiver::start(TAKEN).await;
     bench.queue(1, 1, 1, &[receiver.url()]).await;
-    bench.store.fails.store(true, Ordering::Relaxed);
+    bench.store.takes_no_writes.store(true, Ordering::Relaxed);
     assert!(bench.turns.commit(Commit::default()).await.is_err());
     let mut outbox = bench.outbox(OutboxLimits::default());
     for _ in 0..100 {
@@ -355,7 +294,7 @@ async fn what_cannot_be_read_stops_nothing_else() {
         ids.find(|id| id.activity == activity(at)).unwrap()
     };
     for key in [id(1).key(), id(2).body()] {
-        bench.store.damage(key);
+        bench.damage(key);
     }
     let mut outbox = bench.outbox(OutboxLimits::default());
     settle(&mut outbox).await;
@@ -450,7 +389,7 @@ async fn what_an_earlier_version_stored_is_delivered() {
         Write::put_new(layout::notice(organization(1), None, activity(at), votes), &notice).unwrap()
     };
     bench.commit(vec![old(1, 1), old(1, 2), old(2, 1)]).await;
-    bench.store.damage(layout::notice(organization(1), None, activity(3), 1));
+    bench.damage(layout::notice(organization(1), None, activity(3), 1));
     let mut outbox = bench.outbox(OutboxLimits::default());
     outbox.convert().await;
     settle(&mut outbox).await;
@@ -491,7 +430,7 @@ async fn a_pass_reads_a_few_rows_of_twenty_thousand() {
 async fn counts_of_parked_deliveries_survive_damage() {
     let bench = Bench::new();
     let destination = Destination { organization: organization(1), endpoint: None };
-    bench.store.damage(destination.parked());
+    bench.damage(destination.parked());
     assert!(quorate_core::operator::parked(bench.shared.as_ref(), None, 10).unwrap().destinations.is_empty());
     let cause = destination.organization;
     let id = DeliveryId { destination, cause, activity: activity(1), votes: 1, size: 2 };

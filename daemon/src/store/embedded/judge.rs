@@ -1,36 +1,39 @@
-//! Judges batches against the database and the batches before them in the group.
+//! Judges batches against the database and the batches before them in the group, and gathers what the group writes.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
-use super::super::{Batch, Verdict};
+use super::super::{Batch, Change, Changed, LONGEST_VALUE, StoreError, Verdict};
 use crate::cache::TwoGenerations;
 
 /// The state that the next batch of a group finds.
-pub(super) struct Judge<'a> {
-    db: &'a sled::Db,
-    known: &'a mut TwoGenerations<Vec<u8>, u64>,
+pub(super) struct Judge<'db, 'a> {
+    db: &'db sled::Db,
+    known: &'db mut TwoGenerations<Vec<u8>, u64>,
     registers: HashMap<&'a [u8], u64>,
-    written: HashSet<&'a [u8]>,
-    removed: HashSet<&'a [u8]>,
+    write: Write<'a>,
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(db: &'a sled::Db, known: &'a mut TwoGenerations<Vec<u8>, u64>) -> Self {
-        Self { db, known, registers: HashMap::new(), written: HashSet::new(), removed: HashSet::new() }
+impl<'db, 'a> Judge<'db, 'a> {
+    pub(super) fn new(db: &'db sled::Db, known: &'db mut TwoGenerations<Vec<u8>, u64>) -> Self {
+        Self { db, known, registers: HashMap::new(), write: Write::default() }
     }
 
     /// Judges the next batch, whose changes the following ones find if it is done.
     pub(super) fn judge(&mut self, batch: &'a Batch) -> sled::Result<Verdict> {
-        let holds = self.holds(batch)?;
-        if holds {
-            self.take(batch);
+        if !self.holds(batch)? {
+            return Ok(Verdict::Clash);
         }
-        Ok(if holds { Verdict::Done } else { Verdict::Clash })
+        self.registers.extend(batch.set.iter().map(|(key, value)| (key.as_slice(), *value)));
+        self.write.take(self.db, batch)?;
+        Ok(Verdict::Done)
     }
 
-    /// The registers that were looked at, as the group leaves them.
-    pub(super) fn registers(self) -> Vec<(Vec<u8>, u64)> {
-        self.registers.into_iter().map(|(key, value)| (key.to_vec(), value)).collect()
+    /// The registers that were looked at, as the group leaves them, and what the group writes.
+    pub(super) fn end(self) -> (Vec<(Vec<u8>, u64)>, Write<'a>) {
+        (self.registers.into_iter().map(|(key, value)| (key.to_vec(), value)).collect(), self.write)
     }
 
     fn holds(&mut self, batch: &'a Batch) -> sled::Result<bool> {
@@ -40,10 +43,7 @@ impl<'a> Judge<'a> {
             }
         }
         for key in &batch.absent {
-            let key = key.as_slice();
-            let exists =
-                self.written.contains(key) || (!self.removed.contains(key) && self.db.contains_key(key)?);
-            if exists {
+            if self.write.leaves(key).map_or_else(|| self.db.contains_key(key), Ok)? {
                 return Ok(false);
             }
         }
@@ -57,11 +57,11 @@ impl<'a> Judge<'a> {
 
     /// Whether no key has this prefix after the batches before.
     fn is_vacant(&self, prefix: &[u8]) -> sled::Result<bool> {
-        if self.written.iter().any(|key| key.starts_with(prefix)) {
+        if self.write.leaves_any(prefix) {
             return Ok(false);
         }
         for key in self.db.scan_prefix(prefix).keys() {
-            if !self.removed.contains(key?.as_ref()) {
+            if self.write.leaves(&key?) != Some(false) {
                 return Ok(false);
             }
         }
@@ -87,18 +87,98 @@ impl<'a> Judge<'a> {
             bytes.map_err(|_| sled::Error::Unsupported("a register does not have eight bytes".to_owned()))?;
         Ok(u64::from_be_bytes(bytes))
     }
+}
 
-    fn take(&mut self, batch: &'a Batch) {
-        self.registers.extend(batch.set.iter().map(|(key, value)| (key.as_slice(), *value)));
-        for change in &batch.writes {
-            let key = change.key.as_slice();
-            if change.value.is_some() {
-                self.written.insert(key);
-                self.removed.remove(key);
-            } else {
-                self.removed.insert(key);
-                self.written.remove(key);
+/// What a group writes, by key.
+#[derive(Default)]
+pub(super) struct Write<'g>(BTreeMap<&'g [u8], Replaced<'g>>);
+
+/// The values of a record before and after a group; `None` where there is no record.
+struct Replaced<'g> {
+    before: Option<sled::IVec>,
+    after: Option<Cow<'g, [u8]>>,
+}
+
+impl<'g> Write<'g> {
+    fn take(&mut self, db: &sled::Db, batch: &'g Batch) -> sled::Result<()> {
+        for (key, value) in &batch.set {
+            self.add(db, key, Some(Cow::Owned(value.to_be_bytes().to_vec())), false)?;
+        }
+        batch.writes.iter().try_for_each(|change| self.change(db, change))
+    }
+
+    pub(super) fn change(&mut self, db: &sled::Db, change: &'g Change) -> sled::Result<()> {
+        self.add(db, &change.key, change.value.as_deref().map(Cow::Borrowed), change.fresh)
+    }
+
+    fn add(
+        &mut self,
+        db: &sled::Db,
+        key: &'g [u8],
+        after: Option<Cow<'g, [u8]>>,
+        fresh: bool,
+    ) -> sled::Result<()> {
+        match self.0.entry(key) {
+            Entry::Occupied(mut known) => known.get_mut().after = after,
+            Entry::Vacant(new) => {
+                let before = if fresh { None } else { db.get(key)? };
+                new.insert(Replaced { before, after });
             }
         }
+        Ok(())
+    }
+
+    /// Whether there is a record at a key afterwards; `None` if it is not changed.
+    fn leaves(&self, key: &[u8]) -> Option<bool> {
+        self.0.get(key).map(|replaced| replaced.after.is_some())
+    }
+
+    /// Whether there is a changed record with this prefix afterwards.
+    fn leaves_any(&self, prefix: &[u8]) -> bool {
+        let from = self.0.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
+        let mut changed = from.take_while(|(key, _)| key.starts_with(prefix));
+        changed.any(|(_, replaced)| replaced.after.is_some())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The records that are changed, by key.
+    pub(super) fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
+        self.0.iter().map(|(key, replaced)| Changed {
+            key,
+            before: replaced.before.as_deref(),
+            after: replaced.after.as_deref(),
+        })
+    }
+
+    /// The number of bytes, unless a value is too long.
+    pub(super) fn bytes(&self) -> Result<u64, StoreError> {
+        let mut bytes = 0_u64;
+        for (key, replaced) in &self.0 {
+            let length = replaced.after.as_ref().map_or(0, |value| value.len());
+            if length > LONGEST_VALUE {
+                let cause = format!("a value is longer than {LONGEST_VALUE} bytes");
+                return Err(StoreError::Failed { doing: "writing a group", cause });
+            }
+            bytes = bytes.saturating_add(length.saturating_add(key.len()) as u64);
+        }
+        Ok(bytes)
+    }
+
+    /// The changes as sled takes them, and the values before them.
+    pub(super) fn apart(self) -> (sled::Batch, BTreeMap<sled::IVec, Option<sled::IVec>>) {
+        let mut batch = sled::Batch::default();
+        let before = self.0.into_iter().map(|(key, Replaced { before, after })| {
+            let key = sled::IVec::from(key);
+            match after {
+                Some(after) => batch.insert(&key, after.as_ref()),
+                None => batch.remove(&key),
+            }
+            (key, before)
+        });
+        let before = before.collect();
+        (batch, before)
     }
 }

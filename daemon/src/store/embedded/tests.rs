@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use std::fs;
 
-use super::super::{Batch, contract};
+use super::super::{Batch, LONGEST_VALUE, contract};
 use super::*;
 
 /// Opens a store that this process had open: threads of sled hold its lock a little longer.
@@ -122,7 +122,7 @@ fn readers_see_the_state_before_a_group_until_it_is_durable() {
     // As while a group is synced that adds `a` and `c`, replaces `b`, and removes `f`.
     let hidden = [(b"a", None), (b"b", Some("old")), (b"c", None), (b"f", Some("old"))];
     store.write().before =
-        hidden.iter().map(|(key, value)| (key.to_vec(), value.map(sled::IVec::from))).collect();
+        hidden.iter().map(|(key, value)| (sled::IVec::from(*key), value.map(sled::IVec::from))).collect();
     {
         let db = store.read().db.as_ref().unwrap().db();
         db.insert(b"a", b"new").unwrap();
