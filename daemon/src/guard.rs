@@ -5,9 +5,10 @@
 //! in the middle of its log, and a person with access to the disk can put back an old record, which is authentic.
 //!
 //! Each start of the daemon begins a run with a random id, and each durable group of it has a number. The store holds the
-//! runs with their first numbers and, written with each group, the newest number and the digest; the guard file holds run
-//! and number of the newest group that was acknowledged. Both are sealed. The file is written before a group is acknowledged, and
-//! synced in the background: after a power cut it may be some groups behind the store, but never ahead of it.
+//! runs with their first numbers, and the newest number and the digest, which are written with each group; the guard file
+//! holds run and number of the newest group that was acknowledged. Both are sealed. The file is written before a group is
+//! acknowledged, and synced in the background: after a power cut it may be some groups behind the store, but never ahead
+//! of it. A run is stored with its first group, so that a daemon can start, and read, while the disk takes no writes.
 
 mod comparison;
 mod file;
@@ -149,6 +150,16 @@ pub struct GroupMark<'g> {
     guard: &'g Guard,
     barrier: &'g Barrier,
     time: Millis,
+    /// Stores the run, unless a durable group did.
+    run: Option<Batch>,
+}
+
+impl GroupMark<'_> {
+    /// The group of these batches, to which one is added if the run is not stored yet.
+    pub fn group(&mut self, mut batches: Vec<Batch>) -> Group<'_> {
+        batches.extend(self.run.take());
+        Group { batches, trailer: Some(self) }
+    }
 }
 
 impl Trailer for GroupMark<'_> {
@@ -165,7 +176,7 @@ impl Trailer for GroupMark<'_> {
                 }
             }
         }
-        let stored = Stored { mark: state.mark.next(self.time), digest: state.digest.toggled(pending.all) };
+        let stored = Stored { mark: state.next(self.time), digest: state.digest.toggled(pending.all) };
         state.pending = pending;
         let sealed = self.barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())]);
         sealed.map_err(|corrupt| StoreError::Failed {
@@ -239,10 +250,10 @@ pub fn compare(barrier: &Barrier) -> Result<(), GuardError> {
 
 impl Guard {
     /// Checks the store against its guard and begins a run. The returned time is the newest one that the daemon has ever
-    /// seen, in milliseconds since 1970.
+    /// seen, in milliseconds since 1970. Only a new store is written to.
     ///
     /// # Errors
-    /// When the store is older than its guard, or has another history, or one of the two cannot be read or written.
+    /// When the store is older than its guard, or has another history, or one of the two cannot be read.
     pub fn open(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
         let (found, problem) = Found::read(path, barrier)?;
         problem.map_or_else(|| found.check(path), Err)?;
@@ -261,7 +272,9 @@ impl Guard {
         unchanged: bool,
     ) -> Result<(Self, Millis), GuardError> {
         let found = Found::read_leniently(path, barrier, unchanged);
-        Self::begin(path, barrier, found, now)
+        let (guard, newest) = Self::begin(path, barrier, found, now)?;
+        guard.replace(barrier, now)?;
+        Ok((guard, newest))
     }
 
     /// Begins a run at this time, however far the daemon's time had come before.
@@ -274,7 +287,9 @@ impl Guard {
         for mark in [&mut found.mark, &mut found.file].into_iter().flatten() {
             mark.time = now;
         }
-        Self::begin(path, barrier, found, now).map(|(guard, _)| guard)
+        let (guard, _) = Self::begin(path, barrier, found, now)?;
+        guard.replace(barrier, now)?;
+        Ok(guard)
     }
 
     fn begin(
@@ -284,29 +299,37 @@ impl Guard {
         now: Millis,
     ) -> Result<(Self, Millis), GuardError> {
         let (number, newest) = found.newest();
-        let mark = Mark { run: random()?, number, time: newest.max(now) };
+        let run = random()?;
+        let mark = Mark { run: found.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
         if found.file.is_none() {
             // From the first group on, the store is never without a guard file.
             file::create(path, barrier, mark)?;
         }
-        let state = State::new(GuardFile::open(path)?, mark, found.digest);
-        let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
         let mut runs = found.runs;
-        runs.begin(mark.run, mark.number.saturating_add(1));
-        let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &runs.encode())])?;
-        let batches = vec![Batch { writes, ..Batch::default() }];
-        barrier.store().commit(&Group { batches, trailer: Some(&guard.trailer(barrier, now)) })?;
-        let mut state = guard.state();
-        state.advance(now);
-        file::create(path, barrier, state.mark)?;
-        state.file = GuardFile::open(path)?;
-        drop(state);
+        runs.begin(run, number.saturating_add(1));
+        let state = State::new(GuardFile::open(path, barrier)?, mark, found.digest, run, runs);
+        let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
         Ok((guard, newest))
     }
 
+    /// Stores the run at once, and replaces the guard file, whatever it has seen.
+    fn replace(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
+        barrier.store().commit(&self.mark(barrier, now)?.group(Vec::new()))?;
+        let mut state = self.state();
+        state.advance(now);
+        file::create(&self.path, barrier, state.mark)?;
+        state.file = GuardFile::open(&self.path, barrier)?;
+        Ok(())
+    }
+
     /// Returns what makes the mark of the next group.
-    pub const fn trailer<'g>(&'g self, barrier: &'g Barrier, time: Millis) -> GroupMark<'g> {
-        GroupMark { guard: self, barrier, time }
+    ///
+    /// # Errors
+    /// When the random source does not answer.
+    pub fn mark<'g>(&'g self, barrier: &'g Barrier, time: Millis) -> Result<GroupMark<'g>, Corrupt> {
+        let state = self.state();
+        let run = if state.is_stored { None } else { Some(state.runs(barrier)?) };
+        Ok(GroupMark { guard: self, barrier, time, run })
     }
 
     /// Records that the group with the newest mark is durable. Nothing may be answered or published before it returns.
@@ -361,12 +384,9 @@ impl Guard {
     fn conclude(&self, barrier: &Barrier, digest: StoredDigest) -> Result<(), GuardError> {
         let mut state = self.state();
         state.digest = digest;
-        let time = state.mark.time;
+        let (time, runs) = (state.mark.time, state.runs(barrier)?);
         drop(state);
-        let runs = barrier.read(RUNS)?.ok_or(Corrupt::Record("guard"))?;
-        let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &runs)])?;
-        let batches = vec![Batch { writes, ..Batch::default() }];
-        let kept = barrier.store().commit(&Group { batches, trailer: Some(&self.trailer(barrier, time)) });
+        let kept = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
         let kept = kept.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
         match (kept, digest) {
             (_, StoredDigest::Altered) => Err(GuardError::Altered),
@@ -406,24 +426,24 @@ impl Guard {
     /// # Errors
     /// When the store is older than what was acknowledged, or the guard file cannot be written.
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
-        let stored = stored(barrier)?.ok_or(Corrupt::Record("guard"))?;
+        let stored = stored(barrier)?;
         let mut state = self.state();
-        let mark = stored.mark;
-        if mark.run != state.mark.run || mark.number < state.mark.number {
-            return Err(lost(&self.path, Some(&mark), &state.mark));
+        match stored.map(|stored| stored.mark) {
+            Some(mark) if mark.number >= state.mark.number && state.knows(mark.run) => state.resume(mark),
+            None if state.is_new() => {}
+            mark => return Err(lost(&self.path, mark.as_ref(), &state.mark)),
         }
-        state.mark = Mark { time: state.mark.time.max(mark.time), ..mark };
-        state.digest = stored.digest;
+        state.digest = stored.map_or(StoredDigest::Unknown, |stored| stored.digest);
         state.pending = Pending::default();
         // It is unknown whether what was compared has the group that failed.
-        if state.comparison.is_some() || stored.digest == StoredDigest::Unknown {
+        if state.comparison.is_some() || state.digest == StoredDigest::Unknown {
             state.comparison = Some(Comparison::default());
         }
         // The file may have been removed or replaced, or its medium mounted again.
         if !self.path.try_exists().map_err(|source| GuardError::System { file: self.path.clone(), source })? {
             file::create(&self.path, barrier, state.mark)?;
         }
-        state.file = GuardFile::open(&self.path)?;
+        state.file = GuardFile::open(&self.path, barrier)?;
         self.write(&mut state, barrier)
     }
 

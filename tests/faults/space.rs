@@ -66,6 +66,7 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
             // What a restart would take back was never durable.
             daemon.restart().await;
             load.examine(&daemon).await;
+            started_when_full(&mut daemon, &disk, &kept["id"]).await;
         }
         acknowledged += load.acknowledged();
         drop(daemon);
@@ -76,6 +77,19 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
         "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {refused} refused meanwhile, writes taken again \
          after {recovered} ms or less"
     ));
+}
+
+/// A daemon that starts while the file system is full answers reads, and takes writes when there is room.
+async fn started_when_full(daemon: &mut Daemon, disk: &Disk, kept: &Value) {
+    disk.fill();
+    daemon.restart().await;
+    refusals(daemon, kept).await;
+    reports(daemon, &[json!("full"), json!("recovering")]).await;
+    disk.free();
+    reports(daemon, &[Value::Null]).await;
+    let started = daemon.root(0).result(requests::CREATE_WALLET, &requests::wallet("started")).await;
+    let unneeded = json!({ "walletIds": [started["walletId"]], "deleteWithoutExport": true });
+    daemon.root(0).completed("ACTIVITY_TYPE_DELETE_WALLETS", &unneeded).await;
 }
 
 /// Waits until the console is told one of these states of the store.

@@ -2,6 +2,7 @@
 //! and how it refuses the rest.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -31,12 +32,17 @@ pub struct Prepared {
 /// Signing requests, each of which signs something else.
 pub fn signatures(caller: &Caller, address: &str, count: usize) -> Vec<Prepared> {
     let (path, now) = (submit_path(SIGN), now_millis().to_string());
-    let prepare = |number| {
+    let prepare = |number: usize| {
         let payload = format!("payload {number} at {now}");
         let body = caller.proposal_at(&now, SIGN, &requests::sign(address, &payload));
         Prepared { path: path.clone(), stamp: caller.key().stamp(&body), body }
     };
-    (0..count).map(prepare).collect()
+    let parts = thread::available_parallelism().map_or(1, NonZero::get);
+    let part = |first: usize| (first..count).step_by(parts).map(prepare).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..parts).map(|first| scope.spawn(move || part(first))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("stamping ends")).collect()
+    })
 }
 
 /// What came of a load.

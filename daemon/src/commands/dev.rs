@@ -170,11 +170,14 @@ async fn remember(engine: &Engine, arguments: &DevArguments, folder: &Path) -> R
     let path = folder.join(MEMORY);
     let known = std::fs::read(&path).ok().map(Zeroizing::new);
     let known = known.and_then(|bytes| serde_json::from_slice::<Memory>(&bytes).ok());
-    let mut memory = match known {
-        Some(memory) => memory,
-        None => Memory { credentials: new_organization(engine, arguments).await?, demo: false, begun: now() },
+    let mut memory = if let Some(memory) = known {
+        memory
+    } else {
+        let credentials = new_organization(engine, arguments).await?;
+        let memory = Memory { credentials, demo: false, begun: now() };
+        write_private(&path, &json(&memory)?)?;
+        memory
     };
-    write_private(&path, &json(&memory)?)?;
     if !memory.demo && !arguments.no_demo {
         demo::furnish(&engine.turns, &memory.credentials, memory.begun).await?;
         memory.demo = true;

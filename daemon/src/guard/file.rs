@@ -33,9 +33,11 @@ pub(super) struct GuardFile {
 }
 
 impl GuardFile {
-    pub(super) fn open(path: &Path) -> Result<Self, GuardError> {
+    /// Opens the file. The slot of the newest mark is not the one that is written first.
+    pub(super) fn open(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
         let file = open(path).map_err(|source| GuardError::System { file: path.to_owned(), source })?;
-        Ok(Self { file: Arc::new(file), slot: 0 })
+        let oldest = (0..SLOTS).min_by_key(|slot| mark(&file, *slot, barrier).map(|mark| mark.order()));
+        Ok(Self { file: Arc::new(file), slot: oldest.unwrap_or_default() })
     }
 
     /// The file, to be synced.
@@ -83,12 +85,14 @@ pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, Guard
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(GuardError::System { file: path.to_owned(), source }),
     };
-    let read = |number: u64| {
-        let mut slot = [0; SLOT];
-        file.read_exact_at(&mut slot, number.saturating_mul(SECTOR)).ok()?;
-        let sealed = slot.strip_prefix(MAGIC)?;
-        Mark::decode(&barrier.vault().seal().open(PURPOSE, sealed).ok()?)
-    };
-    let newest = (0..SLOTS).filter_map(read).max_by_key(|mark| (mark.number, mark.time));
+    let newest = (0..SLOTS).filter_map(|slot| mark(&file, slot, barrier)).max_by_key(Mark::order);
     newest.map(Some).ok_or_else(|| GuardError::Damaged(path.to_owned()))
+}
+
+/// The mark in a slot, if it is whole.
+fn mark(file: &File, slot: u64, barrier: &Barrier) -> Option<Mark> {
+    let mut bytes = [0; SLOT];
+    file.read_exact_at(&mut bytes, slot.saturating_mul(SECTOR)).ok()?;
+    let sealed = bytes.strip_prefix(MAGIC)?;
+    Mark::decode(&barrier.vault().seal().open(PURPOSE, sealed).ok()?)
 }

@@ -25,9 +25,14 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) const LENGTH: usize = 1 + 16 + 8 + 8;
 
-    /// The mark of the group after this one, at this time.
-    pub(super) fn next(self, now: Millis) -> Self {
-        Self { number: self.number.saturating_add(1), time: self.time.max(now), ..self }
+    /// The mark of the group after this one, in this run and at this time.
+    pub(super) fn next(self, run: RunId, now: Millis) -> Self {
+        Self { run, number: self.number.saturating_add(1), time: self.time.max(now) }
+    }
+
+    /// By what a later mark is greater.
+    pub(super) const fn order(&self) -> (u64, Millis) {
+        (self.number, self.time)
     }
 
     pub(super) fn encode(self) -> Vec<u8> {

@@ -69,13 +69,16 @@ impl Place {
     }
 
     fn check(&self) -> Result<(), GuardError> {
-        check(&self.guard(), &self.barrier())
+        self.check_open(&self.barrier())
+    }
+
+    fn check_open(&self, barrier: &Barrier) -> Result<(), GuardError> {
+        check(&self.guard(), barrier)
     }
 }
 
 fn commit(guard: &Guard, barrier: &Barrier, batches: Vec<Batch>) {
-    let trailer = guard.trailer(barrier, 2000);
-    barrier.store().commit(&Group { batches, trailer: Some(&trailer) }).unwrap();
+    barrier.store().commit(&guard.mark(barrier, 2000).unwrap().group(batches)).unwrap();
 }
 
 fn group(guard: &Guard, barrier: &Barrier, acknowledged: bool) {
@@ -211,9 +214,7 @@ fn a_guard_file_behind_a_symbolic_link_stays_there() {
 #[test]
 fn a_first_start_that_was_interrupted_can_be_repeated() {
     let place = Place::new();
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
-    drop((guard, barrier));
+    place.run(1);
     let first = fs::read(place.guard()).unwrap();
     // Killed before the store took its first group: the guard file is there, the store is empty.
     fs::remove_dir_all(place.folder.path().join("store")).unwrap();
@@ -226,6 +227,40 @@ fn a_first_start_that_was_interrupted_can_be_repeated() {
     fs::remove_dir_all(place.folder.path().join("store")).unwrap();
     fs::write(place.guard(), first).unwrap();
     assert!(matches!(place.check(), Err(GuardError::Lost { found: None, .. })));
+}
+
+#[test]
+fn a_start_writes_to_the_store_with_its_first_group() {
+    let place = Place::new();
+    for _ in 0..2 {
+        let barrier = place.barrier();
+        let before = barrier.store().rows(Page::first(b"", 100)).unwrap();
+        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+        guard.keep_time(&barrier, 3000).unwrap();
+        assert_eq!(barrier.store().rows(Page::first(b"", 100)).unwrap(), before);
+        drop((guard, barrier));
+        place.check().unwrap();
+        place.run(2);
+        assert_eq!(newest_time(&place.guard(), &place.barrier()).unwrap(), 3000);
+    }
+}
+
+#[test]
+fn the_first_group_of_a_run_that_failed_may_be_there_or_not() {
+    for is_there in [false, true] {
+        let place = Place::new();
+        place.run(1);
+        let barrier = place.barrier();
+        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+        if is_there {
+            group(&guard, &barrier, false);
+        }
+        guard.resume(&barrier).unwrap();
+        place.check_open(&barrier).unwrap();
+        group(&guard, &barrier, true);
+        drop((guard, barrier));
+        place.run(1);
+    }
 }
 
 #[test]

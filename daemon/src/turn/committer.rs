@@ -15,7 +15,7 @@ use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
 use crate::outbox::arrivals::ByOrganization;
-use crate::store::{Batch, Group, StoreError, Verdict};
+use crate::store::{Batch, StoreError, Verdict};
 
 /// How often it is tried to write again after a failure.
 const RETRY: Duration = Duration::from_millis(250);
@@ -208,6 +208,8 @@ impl Committer {
 
 fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
     let mut rest = Duration::ZERO;
+    // The disk may be full already.
+    look(shared, gauge);
     loop {
         let state = gauge.state().clone();
         let failed = matches!(state, StoreState::Failed { .. });
@@ -231,11 +233,7 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
             continue;
         }
         if !ready {
-            match shared.barrier.store().ready() {
-                Ok(()) => gauge.enter(shared, StoreState::Ready),
-                Err(error @ StoreError::Full { .. }) => gauge.enter_full(shared, &error),
-                Err(error) => gauge.enter_failed(shared, &error),
-            }
+            look(shared, gauge);
         }
         if !group.is_empty() {
             commit(shared, group, gauge);
@@ -245,6 +243,15 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
             compare(shared, gauge);
             rest = begun.elapsed().saturating_mul(RESTS);
         }
+    }
+}
+
+/// Enters the state that the store is in.
+fn look(shared: &Shared, gauge: &Gauge) {
+    match shared.barrier.store().ready() {
+        Ok(()) => gauge.enter(shared, StoreState::Ready),
+        Err(error @ StoreError::Full { .. }) => gauge.enter_full(shared, &error),
+        Err(error) => gauge.enter_failed(shared, &error),
     }
 }
 
@@ -285,15 +292,21 @@ fn refuse(group: Vec<Waiting>, error: CommitError) {
 fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     fail_points::reach("commit.group");
     let time = now();
-    let trailer = shared.guard.trailer(&shared.barrier, time);
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
-    let group = Group { batches, trailer: Some(&trailer) };
     let answer_all = |rest: Vec<(Effects, oneshot::Sender<_>)>, error| {
         for (_, reply) in rest {
             let _ = reply.send(Err(error));
         }
     };
+    let mut mark = match shared.guard.mark(&shared.barrier, time) {
+        Ok(mark) => mark,
+        Err(error) => {
+            gauge.enter_failed(shared, &error);
+            return answer_all(rest, CommitError::Unavailable);
+        }
+    };
+    let group = mark.group(batches);
     let verdicts = match shared.barrier.store().commit(&group) {
         Ok(verdicts) => verdicts,
         Err(error @ StoreError::Full { .. }) => {
@@ -362,7 +375,7 @@ mod tests {
     use super::*;
     use crate::store::embedded::Embedded;
     use crate::store::testing::FaultyStore;
-    use crate::store::{Change, Store};
+    use crate::store::{Change, Group, Store};
 
     fn commit(number: u32) -> Commit {
         let write = Write::mark(format!("a{number}").into_bytes(), &number.to_be_bytes());
