@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use quorate_core::limits::BODY_AGE_MILLIS;
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Span, Subscriber};
 use tracing_subscriber::filter::Targets;
@@ -22,6 +23,8 @@ use tracing_subscriber::fmt::{FmtContext, Layer};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+use crate::clock;
 
 /// Crates whose level the operator chooses. All others stay at warnings: their debug lines show headers.
 const OWN_CRATES: [&str; 5] =
@@ -178,6 +181,8 @@ pub enum Readiness {
     StoreFailed,
     /// Records of the store were altered.
     StoreAltered,
+    /// The system's clock is so far behind the newest time seen that every request is too old.
+    ClockBehind,
     /// It was asked to stop.
     Stopping,
 }
@@ -191,6 +196,10 @@ impl Readiness {
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
             Self::StoreAltered => Some("records of the store were altered or damaged"),
+            Self::ClockBehind => Some(
+                "the system's clock is more than one hour behind the newest time seen, so that requests are too old; set \
+                 it right, or run 'quorated accept-clock'",
+            ),
             Self::Stopping => Some("stopping"),
         }
     }
@@ -208,7 +217,9 @@ impl SharedReadiness {
 
     /// Returns it.
     pub fn get(&self) -> Readiness {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let readiness = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests_are_too_old = clock::behind() > BODY_AGE_MILLIS;
+        if readiness == Readiness::Ready && requests_are_too_old { Readiness::ClockBehind } else { readiness }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hyper::Method;
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::keys::Key;
 use quorate_tests::requests::{self, CREATE_API_KEYS, SIGN};
@@ -34,6 +35,16 @@ async fn submitted(
     let reply = caller.send(&submit_path(kind), &body).await;
     assert!(reply.status < 500, "step {number}: a jump is no failure{reply}");
     (reply.status == 200).then(|| reply.activity())
+}
+
+/// Checks that the daemon is ready, unless its clock is so far behind that requests would be too old.
+async fn check_readiness(caller: &Caller, behind: i64) {
+    let ready = caller.call(Method::GET, "/readyz", &[], b"").await;
+    let expected = if behind > 2 * HOUR { 503 } else { 200 };
+    // At one hour, milliseconds decide.
+    if behind != HOUR {
+        assert_eq!(ready.status, expected, "{behind} ms behind{ready}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -77,6 +88,7 @@ async fn f10_the_clock_jumps() {
             daemon.restart().await;
         }
         let root = daemon.root(0);
+        check_readiness(&root, newest - shift).await;
         let refused = |reply: &quorate_tests::http::Reply| reply.status >= 400;
         if leased && refused(&root.with_key(&key).query("whoami", json!({})).await) {
             expired.push((round, key));

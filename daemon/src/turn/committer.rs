@@ -69,6 +69,18 @@ pub enum StoreState {
     },
 }
 
+impl StoreState {
+    /// Takes the newer cause of the same state: what is missing may have become more.
+    fn take_cause(&mut self, newer: Self) {
+        match (self, newer) {
+            (Self::Full { cause, .. }, Self::Full { cause: newer, .. })
+            | (Self::Failed { cause, .. }, Self::Failed { cause: newer, .. })
+            | (Self::Altered { cause, .. }, Self::Altered { cause: newer, .. }) => *cause = newer,
+            _ => {}
+        }
+    }
+}
+
 /// Counts since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -126,6 +138,7 @@ impl Gauge {
     fn enter(&self, shared: &Shared, next: StoreState) {
         let mut state = self.state();
         if std::mem::discriminant(&*state) == std::mem::discriminant(&next) {
+            state.take_cause(next);
             return;
         }
         match &next {
@@ -409,6 +422,14 @@ mod tests {
         assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
         assert_eq!(turns.world().records().read(b"a200").unwrap(), None);
         assert!(turns.world().records().read(b"a78").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_state_keeps_its_begin_and_takes_the_newest_cause() {
+        let full = |since, cause: &str| StoreState::Full { since, cause: cause.to_owned() };
+        let mut state = full(1, "free at least 24 MiB");
+        state.take_cause(full(2, "free at least 30 MiB"));
+        assert_eq!(state, full(1, "free at least 30 MiB"));
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@ use quorate_common::console::{
 use quorate_common::ids::OrganizationId;
 
 use super::{Effect, LinkState, Model, Screen};
+use crate::clock::CLOCKS_APART_MILLIS;
 use crate::link::{Answer, InboxPage, LinkFlaw, Order};
 use crate::proof::{Evidence, Review, Siblings, status_word};
 use crate::screens::{activities, approvals, decide, organizations, policies, review};
@@ -17,8 +18,6 @@ const APPROVALS: &str = "approvals";
 const ACTIVITY: &str = "the activity";
 const PINNED: &str = "the pinned organization";
 const CLOCKS: &str = "the clocks";
-/// Clocks further apart than this are reported.
-const CLOCKS_APART_MILLIS: u64 = 60_000;
 
 /// Takes in one answer.
 pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {

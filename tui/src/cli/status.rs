@@ -5,13 +5,14 @@ use serde_json::json;
 
 use super::Answer;
 use super::webhooks::{counted, parked, total};
-use crate::clock::now_millis;
+use crate::clock::{CLOCKS_APART_MILLIS, now_millis};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
 pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
     let status = session.greet().await?;
+    let apart = status.now_millis.abs_diff(now_millis());
     // The state of the store is told also where nothing can be read of it.
     let destinations = parked(session).await.ok();
     let parked = destinations.as_deref().map(total);
@@ -20,7 +21,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         members.insert("socket".to_owned(), json!(session.client.socket()));
         members.insert("parkedWebhooks".to_owned(), json!(parked));
         members.insert("parkedDestinations".to_owned(), json!(destinations.as_ref().map(Vec::len)));
-        members.insert("clockApartMillis".to_owned(), json!(status.now_millis.abs_diff(now_millis())));
+        members.insert("clockApartMillis".to_owned(), json!(apart));
     }
     let started = status.started_at.millis();
     let store = match &status.store {
@@ -38,8 +39,13 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         ),
         _ => "cannot be read now".to_owned(),
     };
+    let clock = if apart > CLOCKS_APART_MILLIS {
+        format!("{} apart from this host's; requests may be refused", duration(apart))
+    } else {
+        "ok".to_owned()
+    };
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
