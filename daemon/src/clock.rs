@@ -18,6 +18,10 @@ const MOMENT: &[BorrowedFormatItem<'_>] =
 
 /// The newest time that was given out.
 static NEWEST: AtomicU64 = AtomicU64::new(0);
+/// The newest moment that was given out: its millisecond, and behind that its order in [`ORDERS`].
+static NEWEST_MOMENT: AtomicU64 = AtomicU64::new(0);
+/// How many moments of one millisecond have an order of their own.
+const ORDERS: u64 = 1 << 12;
 /// From when on time runs at half speed; `None` while the system's clock leads.
 static SLOW: Mutex<Option<(Instant, Millis)>> = Mutex::new(None);
 
@@ -26,6 +30,15 @@ pub fn now() -> Millis {
     let system = system();
     let newest = NEWEST.fetch_max(system, Ordering::AcqRel);
     if system >= newest { system } else { slowed(newest) }
+}
+
+/// Returns the time, as [`now`], and an order below 4,096 that is greater than all before it in the same millisecond.
+pub fn ordered() -> (Millis, u16) {
+    let earliest = now().saturating_mul(ORDERS);
+    let next = |newest: u64| earliest.max(newest.saturating_add(1));
+    let newest = NEWEST_MOMENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |newest| Some(next(newest)));
+    let number = next(newest.unwrap_or_else(|newest| newest));
+    (number / ORDERS, u16::try_from(number % ORDERS).unwrap_or_default())
 }
 
 /// Returns the time of the system's clock, in milliseconds since 1970, which may run back. A clock before 1970 counts
@@ -71,6 +84,13 @@ fn millis(duration: Duration) -> Millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_in_order_also_within_a_millisecond() {
+        let moments: Vec<_> = (0..10_000).map(|_| ordered()).collect();
+        assert!(moments.is_sorted_by(|one, next| one < next));
+        assert!(moments.iter().all(|(_, order)| u64::from(*order) < ORDERS));
+    }
 
     #[test]
     fn time_goes_on_from_the_newest_ever_seen() {

@@ -144,7 +144,7 @@ fn store_status(state: turn::StoreState) -> Option<StoreStatus> {
     let (state, since, detail) = match state {
         turn::StoreState::Ready => return None,
         turn::StoreState::Full { since, cause } => (StoreState::Full, since, cause),
-        turn::StoreState::Failed { since, cause } => (StoreState::Recovering, since, cause),
+        turn::StoreState::Failed { since, cause, .. } => (StoreState::Recovering, since, cause),
         turn::StoreState::Altered { since, cause } => (StoreState::Altered, since, cause),
     };
     Some(StoreStatus { state, since: Timestamp::of_millis(since), detail })

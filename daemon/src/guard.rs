@@ -156,8 +156,8 @@ pub struct GroupMark<'g> {
 
 impl GroupMark<'_> {
     /// The group of these batches, to which one is added if the run is not stored yet.
-    pub fn group(&mut self, mut batches: Vec<Batch>) -> Group<'_> {
-        batches.extend(self.run.take());
+    pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
+        batches.extend(self.run.clone());
         Group { batches, trailer: Some(self) }
     }
 }
@@ -224,9 +224,7 @@ pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
 /// # Errors
 /// When the store is not what its guard has seen, or one of the two cannot be read.
 pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError> {
-    let (found, problem) = Found::read(path, barrier)?;
-    problem.map_or_else(|| found.check(path), Err)?;
-    Ok(found.newest().1)
+    Ok(Found::read(path, barrier)?.newest().1)
 }
 
 /// Checks that the store is what its guard has seen, or newer. Writes nothing.
@@ -234,8 +232,7 @@ pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError>
 /// # Errors
 /// When it is not, or one of the two cannot be read.
 pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
-    let (found, problem) = Found::read(path, barrier)?;
-    problem.map_or_else(|| found.check(path), Err)
+    Found::read(path, barrier).map(drop)
 }
 
 /// Compares all records with the digest over them. Writes nothing.
@@ -255,9 +252,7 @@ impl Guard {
     /// # Errors
     /// When the store is older than its guard, or has another history, or one of the two cannot be read.
     pub fn open(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
-        let (found, problem) = Found::read(path, barrier)?;
-        problem.map_or_else(|| found.check(path), Err)?;
-        Self::begin(path, barrier, found, now)
+        Self::begin(path, barrier, Found::read(path, barrier)?, now)
     }
 
     /// Begins a run of a store whatever its guard has seen, and whether or not its own records of the guard can be read. The
@@ -282,8 +277,7 @@ impl Guard {
     /// # Errors
     /// As [`Self::open`].
     pub fn accept_clock(path: &Path, barrier: &Barrier, now: Millis) -> Result<Self, GuardError> {
-        let (mut found, problem) = Found::read(path, barrier)?;
-        problem.map_or_else(|| found.check(path), Err)?;
+        let mut found = Found::read(path, barrier)?;
         for mark in [&mut found.mark, &mut found.file].into_iter().flatten() {
             mark.time = now;
         }
@@ -308,7 +302,7 @@ impl Guard {
         let mut runs = found.runs;
         runs.begin(run, number.saturating_add(1));
         let state = State::new(GuardFile::open(path, barrier)?, mark, found.digest, run, runs);
-        let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start() };
+        let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start(path) };
         Ok((guard, newest))
     }
 
@@ -339,6 +333,8 @@ impl Guard {
     pub fn advance(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         let mut state = self.state();
         state.advance(now);
+        let synced = self.syncer.report();
+        synced.map_err(|source| GuardError::System { file: self.path.clone(), source })?;
         self.write(&mut state, barrier)
     }
 
@@ -389,10 +385,24 @@ impl Guard {
         let kept = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
         let kept = kept.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
         match (kept, digest) {
-            (_, StoredDigest::Altered) => Err(GuardError::Altered),
+            (kept, StoredDigest::Altered) => {
+                self.state().is_finding_stored = kept.is_ok();
+                Err(GuardError::Altered)
+            }
             // The next group brings it.
             (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
             (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Stores that the records were found to be altered, if that could not be done before.
+    pub fn keep_finding(&self, barrier: &Barrier) {
+        let state = self.state();
+        let is_due = state.digest == StoredDigest::Altered && !state.is_finding_stored;
+        drop(state);
+        if is_due {
+            // It is known already, and tried again if it fails.
+            let _ = self.conclude(barrier, StoredDigest::Altered);
         }
     }
 
@@ -428,12 +438,14 @@ impl Guard {
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
         let stored = stored(barrier)?;
         let mut state = self.state();
-        match stored.map(|stored| stored.mark) {
-            Some(mark) if mark.number >= state.mark.number && state.knows(mark.run) => state.resume(mark),
+        match stored {
+            Some(Stored { mark, .. }) if mark.number < state.mark.number || !state.knows(mark.run) => {
+                return Err(lost(&self.path, Some(&mark), &state.mark));
+            }
+            Some(stored) => state.resume(stored),
             None if state.is_new() => {}
-            mark => return Err(lost(&self.path, mark.as_ref(), &state.mark)),
+            None => return Err(lost(&self.path, None, &state.mark)),
         }
-        state.digest = stored.map_or(StoredDigest::Unknown, |stored| stored.digest);
         state.pending = Pending::default();
         // It is unknown whether what was compared has the group that failed.
         if state.comparison.is_some() || state.digest == StoredDigest::Unknown {
@@ -449,8 +461,8 @@ impl Guard {
 
     fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {
         state.file.write(&self.path, barrier, state.mark)?;
-        let synced = self.syncer.sync(state.file.handle());
-        synced.map_err(|source| GuardError::System { file: self.path.clone(), source })
+        self.syncer.sync(state.file.handle());
+        Ok(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

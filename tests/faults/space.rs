@@ -66,7 +66,7 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
             // What a restart would take back was never durable.
             daemon.restart().await;
             load.examine(&daemon).await;
-            started_when_full(&mut daemon, &disk, &kept["id"]).await;
+            started_when_full(&mut daemon, &mut load, &disk, &kept["id"]).await;
         }
         acknowledged += load.acknowledged();
         drop(daemon);
@@ -80,8 +80,14 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
 }
 
 /// A daemon that starts while the file system is full answers reads, and takes writes when there is room.
-async fn started_when_full(daemon: &mut Daemon, disk: &Disk, kept: &Value) {
+async fn started_when_full(daemon: &mut Daemon, load: &mut Load, disk: &Disk, kept: &Value) {
+    let mut running = load.start(daemon);
+    running.until_acknowledged(5).await;
     disk.fill();
+    refusals(daemon, kept).await;
+    running.stop();
+    running.join().await;
+    daemon.kill();
     daemon.restart().await;
     refusals(daemon, kept).await;
     reports(daemon, &[json!("full"), json!("recovering")]).await;
@@ -90,6 +96,7 @@ async fn started_when_full(daemon: &mut Daemon, disk: &Disk, kept: &Value) {
     let started = daemon.root(0).result(requests::CREATE_WALLET, &requests::wallet("started")).await;
     let unneeded = json!({ "walletIds": [started["walletId"]], "deleteWithoutExport": true });
     daemon.root(0).completed("ACTIVITY_TYPE_DELETE_WALLETS", &unneeded).await;
+    load.examine(daemon).await;
 }
 
 /// Waits until the console is told one of these states of the store.

@@ -145,11 +145,21 @@ pub trait World {
 pub struct Moment<'a> {
     /// Now.
     pub now: Millis,
+    /// Greater than in every earlier moment of the same millisecond; 12 bits.
+    pub order: u16,
     /// Fills a buffer with bytes from a cryptographic source.
     pub entropy: &'a mut dyn FnMut(&mut [u8]),
 }
 
 impl Moment<'_> {
+    /// What tells ids of the same millisecond apart: the order, then fresh random bytes (RFC 9562, section 6.2, method 1).
+    pub fn ordered(&mut self) -> [u8; 10] {
+        let mut bytes: [u8; 10] = self.random();
+        let [first, second, ..] = &mut bytes;
+        [*first, *second] = self.order.to_be_bytes();
+        bytes
+    }
+
     /// Fresh random bytes.
     pub fn random<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -14,7 +14,7 @@ use quorate_core::world::{Moment, World};
 use serde_json::{Value, json};
 
 use super::serve::{data, read};
-use crate::clock::now;
+use crate::clock;
 use crate::service::{self, Engine, Outside, StartError};
 
 /// Arguments of `quorated init`.
@@ -96,7 +96,8 @@ pub(super) async fn found(
     let world = engine.turns.world();
     let mut broken = false;
     let mut entropy = |buffer: &mut [u8]| broken |= getrandom::fill(buffer).is_err();
-    let mut moment = Moment { now: now(), entropy: &mut entropy };
+    let (now, order) = clock::ordered();
+    let mut moment = Moment { now, order, entropy: &mut entropy };
     let founded = founding::organization(name, users, threshold, world.limits(), world.index(), &mut moment);
     if broken {
         return Err(StartError::Other("the random source does not answer".to_owned()));

@@ -19,17 +19,20 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<(Self, Option<GuardError>), GuardError> {
+    /// Reads both. Fails if one of them cannot be read, if the store is not what the guard file has seen, or newer, or if it was
+    /// found to be altered.
+    pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
         let damaged = || Corrupt::Record("guard");
         let stored = stored(barrier)?;
         let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
-        let (file, problem) = match file::read(path, barrier) {
-            Ok(file) => (file, None),
-            Err(problem) => (None, Some(problem)),
+        let found = Self {
+            mark: stored.map(|stored| stored.mark),
+            digest: stored.map_or_else(StoredDigest::default, |stored| stored.digest),
+            runs: runs.unwrap_or_default(),
+            file: file::read(path, barrier)?,
         };
-        let digest = stored.map_or_else(StoredDigest::default, |stored| stored.digest);
-        let mark = stored.map(|stored| stored.mark);
-        Ok((Self { mark, digest, runs: runs.unwrap_or_default(), file }, problem))
+        found.check(path)?;
+        Ok(found)
     }
 
     /// As much as can be read. The digest of the store is kept if its records were found to be `unchanged`.
@@ -42,8 +45,7 @@ impl Found {
         Self { mark: stored.map(|stored| stored.mark).or(file), digest, runs: runs.unwrap_or_default(), file }
     }
 
-    /// Fails if the store is not what the guard file has seen, or newer, or was found to be altered.
-    pub(super) fn check(&self, path: &Path) -> Result<(), GuardError> {
+    fn check(&self, path: &Path) -> Result<(), GuardError> {
         if self.digest == StoredDigest::Altered {
             return Err(GuardError::Altered);
         }

@@ -7,7 +7,7 @@ use quorate_core::refusal::Corrupt;
 use super::RUNS;
 use super::comparison::Comparison;
 use super::file::GuardFile;
-use super::mark::{Mark, RunId, Runs, StoredDigest};
+use super::mark::{Mark, RunId, Runs, Stored, StoredDigest};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -22,6 +22,8 @@ pub(super) struct State {
     /// Whether a durable group stored the run.
     pub(super) is_stored: bool,
     pub(super) digest: StoredDigest,
+    /// Whether the store holds that the records are altered.
+    pub(super) is_finding_stored: bool,
     /// The comparison of the digest with the records, until it is over.
     pub(super) comparison: Option<Comparison>,
     /// Whether a record could not be read before the store was reopened.
@@ -47,6 +49,7 @@ impl State {
             runs,
             is_stored: false,
             digest,
+            is_finding_stored: false,
             comparison: Some(Comparison::default()),
             was_unreadable: false,
             pending: Pending::default(),
@@ -74,10 +77,14 @@ impl State {
         run == self.run || run == self.mark.run
     }
 
-    /// Continues after the newest group of the store.
-    pub(super) fn resume(&mut self, newest: Mark) {
-        self.is_stored |= newest.run == self.run;
-        self.mark = Mark { time: self.mark.time.max(newest.time), ..newest };
+    /// Continues after the newest group of the store. That the records are altered stays found.
+    pub(super) fn resume(&mut self, newest: Stored) {
+        self.is_stored |= newest.mark.run == self.run;
+        self.mark = Mark { time: self.mark.time.max(newest.mark.time), ..newest.mark };
+        self.is_finding_stored = newest.digest == StoredDigest::Altered;
+        if self.digest != StoredDigest::Altered {
+            self.digest = newest.digest;
+        }
     }
 
     /// Takes in what the group did that is durable now, at this time.

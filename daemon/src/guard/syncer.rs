@@ -1,8 +1,9 @@
 //! Syncs the guard file in the background.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ const SYNC_EVERY: Duration = Duration::from_millis(20);
 
 /// Syncs the guard file in the background.
 pub(super) struct Syncer {
+    path: PathBuf,
     work: Mutex<Work>,
     wake: Condvar,
 }
@@ -24,8 +26,9 @@ struct Work {
 }
 
 impl Syncer {
-    pub(super) fn start() -> Arc<Self> {
-        let syncer = Arc::new(Self { work: Mutex::default(), wake: Condvar::new() });
+    /// Starts for the file at this path.
+    pub(super) fn start(path: &Path) -> Arc<Self> {
+        let syncer = Arc::new(Self { path: path.to_owned(), work: Mutex::default(), wake: Condvar::new() });
         let own = Arc::clone(&syncer);
         std::thread::spawn(move || own.run());
         syncer
@@ -35,18 +38,21 @@ impl Syncer {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the file synced soon. Fails if the sync before failed.
-    pub(super) fn sync(&self, file: &Arc<File>) -> io::Result<()> {
-        let mut work = self.lock();
-        if let Some(error) = work.failure.take() {
-            return Err(error);
-        }
-        if work.file.is_none() {
-            work.file = Some(Arc::clone(file));
-            drop(work);
-            self.wake.notify_one();
-        }
-        Ok(())
+    /// Has the file synced soon.
+    pub(super) fn sync(&self, file: &Arc<File>) {
+        self.lock().file = Some(Arc::clone(file));
+        self.wake.notify_one();
+    }
+
+    /// Fails once if a sync has failed.
+    pub(super) fn report(&self) -> io::Result<()> {
+        self.lock().failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether a sync has failed that was not reported yet.
+    #[cfg(test)]
+    pub(super) fn has_failed(&self) -> bool {
+        self.lock().failure.is_some()
     }
 
     pub(super) fn stop(&self) {
@@ -67,18 +73,21 @@ impl Syncer {
             work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
             let file = work.file.take();
             drop(work);
-            if let Some(Err(error)) = file.map(|file| sync(&file)) {
+            if let Some(Err(error)) = file.map(|file| sync(&file, &self.path)) {
                 self.lock().failure = Some(error);
             }
         }
     }
 }
 
-/// Syncs a file. Fails if it has no name any more: the next start would not find it.
-fn sync(file: &File) -> io::Result<()> {
+/// Syncs a file. Fails if it is not the one at its path any more: the next start would not find it.
+fn sync(file: &File, path: &Path) -> io::Result<()> {
     file.sync_data()?;
-    if file.metadata()?.nlink() == 0 {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced"));
+    let (open, named) = (file.metadata()?, fs::metadata(path));
+    let is_named = |named: &fs::Metadata| (named.dev(), named.ino()) == (open.dev(), open.ino());
+    match named {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(named) if is_named(&named) => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced")),
     }
-    Ok(())
 }

@@ -73,6 +73,7 @@ impl Embedded {
         durable::demand_fsync()?;
         let space = Space::new(folder, reserve);
         create(folder, &space)?;
+        space.make_way();
         let alarm = Arc::default();
         Self::of(open(folder, &space, &alarm)?, alarm, folder, space)
     }
@@ -337,6 +338,7 @@ impl Store for Embedded {
 
     fn recover(&self) -> Result<(), StoreError> {
         let mut commits = self.commits();
+        self.space.make_way();
         self.space.probe()?;
         // The failed database would write again when it is dropped, so it must be gone before another one is opened.
         let failed = self.write().db.take();

@@ -74,7 +74,7 @@ pub enum StoreError {
 pub type Register = (Vec<u8>, u64);
 
 /// A record to write.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Change {
     /// Key.
     pub key: Vec<u8>,
@@ -97,7 +97,7 @@ impl Change {
 }
 
 /// Changes that happen together, and their conditions.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Registers that must have these values; one that was never set counts as zero.
     pub expect: Vec<Register>,

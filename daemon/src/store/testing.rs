@@ -12,6 +12,10 @@ pub(crate) struct FaultyStore {
     store: Embedded,
     /// Records and empty answers that were read.
     pub(crate) reads: AtomicUsize,
+    /// How often it was reopened, or that was tried.
+    pub(crate) recoveries: AtomicUsize,
+    /// Whether the disk is full.
+    pub(crate) is_full: AtomicBool,
     /// Whether commits fail, and reopening.
     pub(crate) takes_no_writes: AtomicBool,
     /// Whether everything fails until the store is reopened.
@@ -25,6 +29,8 @@ impl FaultyStore {
         Self {
             store,
             reads: AtomicUsize::default(),
+            recoveries: AtomicUsize::default(),
+            is_full: AtomicBool::default(),
             takes_no_writes: AtomicBool::default(),
             is_unavailable: AtomicBool::default(),
             has_damaged_page: AtomicBool::default(),
@@ -32,6 +38,9 @@ impl FaultyStore {
     }
 
     fn writable(&self) -> Result<(), StoreError> {
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { folder: "store".to_owned(), free: 0, needed: 1 });
+        }
         if self.takes_no_writes.load(Ordering::Relaxed) {
             return Err(StoreError::Failed { doing: "testing", cause: "no disk".to_owned() });
         }
@@ -94,6 +103,7 @@ impl Store for FaultyStore {
     }
 
     fn recover(&self) -> Result<(), StoreError> {
+        self.recoveries.fetch_add(1, Ordering::Relaxed);
         self.writable()?;
         self.is_unavailable.store(false, Ordering::Relaxed);
         Ok(())

@@ -53,8 +53,10 @@ pub enum StoreState {
         /// What the store reports.
         cause: String,
     },
-    /// A commit failed, and the store is being reopened.
+    /// A commit failed, and the store is being reopened, or the guard file cannot be written.
     Failed {
+        /// Whether only the guard file failed.
+        guard_only: bool,
         /// Since when, in milliseconds since 1970.
         since: Millis,
         /// What the store reports.
@@ -74,8 +76,11 @@ impl StoreState {
     fn take_cause(&mut self, newer: Self) {
         match (self, newer) {
             (Self::Full { cause, .. }, Self::Full { cause: newer, .. })
-            | (Self::Failed { cause, .. }, Self::Failed { cause: newer, .. })
             | (Self::Altered { cause, .. }, Self::Altered { cause: newer, .. }) => *cause = newer,
+            (Self::Failed { cause, guard_only, .. }, Self::Failed { cause: newer, guard_only: only, .. }) => {
+                *cause = newer;
+                *guard_only &= only;
+            }
             _ => {}
         }
     }
@@ -146,6 +151,9 @@ impl Gauge {
             StoreState::Full { cause, .. } => {
                 tracing::error!(%cause, "no writes are taken until space is free; reads go on");
             }
+            StoreState::Failed { guard_only: true, cause, .. } => {
+                tracing::error!(%cause, "no writes are taken until the guard file can be written; reads go on");
+            }
             StoreState::Failed { cause, .. } => {
                 tracing::error!(%cause, "the store failed; it is reopened as soon as writing is possible");
             }
@@ -158,8 +166,9 @@ impl Gauge {
         shared.state_changed();
     }
 
-    fn enter_failed(&self, shared: &Shared, error: &dyn std::error::Error) {
-        self.enter(shared, StoreState::Failed { since: now(), cause: error.to_string() });
+    fn enter_failed(&self, shared: &Shared, error: &GuardError) {
+        let guard_only = matches!(error, GuardError::System { .. });
+        self.enter(shared, StoreState::Failed { guard_only, since: now(), cause: error.to_string() });
     }
 
     fn enter_full(&self, shared: &Shared, error: &StoreError) {
@@ -220,38 +229,26 @@ impl Committer {
 }
 
 fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
-    let mut rest = Duration::ZERO;
+    let (mut rest, mut mended) = (Duration::ZERO, None);
     // The disk may be full already.
     look(shared, gauge);
     loop {
         let state = gauge.state().clone();
-        let failed = matches!(state, StoreState::Failed { .. });
-        let ready = state == StoreState::Ready;
-        let compares = ready && shared.guard.is_comparing();
+        let reads_only = matches!(state, StoreState::Full { .. });
+        let compares = (reads_only || state == StoreState::Ready) && shared.guard.is_comparing();
         let group = match state {
             StoreState::Ready => waiting.group(compares.then_some(rest)),
-            _ => waiting.group_within(RETRY),
+            _ => waiting.group_within(if compares { rest } else { RETRY }),
         };
         let Some(group) = group else { return };
-        if let StoreState::Altered { .. } = state {
-            // Reads go on, so a store that fails now is reopened all the same.
-            if matches!(shared.barrier.store().ready(), Err(StoreError::Unavailable)) {
-                log_failed(recover(shared));
-            }
-            refuse(group, CommitError::Altered);
+        if let Some(error) = mend(shared, gauge, &state, &mut mended) {
+            refuse(group, error);
             continue;
-        }
-        if failed && !log_failed(recover(shared)) {
-            refuse(group, CommitError::Unavailable);
-            continue;
-        }
-        if !ready {
-            look(shared, gauge);
         }
         if !group.is_empty() {
             commit(shared, group, gauge);
         }
-        if compares && *gauge.state() == StoreState::Ready {
+        if compares && matches!(*gauge.state(), StoreState::Ready | StoreState::Full { .. }) {
             let begun = Instant::now();
             compare(shared, gauge);
             rest = begun.elapsed().saturating_mul(RESTS);
@@ -259,12 +256,46 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
     }
 }
 
+/// Tries to leave a state in which no writes are taken. Returns what commits are refused with meanwhile. What reopens the
+/// store is tried once in [`RETRY`], however many commits wait: reads fail while it is done.
+fn mend(
+    shared: &Shared,
+    gauge: &Gauge,
+    state: &StoreState,
+    tried: &mut Option<Instant>,
+) -> Option<CommitError> {
+    let is_due = tried.is_none_or(|tried| tried.elapsed() >= RETRY);
+    match state {
+        StoreState::Ready => return None,
+        StoreState::Full { .. } => {}
+        StoreState::Failed { .. } if !is_due => return Some(CommitError::Unavailable),
+        StoreState::Failed { guard_only, .. } => {
+            *tried = Some(Instant::now());
+            if let Err(error) = recover(shared, *guard_only) {
+                tracing::debug!(cause = %error, "the store cannot be used yet");
+                return Some(CommitError::Unavailable);
+            }
+        }
+        StoreState::Altered { .. } if !is_due => return Some(CommitError::Altered),
+        StoreState::Altered { .. } => {
+            *tried = Some(Instant::now());
+            // Reads go on, so a store that fails now is reopened all the same.
+            if let Err(error) = recover_altered(shared) {
+                tracing::debug!(cause = %error, "the store cannot be used yet");
+            }
+            return Some(CommitError::Altered);
+        }
+    }
+    look(shared, gauge);
+    None
+}
+
 /// Enters the state that the store is in.
 fn look(shared: &Shared, gauge: &Gauge) {
     match shared.barrier.store().ready() {
         Ok(()) => gauge.enter(shared, StoreState::Ready),
         Err(error @ StoreError::Full { .. }) => gauge.enter_full(shared, &error),
-        Err(error) => gauge.enter_failed(shared, &error),
+        Err(error) => gauge.enter_failed(shared, &error.into()),
     }
 }
 
@@ -279,19 +310,32 @@ fn compare(shared: &Shared, gauge: &Gauge) {
     }
 }
 
-/// Whether the store was reopened.
-fn log_failed(recovered: Result<(), GuardError>) -> bool {
-    recovered.inspect_err(|error| tracing::debug!(cause = %error, "the store cannot be reopened yet")).is_ok()
-}
-
-/// Goes on from what is on disk. Of the group that failed, all or nothing is there.
-fn recover(shared: &Shared) -> Result<(), GuardError> {
-    shared.barrier.store().recover()?;
+/// Goes on from what is on disk. Of the group that failed, all or nothing is there. A store that did not fail is not
+/// reopened.
+fn recover(shared: &Shared, guard_only: bool) -> Result<(), GuardError> {
+    if !guard_only || has_failed(shared) {
+        shared.barrier.store().recover()?;
+    }
     shared.guard.resume(&shared.barrier)?;
     shared.forget_cached();
     shared.feed.publish(vec![console::Change::Reset]);
     shared.wake_all();
     Ok(())
+}
+
+/// Reopens an altered store that failed, and stores that it is altered.
+fn recover_altered(shared: &Shared) -> Result<(), GuardError> {
+    if has_failed(shared) {
+        recover(shared, false)?;
+    }
+    if shared.barrier.store().ready().is_ok() {
+        shared.guard.keep_finding(&shared.barrier);
+    }
+    Ok(())
+}
+
+fn has_failed(shared: &Shared) -> bool {
+    matches!(shared.barrier.store().ready(), Err(StoreError::Unavailable))
 }
 
 fn refuse(group: Vec<Waiting>, error: CommitError) {
@@ -312,10 +356,10 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
             let _ = reply.send(Err(error));
         }
     };
-    let mut mark = match shared.guard.mark(&shared.barrier, time) {
+    let mark = match shared.guard.mark(&shared.barrier, time) {
         Ok(mark) => mark,
         Err(error) => {
-            gauge.enter_failed(shared, &error);
+            gauge.enter_failed(shared, &error.into());
             return answer_all(rest, CommitError::Unavailable);
         }
     };
@@ -327,7 +371,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
             return answer_all(rest, CommitError::Full);
         }
         Err(error) => {
-            gauge.enter_failed(shared, &error);
+            gauge.enter_failed(shared, &error.into());
             return answer_all(rest, CommitError::Unavailable);
         }
     };
@@ -335,8 +379,9 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     if group.batches.iter().zip(&verdicts).any(changed)
         && let Err(error) = shared.guard.advance(&shared.barrier, time)
     {
-        // The group is durable, but a loss of it would not be noticed: no more are taken until the guard is written.
+        // The group is durable, but a loss of it would not be noticed: it is not acknowledged.
         gauge.enter_failed(shared, &error);
+        return answer_all(rest, CommitError::Unavailable);
     }
     gauge.groups.fetch_add(1, Ordering::Relaxed);
     fail_points::reach("commit.publish");
@@ -378,14 +423,13 @@ fn publish(shared: &Shared, effects: Effects) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
-    use std::path::Path;
-
     use quorate_core::model::write::Write;
     use quorate_core::pipeline::Commit;
     use quorate_core::world::World;
 
     use super::super::{Turns, testing};
     use super::*;
+    use crate::guard;
     use crate::store::embedded::Embedded;
     use crate::store::testing::FaultyStore;
     use crate::store::{Change, Group, Store};
@@ -395,30 +439,113 @@ mod tests {
         Commit { writes: vec![write], ..Commit::default() }
     }
 
-    /// Turns over a store from which a record was removed, once that is known.
-    async fn altered(folder: &Path) -> (Turns, Arc<FaultyStore>) {
-        let store = Embedded::open(&folder.join("store"), 0).unwrap();
-        let store = Arc::new(FaultyStore::new(store));
-        let turns = Turns::start(testing::shared(folder, Arc::clone(&store) as Arc<dyn Store>).0);
-        turns.world().compare_all();
-        for number in 0..100 {
-            turns.commit(commit(number)).await.unwrap();
+    /// A store, and turns over it.
+    struct Place {
+        folder: tempfile::TempDir,
+        store: Arc<FaultyStore>,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
+            Self { folder, store: Arc::new(FaultyStore::new(store)) }
         }
-        drop(turns);
-        let removed = Batch { writes: vec![Change::remove(*b"a77")], ..Batch::default() };
-        store.commit(&Group::of(removed)).unwrap();
-        let turns = Turns::start(testing::shared(folder, Arc::clone(&store) as Arc<dyn Store>).0);
-        while turns.takes_writes() {
+
+        /// Begins to take requests.
+        fn turns(&self) -> Turns {
+            let store = Arc::clone(&self.store) as Arc<dyn Store>;
+            Turns::start(testing::shared(self.folder.path(), store).0)
+        }
+
+        /// Has a record removed by others.
+        async fn alter(&self) {
+            let turns = self.turns();
+            turns.world().compare_all();
+            for number in 0..100 {
+                turns.commit(commit(number)).await.unwrap();
+            }
+            drop(turns);
+            let removed = Batch { writes: vec![Change::remove(*b"a77")], ..Batch::default() };
+            self.store.commit(&Group::of(removed)).unwrap();
+        }
+
+        fn guard(&self) -> std::path::PathBuf {
+            self.folder.path().join("guard")
+        }
+    }
+
+    /// Waits until a state is entered.
+    async fn until(turns: &Turns, is_it: impl Fn(&StoreState) -> bool) {
+        while !is_it(&turns.store_state()) {
             turns.world().store_state.notified().await;
         }
-        (turns, store)
+    }
+
+    const fn is_altered(state: &StoreState) -> bool {
+        matches!(state, StoreState::Altered { .. })
+    }
+
+    #[tokio::test]
+    async fn what_is_altered_on_a_full_disk_is_stored_when_there_is_room() {
+        let place = Place::new();
+        place.alter().await;
+        place.store.is_full.store(true, Ordering::Relaxed);
+        let turns = place.turns();
+        until(&turns, is_altered).await;
+        let check = || guard::check(&place.guard(), &turns.world().barrier);
+        check().unwrap();
+        place.store.is_full.store(false, Ordering::Relaxed);
+        while check().is_ok() {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(check(), Err(GuardError::Altered)));
+        assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
+    }
+
+    #[tokio::test]
+    async fn a_guard_file_that_cannot_be_written_costs_no_reads() {
+        let place = Place::new();
+        let turns = place.turns();
+        turns.commit(commit(1)).await.unwrap();
+        std::fs::remove_file(place.guard()).unwrap();
+        std::fs::create_dir(place.guard()).unwrap();
+        let mut number = 2;
+        while turns.takes_writes() {
+            let _ = turns.commit(commit(number)).await;
+            number += 1;
+        }
+        assert!(matches!(turns.store_state(), StoreState::Failed { guard_only: true, .. }));
+        // What was not acknowledged is there all the same, since its end is unknown.
+        assert_eq!(turns.commit(commit(number)).await, Err(CommitError::Unavailable));
+        assert!(turns.world().records().read(b"a1").unwrap().is_some());
+        assert_eq!(place.store.recoveries.load(Ordering::Relaxed), 0);
+        std::fs::remove_dir(place.guard()).unwrap();
+        until(&turns, |state| *state == StoreState::Ready).await;
+        turns.commit(commit(number)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_store_that_failed_is_not_reopened_for_each_request() {
+        let place = Place::new();
+        let turns = place.turns();
+        turns.commit(commit(1)).await.unwrap();
+        place.store.takes_no_writes.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        for number in 2..200 {
+            assert_eq!(turns.commit(commit(number)).await, Err(CommitError::Unavailable));
+        }
+        let most = begun.elapsed().as_millis() / RETRY.as_millis() + 2;
+        let recoveries = place.store.recoveries.load(Ordering::Relaxed);
+        assert!(recoveries as u128 <= most, "{recoveries} of {most}");
     }
 
     #[tokio::test]
     async fn a_record_that_was_removed_ends_all_changes_and_no_reads() {
-        let folder = tempfile::tempdir().unwrap();
-        let (turns, _) = altered(folder.path()).await;
-        assert!(matches!(turns.store_state(), StoreState::Altered { .. }), "{:?}", turns.store_state());
+        let place = Place::new();
+        place.alter().await;
+        let turns = place.turns();
+        until(&turns, is_altered).await;
         assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
         assert_eq!(turns.world().records().read(b"a200").unwrap(), None);
         assert!(turns.world().records().read(b"a78").unwrap().is_some());
@@ -434,13 +561,15 @@ mod tests {
 
     #[tokio::test]
     async fn an_altered_store_that_fails_is_reopened_for_reads() {
-        let folder = tempfile::tempdir().unwrap();
-        let (turns, store) = altered(folder.path()).await;
-        store.is_unavailable.store(true, Ordering::Relaxed);
+        let place = Place::new();
+        place.alter().await;
+        let turns = place.turns();
+        until(&turns, is_altered).await;
+        place.store.is_unavailable.store(true, Ordering::Relaxed);
         while turns.world().records().read(b"a78").is_err() {
             tokio::task::yield_now().await;
         }
         assert_eq!(turns.commit(commit(200)).await, Err(CommitError::Altered));
-        assert!(matches!(turns.store_state(), StoreState::Altered { .. }), "{:?}", turns.store_state());
+        assert!(is_altered(&turns.store_state()), "{:?}", turns.store_state());
     }
 }

@@ -33,7 +33,7 @@ use quorate_core::world::{Keyring, Library, Moment, QuorumKey, Records, World};
 
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
-use crate::clock::now;
+use crate::clock::{self, now};
 use crate::fail_points;
 use crate::feed::Feed;
 use crate::guard::Guard;
@@ -413,7 +413,8 @@ impl Turns {
                 broken.set(true);
             }
         };
-        let mut moment = Moment { now: now(), entropy: &mut entropy };
+        let (now, order) = clock::ordered();
+        let mut moment = Moment { now, order, entropy: &mut entropy };
         let turn = pipeline::submit(world, &mut moment, operation, credentials, body);
         if broken.get() {
             return Turn::refuse(&Corrupt::Invariant("the random source does not answer").into());

@@ -137,7 +137,7 @@ fn organization(policies: &[Expressions]) -> Organization {
         drawn = drawn.wrapping_add(1);
         buffer.fill(drawn);
     };
-    let mut moment = Moment { now: NOW, entropy: &mut entropy };
+    let mut moment = Moment { now: NOW, order: 0, entropy: &mut entropy };
     let founded =
         founding::organization(label("house"), vec![root()], 1, &Limits::default(), &index, &mut moment)
             .expect("it is founded");

@@ -103,7 +103,7 @@ impl Submission<'_> {
         moment: &mut Moment<'_>,
     ) -> Result<ActivityRecord, Corrupt> {
         Ok(ActivityRecord {
-            id: ActivityId::timed(self.now, moment.random()),
+            id: ActivityId::timed(self.now, moment.ordered()),
             organization: self.target.id(),
             number: entry.number,
             status: Status::Pending,

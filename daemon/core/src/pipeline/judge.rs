@@ -125,7 +125,7 @@ impl<'a> Ruled<'a> {
 impl Permit<'_> {
     /// Executes what is permitted. What goes wrong now is the activity's failure; only faults of ours end the turn.
     pub(super) fn execute(self, moment: &mut Moment<'_>) -> Result<Settled, Refusal> {
-        let mut own = Moment { now: moment.now, entropy: &mut *moment.entropy };
+        let mut own = Moment { now: moment.now, order: moment.order, entropy: &mut *moment.entropy };
         let mut cx = Cx::new(self.view, &mut own);
         match self.ready.execute(Granted { _only_here: () }, &mut cx) {
             Ok(result) => Ok(Settled::Completed(result, cx.finish())),

@@ -27,6 +27,23 @@ pub(crate) fn asked_of(
     answer.unwrap_or_else(|fault| panic!("{query} {members}: {fault:?}"))
 }
 
+#[test]
+fn activities_of_one_millisecond_are_listed_in_the_order_of_their_submission() {
+    let mut house = House::found(1);
+    let root = house.roots[0].clone();
+    let mut submitted = Vec::new();
+    for number in 0..40 {
+        let tag = json!({ "userTagName": format!("tag {number}"), "userIds": [] });
+        let made = house.submit(&root, house.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, NOW).expect("a tag");
+        submitted.insert(0, made["activity"]["id"].clone());
+    }
+    let page = json!({ "paginationOptions": { "limit": "100" } });
+    let listed = asked(&house, "list_activities", &page);
+    let listed: Vec<_> =
+        listed["activities"].as_array().expect("activities").iter().map(|one| one["id"].clone()).collect();
+    assert_eq!(listed.get(..submitted.len()), Some(submitted.as_slice()));
+}
+
 fn user(house: &House, person: &Person) -> Value {
     asked(house, "get_user", &json!({"userId": person.user}))["user"].clone()
 }

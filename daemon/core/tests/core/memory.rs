@@ -49,6 +49,8 @@ pub(crate) struct Memory {
     /// The letter of records that cannot be read.
     pub(crate) unreadable: Option<u8>,
     drawn: u64,
+    /// Moments so far, which give those of one millisecond their order.
+    moments: u16,
 }
 
 impl Default for Memory {
@@ -66,6 +68,7 @@ impl Default for Memory {
             cached: None,
             unreadable: None,
             drawn: 0,
+            moments: 0,
         }
     }
 }
@@ -104,10 +107,11 @@ impl Memory {
         body: &[u8],
         now: Millis,
     ) -> Turn {
-        let mut counter = self.drawn;
+        let (mut counter, order) = (self.drawn, self.moments);
+        self.moments += 1;
         let turn = {
             let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
-            let mut moment = Moment { now, entropy: &mut entropy };
+            let mut moment = Moment { now, order, entropy: &mut entropy };
             pipeline::submit(self, &mut moment, operation, credentials, body)
         };
         self.drawn = counter;
@@ -136,7 +140,7 @@ impl Memory {
         let mut counter = self.drawn;
         let result = {
             let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
-            run(self, &mut Moment { now, entropy: &mut entropy })
+            run(self, &mut Moment { now, order: 0, entropy: &mut entropy })
         };
         self.drawn = counter;
         result

@@ -11,6 +11,8 @@ use super::StoreError;
 
 /// Size of the file that is removed when the disk is full all the same, so that the store can be opened, in bytes.
 const SPARE: u64 = 8 * 1024 * 1024;
+/// With fewer bytes free, the spare file is removed before the store is opened: a few segments of sled's log.
+const OPENING: u64 = 4 * 1024 * 1024;
 /// How many bytes sled may write for each byte of a group.
 const AMPLIFICATION: u64 = 4;
 /// With fewer bytes free, an engine that fails is taken to fail for that reason: one segment of sled's log.
@@ -40,16 +42,18 @@ impl Space {
         }
     }
 
-    /// Fails if the disk takes no writes. A disk that is full gives up the spare file for it.
+    /// Removes the spare file if the disk is so full that the store could not be opened.
+    pub(super) fn make_way(&self) {
+        if self.free().is_some_and(|free| free < OPENING) {
+            // There may be none, and what is written next reports what is missing.
+            let _ = fs::remove_file(self.spare());
+        }
+    }
+
+    /// Fails if the disk takes no writes.
     pub(super) fn probe(&self) -> Result<(), StoreError> {
-        let result = match self.try_write() {
-            Err(error) if error.kind() == ErrorKind::StorageFull => {
-                let freed = fs::remove_file(self.spare());
-                freed.and_then(|()| self.try_write())
-            }
-            other => other,
-        };
-        result.map_err(|error| StoreError::Failed { doing: "writing to the disk", cause: error.to_string() })
+        let written = self.try_write();
+        written.map_err(|error| StoreError::Failed { doing: "writing to the disk", cause: error.to_string() })
     }
 
     /// Creates the spare file again, if there is space for it.
