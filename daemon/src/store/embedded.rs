@@ -24,6 +24,7 @@ use self::files::{
     LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_from_log, open_patiently,
 };
 use self::judge::Judge;
+use self::panics::guarded;
 use self::space::Space;
 use super::{Alert, Change, Group, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
@@ -208,6 +209,23 @@ impl Embedded {
     }
 }
 
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        close(self.write().db.take());
+    }
+}
+
+/// Closes a database. sled writes once more, and may panic over what a failed write left.
+fn close(db: Option<Arc<Database>>) {
+    let closed = guarded("closing the store", || {
+        drop(db);
+        Ok(())
+    });
+    if let Err(error) = closed {
+        tracing::debug!(cause = %error, "the store was closed with an error");
+    }
+}
+
 impl State {
     fn db(&self) -> Result<&Arc<Database>, StoreError> {
         self.db.as_ref().ok_or(StoreError::Unavailable)
@@ -342,7 +360,7 @@ impl Store for Embedded {
         self.space.probe()?;
         // The failed database would write again when it is dropped, so it must be gone before another one is opened.
         let failed = self.write().db.take();
-        drop(failed);
+        close(failed);
         distrust_cache(&self.folder)?;
         let db = open_patiently(&self.folder, &self.space, &self.alarm)?;
         *commits = Commits::new(&self.folder)?;

@@ -176,6 +176,19 @@ impl Gauge {
     }
 }
 
+/// Ends the process if the thread panics: without it all changes would wait for ever, and what it left in memory is
+/// unknown. The next start goes on from what is on disk.
+struct EndsProcess;
+
+impl Drop for EndsProcess {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            tracing::error!("the thread that commits panicked; the daemon ends");
+            std::process::abort();
+        }
+    }
+}
+
 /// Hands commits to the thread.
 pub struct Committer {
     queue: Sender<Waiting>,
@@ -193,7 +206,10 @@ impl Committer {
         let own = Arc::clone(&gauge);
         let bell = queue.downgrade();
         shared.barrier.store().on_failure(Box::new(move || bell.send(Waiting::nothing())));
-        std::thread::spawn(move || run(&shared, waiting, &own));
+        std::thread::spawn(move || {
+            let _ends_process = EndsProcess;
+            run(&shared, waiting, &own);
+        });
         Self { queue, gauge }
     }
 

@@ -167,14 +167,14 @@ fn a_group_that_failed_stays_hidden_until_the_store_is_reopened() {
 #[test]
 fn a_nearly_full_disk_refuses_groups_and_goes_on_reading() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Embedded::open(folder.path(), 0).unwrap();
+    let mut store = Embedded::open(folder.path(), 0).unwrap();
     store.commit(&put(&[(b"k", b"v")])).unwrap();
-    let full = Embedded { space: Space::new(folder.path(), u64::MAX / 2), ..store };
-    assert!(matches!(full.commit(&put(&[(b"k", b"w")])), Err(StoreError::Full { .. })));
-    assert_eq!(full.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
-    let roomy = Embedded { space: Space::new(folder.path(), 0), ..full };
-    roomy.commit(&put(&[(b"k", b"w")])).unwrap();
-    assert_eq!(roomy.value(b"k").unwrap().as_deref(), Some(b"w".as_slice()));
+    store.space = Space::new(folder.path(), u64::MAX / 2);
+    assert!(matches!(store.commit(&put(&[(b"k", b"w")])), Err(StoreError::Full { .. })));
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+    store.space = Space::new(folder.path(), 0);
+    store.commit(&put(&[(b"k", b"w")])).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"w".as_slice()));
 }
 
 #[test]
