@@ -245,7 +245,7 @@ impl Committer {
 }
 
 fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
-    let (mut rest, mut mended) = (Duration::ZERO, None);
+    let (mut rest, mut tried) = (Duration::ZERO, None);
     // The disk may be full already.
     look(shared, gauge);
     loop {
@@ -254,10 +254,12 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
         let compares = (reads_only || state == StoreState::Ready) && shared.guard.is_comparing();
         let group = match state {
             StoreState::Ready => waiting.group(compares.then_some(rest)),
+            // What just failed is mended at once.
+            StoreState::Failed { .. } if tried.is_none() => Some(Vec::new()),
             _ => waiting.group_within(if compares { rest } else { RETRY }),
         };
         let Some(group) = group else { return };
-        if let Some(error) = mend(shared, gauge, &state, &mut mended) {
+        if let Some(error) = mend(shared, gauge, &state, &mut tried) {
             refuse(group, error);
             continue;
         }
@@ -272,8 +274,8 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
     }
 }
 
-/// Tries to leave a state in which no writes are taken. Returns what commits are refused with meanwhile. What reopens the
-/// store is tried once in [`RETRY`], however many commits wait: reads fail while it is done.
+/// Tries to leave a state in which no writes are taken. Returns what commits are refused with meanwhile. After an attempt
+/// that failed, the next one follows after [`RETRY`], however many commits wait: reads fail while the store is reopened.
 fn mend(
     shared: &Shared,
     gauge: &Gauge,
@@ -291,6 +293,7 @@ fn mend(
                 tracing::debug!(cause = %error, "the store cannot be used yet");
                 return Some(CommitError::Unavailable);
             }
+            *tried = None;
         }
         StoreState::Altered { .. } if !is_due => return Some(CommitError::Altered),
         StoreState::Altered { .. } => {
