@@ -383,12 +383,10 @@ impl Guard {
         let (time, runs) = (state.mark.time, state.runs(barrier)?);
         drop(state);
         let kept = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
+        self.state().is_finding_stored = kept.is_ok() && digest == StoredDigest::Altered;
         let kept = kept.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
         match (kept, digest) {
-            (kept, StoredDigest::Altered) => {
-                self.state().is_finding_stored = kept.is_ok();
-                Err(GuardError::Altered)
-            }
+            (_, StoredDigest::Altered) => Err(GuardError::Altered),
             // The next group brings it.
             (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
             (Err(error), _) => Err(error),
@@ -456,7 +454,10 @@ impl Guard {
             file::create(&self.path, barrier, state.mark)?;
         }
         state.file = GuardFile::open(&self.path, barrier)?;
-        self.write(&mut state, barrier)
+        let mark = state.mark;
+        state.file.write(&self.path, barrier, mark)?;
+        let synced = self.syncer.sync_now(state.file.handle());
+        synced.map_err(|source| GuardError::System { file: self.path.clone(), source })
     }
 
     fn write(&self, state: &mut State, barrier: &Barrier) -> Result<(), GuardError> {

@@ -408,6 +408,7 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, 
         let state = match turns.store_state() {
             StoreState::Ready => Readiness::Ready,
             StoreState::Full { .. } => Readiness::StoreFull,
+            StoreState::Failed { guard_only: true, .. } => Readiness::GuardFailed,
             StoreState::Failed { .. } => Readiness::StoreFailed,
             StoreState::Altered { .. } => Readiness::StoreAltered,
         };

@@ -179,6 +179,8 @@ pub enum Readiness {
     StoreFull,
     /// The store is being reopened after a failure.
     StoreFailed,
+    /// The guard file cannot be written.
+    GuardFailed,
     /// Records of the store were altered.
     StoreAltered,
     /// The system's clock is so far behind the newest time seen that every request is too old.
@@ -195,6 +197,7 @@ impl Readiness {
             Self::Starting => Some("starting"),
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
+            Self::GuardFailed => Some("the guard file of the store cannot be written"),
             Self::StoreAltered => Some("records of the store were altered or damaged"),
             Self::ClockBehind => Some(
                 "the system's clock is more than one hour behind the newest time seen, so that requests are too old; set \

@@ -19,7 +19,10 @@ pub(super) struct Syncer {
 
 #[derive(Default)]
 struct Work {
+    /// The file that is open now.
     file: Option<Arc<File>>,
+    /// Whether it is to be synced.
+    is_due: bool,
     /// Why the last sync failed, until it is reported.
     failure: Option<io::Error>,
     stopped: bool,
@@ -40,8 +43,20 @@ impl Syncer {
 
     /// Has the file synced soon.
     pub(super) fn sync(&self, file: &Arc<File>) {
-        self.lock().file = Some(Arc::clone(file));
+        let mut work = self.lock();
+        work.file = Some(Arc::clone(file));
+        work.is_due = true;
+        drop(work);
         self.wake.notify_one();
+    }
+
+    /// Syncs a file that was opened anew. What failed with the one before is forgotten.
+    pub(super) fn sync_now(&self, file: &Arc<File>) -> io::Result<()> {
+        let mut work = self.lock();
+        work.file = Some(Arc::clone(file));
+        (work.is_due, work.failure) = (false, None);
+        drop(work);
+        sync(file, &self.path)
     }
 
     /// Fails once if a sync has failed.
@@ -63,7 +78,7 @@ impl Syncer {
     fn run(&self) {
         loop {
             let mut work = self.lock();
-            while work.file.is_none() && !work.stopped {
+            while !work.is_due && !work.stopped {
                 work = self.wake.wait(work).unwrap_or_else(PoisonError::into_inner);
             }
             if work.stopped {
@@ -71,10 +86,14 @@ impl Syncer {
             }
             // What is written meanwhile is synced with it.
             work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
-            let file = work.file.take();
+            work.is_due = false;
+            let Some(file) = work.file.clone() else { continue };
             drop(work);
-            if let Some(Err(error)) = file.map(|file| sync(&file, &self.path)) {
-                self.lock().failure = Some(error);
+            if let Err(error) = sync(&file, &self.path) {
+                let mut work = self.lock();
+                if work.file.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &file)) {
+                    work.failure = Some(error);
+                }
             }
         }
     }

@@ -646,6 +646,7 @@ async fn own_routes_tell_health_and_metrics() {
         (Readiness::Starting, "starting"),
         (Readiness::StoreFull, "the file system of the store is full"),
         (Readiness::StoreFailed, "the store failed and is being reopened"),
+        (Readiness::GuardFailed, "the guard file of the store cannot be written"),
         (Readiness::Stopping, "stopping"),
     ] {
         stand.readiness.set(readiness);

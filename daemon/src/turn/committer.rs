@@ -171,6 +171,18 @@ impl Gauge {
         self.enter(shared, StoreState::Failed { guard_only, since: now(), cause: error.to_string() });
     }
 
+    /// The store that failed was reopened; only the guard file is still missing.
+    fn leave_to_guard(&self, shared: &Shared, error: &GuardError) {
+        if let StoreState::Failed { guard_only, cause, .. } = &mut *self.state() {
+            *cause = error.to_string();
+            if std::mem::replace(guard_only, true) {
+                return;
+            }
+            tracing::error!(%cause, "the store was reopened; no writes are taken until the guard file can be written");
+        }
+        shared.state_changed();
+    }
+
     fn enter_full(&self, shared: &Shared, error: &StoreError) {
         self.enter(shared, StoreState::Full { since: now(), cause: error.to_string() });
     }
@@ -291,9 +303,11 @@ fn mend(
             *tried = Some(Instant::now());
             if let Err(error) = recover(shared, *guard_only) {
                 tracing::debug!(cause = %error, "the store cannot be used yet");
+                if matches!(error, GuardError::System { .. }) && !has_failed(shared) {
+                    gauge.leave_to_guard(shared, &error);
+                }
                 return Some(CommitError::Unavailable);
             }
-            *tried = None;
         }
         StoreState::Altered { .. } if !is_due => return Some(CommitError::Altered),
         StoreState::Altered { .. } => {
@@ -306,6 +320,9 @@ fn mend(
         }
     }
     look(shared, gauge);
+    if *gauge.state() == StoreState::Ready {
+        *tried = None;
+    }
     None
 }
 
@@ -334,6 +351,7 @@ fn compare(shared: &Shared, gauge: &Gauge) {
 fn recover(shared: &Shared, guard_only: bool) -> Result<(), GuardError> {
     if !guard_only || has_failed(shared) {
         shared.barrier.store().recover()?;
+        shared.forget_cached();
     }
     shared.guard.resume(&shared.barrier)?;
     shared.forget_cached();
@@ -542,6 +560,25 @@ mod tests {
         std::fs::remove_dir(place.guard()).unwrap();
         until(&turns, |state| *state == StoreState::Ready).await;
         turns.commit(commit(number)).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_store_that_was_reopened_does_not_wait_for_its_guard_file() {
+        let place = Place::new();
+        let turns = place.turns();
+        turns.commit(commit(1)).await.unwrap();
+        std::fs::remove_file(place.guard()).unwrap();
+        std::fs::create_dir(place.guard()).unwrap();
+        place.store.takes_no_writes.store(true, Ordering::Relaxed);
+        assert_eq!(turns.commit(commit(2)).await, Err(CommitError::Unavailable));
+        place.store.takes_no_writes.store(false, Ordering::Relaxed);
+        until(&turns, |state| matches!(state, StoreState::Failed { guard_only: true, .. })).await;
+        let recoveries = place.store.recoveries.load(Ordering::Relaxed);
+        let begun = Instant::now();
+        while begun.elapsed() < RETRY * 2 {
+            assert_eq!(turns.commit(commit(3)).await, Err(CommitError::Unavailable));
+        }
+        assert_eq!(place.store.recoveries.load(Ordering::Relaxed), recoveries);
     }
 
     #[tokio::test]
