@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::caller::Caller;
 use crate::daemon::{GLANCE, ended};
-use crate::http::{Door, PATIENCE};
+use crate::http::{Door, PATIENCE, Reply};
 use crate::keys::Key;
 use crate::places;
 
@@ -88,6 +88,11 @@ impl Installation {
 
     /// Serves, and waits until the daemon is ready.
     pub async fn serve(&self) -> Served {
+        self.serve_until(|readiness| readiness.status == 200).await
+    }
+
+    /// Serves, and waits until the daemon reports this readiness.
+    pub async fn serve_until(&self, is_awaited: impl Fn(&Reply) -> bool) -> Served {
         let log = File::create(self.path("log")).expect("a log file");
         let mut child = Command::new(places::program("quorated"))
             .args(["serve", "--config"])
@@ -98,7 +103,7 @@ impl Installation {
             .expect("quorated can be started");
         let door = Door::Socket(self.path("run/socket"));
         let deadline = Instant::now() + PATIENCE;
-        while !is_ready(&door).await {
+        while !readiness(&door).await.is_some_and(|readiness| is_awaited(&readiness)) {
             let over = child.try_wait().expect("the daemon can be waited for");
             if over.is_some() || Instant::now() > deadline {
                 let _ = child.kill();
@@ -111,11 +116,9 @@ impl Installation {
     }
 }
 
-async fn is_ready(door: &Door) -> bool {
-    let Ok(mut connection) = door.connect().await else {
-        return false;
-    };
-    connection.call(Method::GET, "/readyz", &[], b"").await.is_ok_and(|reply| reply.status == 200)
+async fn readiness(door: &Door) -> Option<Reply> {
+    let mut connection = door.connect().await.ok()?;
+    connection.call(Method::GET, "/readyz", &[], b"").await.ok()
 }
 
 impl Served {

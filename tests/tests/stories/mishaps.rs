@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Instant;
 
+use quorate_tests::daemon::GLANCE;
 use quorate_tests::disk::Disk;
+use quorate_tests::http::PATIENCE;
 use quorate_tests::installation::{Installation, Run};
 use quorate_tests::keys::Key;
 use quorate_tests::requests::{self, CREATE_WALLET};
@@ -182,27 +185,32 @@ async fn a_damaged_store_is_named_as_such() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_not_called_damage() {
+async fn a_daemon_that_starts_on_a_full_disk_answers_reads() {
     let Ok(disk) = Disk::of_memory(96 << 20) else { return };
-    let installation = Installation::at(&disk.root(), KEY_FILE);
+    let installation = Installation::new(KEY_FILE);
+    let data = disk.root().join("data");
+    installation.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n\n[store]\npath = \"{}\"\n\n[key]\n{KEY_FILE}\n",
+        data.display()
+    ));
     let key = Key::named("founder");
     let organization = installation.found("full", &key).await;
-    let words =
-        format!("the file system of {} is full; free at least ", installation.path("data/store").display());
-    // What commands print goes to this disk, too.
-    let run = async |command: &str| {
-        let elsewhere = tempfile::tempdir().expect("a folder");
-        let file = installation.path("quorated.toml");
-        let arguments = [command, "--config", file.to_str().expect("UTF-8")];
-        quorate_tests::installation::run(elsewhere.path(), &arguments).await
-    };
     disk.fill();
-    let run = run("serve").await;
-    says(&run, UNUSABLE, &words);
-    assert!(run.complaint.contains(" MiB ([store] reserve_mib)"), "{run:#?}");
+    let problem = "Not ready: the file system of the store is full";
+    let served = installation.serve_until(|readiness| readiness.json()["message"] == problem).await;
+    let root = served.caller(&organization, key);
+    root.ask("whoami", json!({})).await;
+    let wallet = requests::wallet("full");
+    assert_eq!(root.submit(CREATE_WALLET, &wallet).await.status, 503);
+    let log = fs::read_to_string(installation.path("log")).expect("a log");
+    let words = format!("the file system of {} is full; free at least ", data.join("store").display());
+    assert!(log.contains(&words) && log.contains(" MiB ([store] reserve_mib)"), "{log}");
     disk.free();
-    let served = installation.serve().await;
-    served.caller(&organization, key).ask("whoami", json!({})).await;
+    let begun = Instant::now();
+    while root.submit(CREATE_WALLET, &wallet).await.status != 200 {
+        assert!(begun.elapsed() < PATIENCE, "no writes are taken although there is room");
+        tokio::time::sleep(GLANCE).await;
+    }
 }
 
 #[tokio::test]
