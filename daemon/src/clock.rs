@@ -18,7 +18,7 @@ const MOMENT: &[BorrowedFormatItem<'_>] =
 
 /// The newest time that was given out.
 static NEWEST: AtomicU64 = AtomicU64::new(0);
-/// The newest moment that was given out: its millisecond, and behind that its order in [`ORDERS`].
+/// The newest moment that was given out: its time in milliseconds times [`ORDERS`], plus its order.
 static NEWEST_MOMENT: AtomicU64 = AtomicU64::new(0);
 /// How many moments of one millisecond have an order of their own.
 const ORDERS: u64 = 1 << 12;
@@ -36,8 +36,9 @@ pub fn now() -> Millis {
 pub fn ordered() -> (Millis, u16) {
     let earliest = now().saturating_mul(ORDERS);
     let next = |newest: u64| earliest.max(newest.saturating_add(1));
-    let newest = NEWEST_MOMENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |newest| Some(next(newest)));
-    let number = next(newest.unwrap_or_else(|newest| newest));
+    let (Ok(newest) | Err(newest)) =
+        NEWEST_MOMENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |newest| Some(next(newest)));
+    let number = next(newest);
     (number / ORDERS, u16::try_from(number % ORDERS).unwrap_or_default())
 }
 

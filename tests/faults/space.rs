@@ -79,7 +79,7 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
     ));
 }
 
-/// A daemon that starts while the file system is full answers reads, and takes writes when there is room.
+/// Kills the daemon on a full file system and starts it there: it answers reads, and accepts writes once space is free.
 async fn started_when_full(daemon: &mut Daemon, load: &mut Load, disk: &Disk, kept: &Value) {
     let mut running = load.start(daemon);
     running.until_acknowledged(5).await;

@@ -152,7 +152,8 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// What tells ids of the same millisecond apart: the order, then fresh random bytes (RFC 9562, section 6.2, method 1).
+    /// Returns the last ten bytes of a version 7 id: the order in the first 12 bits that count, then random bytes (RFC 9562,
+    /// section 6.2, method 1).
     pub fn ordered(&mut self) -> [u8; 10] {
         let mut bytes: [u8; 10] = self.random();
         let [first, second, ..] = &mut bytes;

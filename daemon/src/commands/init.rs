@@ -67,7 +67,7 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     super::print(&format!("{answer:#}"))
 }
 
-/// The refusal of what was asked for.
+/// Turns a refusal of the core into the error of the command.
 fn refused(refusal: &Refusal) -> StartError {
     StartError::Other(refusal.fault().message)
 }

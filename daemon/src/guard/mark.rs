@@ -30,7 +30,7 @@ impl Mark {
         Self { run, number: self.number.saturating_add(1), time: self.time.max(now) }
     }
 
-    /// By what a later mark is greater.
+    /// Sorts marks from old to new.
     pub(super) const fn order(&self) -> (u64, Millis) {
         (self.number, self.time)
     }

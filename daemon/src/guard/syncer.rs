@@ -26,6 +26,8 @@ struct Work {
     /// Why the last sync failed, until it is reported.
     failure: Option<io::Error>,
     stopped: bool,
+    #[cfg(test)]
+    syncs: u128,
 }
 
 impl Syncer {
@@ -45,12 +47,14 @@ impl Syncer {
     pub(super) fn sync(&self, file: &Arc<File>) {
         let mut work = self.lock();
         work.file = Some(Arc::clone(file));
-        work.is_due = true;
+        let was_due = std::mem::replace(&mut work.is_due, true);
         drop(work);
-        self.wake.notify_one();
+        if !was_due {
+            self.wake.notify_one();
+        }
     }
 
-    /// Syncs a file that was opened anew. What failed with the one before is forgotten.
+    /// Syncs a newly opened file at once. Failures of the previous file are dropped.
     pub(super) fn sync_now(&self, file: &Arc<File>) -> io::Result<()> {
         let mut work = self.lock();
         work.file = Some(Arc::clone(file));
@@ -85,8 +89,13 @@ impl Syncer {
                 return;
             }
             // What is written meanwhile is synced with it.
-            work = self.wake.wait_timeout(work, SYNC_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.wake.wait_timeout_while(work, SYNC_EVERY, |work| !work.stopped);
+            work = waited.unwrap_or_else(PoisonError::into_inner).0;
             work.is_due = false;
+            #[cfg(test)]
+            {
+                work.syncs += 1;
+            }
             let Some(file) = work.file.clone() else { continue };
             drop(work);
             if let Err(error) = sync(&file, &self.path) {
@@ -108,5 +117,29 @@ fn sync(file: &File, path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(named) if is_named(&named) => Ok(()),
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_all_the_time_is_synced_every_20_milliseconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("guard");
+        let file = Arc::new(File::create(&path).unwrap());
+        let (syncer, begun) = (Syncer::start(&path), Instant::now());
+        while begun.elapsed() < SYNC_EVERY * 10 {
+            syncer.sync(&file);
+            std::thread::yield_now();
+        }
+        let syncs = syncer.lock().syncs;
+        let most = begun.elapsed().as_millis() / SYNC_EVERY.as_millis() + 1;
+        assert!((1..=most).contains(&syncs), "{syncs} of {most}");
+        syncer.stop();
     }
 }

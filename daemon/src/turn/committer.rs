@@ -507,6 +507,12 @@ mod tests {
             self.store.commit(&Group::of(removed)).unwrap();
         }
 
+        /// Puts a folder where the guard file is, so that it cannot be written.
+        fn obstruct_guard(&self) {
+            std::fs::remove_file(self.guard()).unwrap();
+            std::fs::create_dir(self.guard()).unwrap();
+        }
+
         fn guard(&self) -> std::path::PathBuf {
             self.folder.path().join("guard")
         }
@@ -545,8 +551,7 @@ mod tests {
         let place = Place::new();
         let turns = place.turns();
         turns.commit(commit(1)).await.unwrap();
-        std::fs::remove_file(place.guard()).unwrap();
-        std::fs::create_dir(place.guard()).unwrap();
+        place.obstruct_guard();
         let mut number = 2;
         while turns.takes_writes() {
             let _ = turns.commit(commit(number)).await;
@@ -567,8 +572,7 @@ mod tests {
         let place = Place::new();
         let turns = place.turns();
         turns.commit(commit(1)).await.unwrap();
-        std::fs::remove_file(place.guard()).unwrap();
-        std::fs::create_dir(place.guard()).unwrap();
+        place.obstruct_guard();
         place.store.takes_no_writes.store(true, Ordering::Relaxed);
         assert_eq!(turns.commit(commit(2)).await, Err(CommitError::Unavailable));
         place.store.takes_no_writes.store(false, Ordering::Relaxed);
