@@ -121,8 +121,8 @@ CONFIG
 "$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
 
 say "queries beside signatures"
-"$release/loadgen" beside --targets "$work/data/sign-targets.json" --folder "$work/data" --signers 4 --runs "$runs" --seconds "$seconds" \
-  --out "$results/beside.json"
+"$release/loadgen" beside --targets "$work/data/sign-targets.json" --others "$work/data/limit-targets.json" \
+  --folder "$work/data" --signers 4 --runs "$runs" --seconds "$seconds" --out "$results/beside.json"
 
 say "syncs"
 "$release/loadgen" syncs --targets "$work/data/sign-targets.json" --count 20000 --out "$results/syncs.json"

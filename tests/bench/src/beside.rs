@@ -1,4 +1,5 @@
-//! How long queries take while commits are in flight, compared with an idle daemon and with a sync of the disk.
+//! How long queries take while commits are in flight, compared with an idle daemon, with a daemon on a machine that is
+//! as busy but has nothing to commit itself, and with a sync of the disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -24,6 +25,8 @@ const WRITTEN: usize = 16 * 1024;
 pub struct Beside {
     /// 99th percentile of the latency while nothing else is asked, in milliseconds.
     pub idle_p99_ms: f64,
+    /// The same while another process signs: what the load on the processors alone costs.
+    pub elsewhere_p99_ms: f64,
     /// 99th percentile of the latency while signatures are committed, in milliseconds.
     pub busy_p99_ms: f64,
     /// How long a sync takes on average, in milliseconds.
@@ -47,42 +50,49 @@ pub struct Wanted {
 }
 
 impl Beside {
-    /// By how many syncs the queries are slower.
+    /// By how many syncs the queries are slower than an idle daemon answers them on a machine that is as busy.
     pub fn syncs(&self) -> f64 {
-        (self.busy_p99_ms - self.idle_p99_ms).max(0.0) / self.sync_ms
+        (self.busy_p99_ms - self.elsewhere_p99_ms.max(self.idle_p99_ms)).max(0.0) / self.sync_ms
     }
 }
 
-/// Asks on one connection who asks, alone and beside signatures, by turns. Times syncs in `folder`, which should be on the
-/// file system of the daemon.
-pub fn measure(targets: &Targets, folder: &Path, wanted: Wanted) -> Beside {
+/// Sends `whoami` on one connection: alone, beside signatures of another process (`others`), and beside signatures of the
+/// same daemon, by turns. Times syncs in `folder`, which should be on the file system of the daemon.
+pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wanted) -> Beside {
     let host = client::host(&targets.base_url);
-    let source = |mode| Source::new(mode, &host, &targets.targets, "", "", "");
-    let (mut queries, mut signatures) = (source(Mode::Whoami), source(Mode::Sign));
+    let other_host = client::host(&others.base_url);
+    let mut queries = Source::new(Mode::Whoami, &host, &targets.targets, "", "", "");
+    let mut signatures = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
+    let mut other_signatures = Source::new(Mode::Sign, &other_host, &others.targets, "", "", "");
     let count = (RATE * wanted.seconds) as usize;
-    let run = |mode, connections| Run {
+    let run = |mode, host, connections| Run {
         mode,
-        host: &host,
+        host,
         processes: &[],
         connections,
         duration: Duration::from_secs_f64(wanted.seconds),
     };
-    let (asking, signing) = (run(Mode::Whoami, 1), run(Mode::Sign, wanted.signers));
-    let (mut idle, mut busy) = (Outcome::default(), Outcome::default());
+    let (asking, signing) = (run(Mode::Whoami, &host, 1), run(Mode::Sign, &host, wanted.signers));
+    let signing_elsewhere = run(Mode::Sign, &other_host, wanted.signers);
+    let (mut idle, mut elsewhere, mut busy) = (Outcome::default(), Outcome::default(), Outcome::default());
     let (mut signed, mut synced) = (0.0, Vec::new());
     // The first run warms up.
     for round in 0..=wanted.runs {
         let took = sync_ms(folder);
         let alone = client::block_on(asking.of(queries.batch(count)));
+        let (asked, beside) = (queries.batch(count), other_signatures.batch(count));
+        let (apart, other) =
+            client::block_on(async { tokio::join!(asking.of(asked), signing_elsewhere.of(beside)) });
         let (asked, beside) = (queries.batch(count), signatures.batch(count));
         let (asked, beside) = client::block_on(async { tokio::join!(asking.of(asked), signing.of(beside)) });
-        for outcome in [&alone, &asked, &beside] {
+        for outcome in [&alone, &apart, &other, &asked, &beside] {
             assert!(outcome.errors.is_empty(), "loading failed: {:?}", outcome.errors);
         }
         if round > 0 {
             synced.push(took);
             signed += beside.done as f64 / beside.wall.as_secs_f64();
             idle.latencies.extend(alone.latencies);
+            elsewhere.latencies.extend(apart.latencies);
             busy.latencies.extend(asked.latencies);
         }
     }
@@ -93,6 +103,7 @@ pub fn measure(targets: &Targets, folder: &Path, wanted: Wanted) -> Beside {
     let runs = wanted.runs as f64;
     Beside {
         idle_p99_ms: p99(idle),
+        elsewhere_p99_ms: p99(elsewhere),
         busy_p99_ms: p99(busy),
         sync_ms: synced.iter().sum::<f64>() / runs,
         signatures: signed / runs,

@@ -189,7 +189,7 @@ fn lines(folder: &Path) -> Vec<Line> {
             ratio(&rows, names::WHOAMI, names::LIMIT_WHOAMI),
         ),
         line(
-            "a whoami beside signatures: 99th percentile above idle, in syncs",
+            "a whoami beside signatures of the same daemon: 99th percentile above others', in syncs",
             1.0,
             beside.map(|beside| beside.syncs()),
         ),

@@ -93,11 +93,14 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
-    /// Ask who asks, alone and beside signatures
+    /// Send whoami alone, beside signatures of another process, and beside signatures of the same daemon
     Beside {
         /// File of targets
         #[arg(long)]
         targets: PathBuf,
+        /// File of targets of the other process
+        #[arg(long)]
+        others: PathBuf,
         /// Folder in which syncs are timed
         #[arg(long)]
         folder: PathBuf,
@@ -162,8 +165,8 @@ fn main() -> ExitCode {
         Command::Syncs { targets, connections, count, out } => {
             goals::write(&out, &syncs(&Targets::read(&targets), connections, count));
         }
-        Command::Beside { targets, folder, wanted, out } => {
-            let beside = beside::measure(&Targets::read(&targets), &folder, wanted);
+        Command::Beside { targets, others, folder, wanted, out } => {
+            let beside = beside::measure(&Targets::read(&targets), &Targets::read(&others), &folder, wanted);
             println!("{beside:?}");
             goals::write(&out, &beside);
         }
