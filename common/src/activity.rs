@@ -1,46 +1,46 @@
-//! The activity and its votes as on the wire.
+//! Activities and votes as they appear on the wire.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::fingerprint::Fingerprint;
 use crate::ids::{ActivityId, OrganizationId, UserId, VoteId};
 use crate::wire::{Timestamp, User};
 
-/// How long an approval counts, in milliseconds: 24 hours.
+/// Time for which an approval counts, in milliseconds (24 hours).
 pub const VOTE_WINDOW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-/// Where an activity stands.
+/// Status of an activity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub enum Status {
-    /// Recorded, not evaluated. Known so that filters parse; never produced.
+    /// Recorded but not evaluated. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_CREATED")]
     Created,
-    /// Being executed. Known so that filters parse; never produced.
+    /// Being executed. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_PENDING")]
     Pending,
-    /// Executed.
+    /// Executed successfully.
     #[serde(rename = "ACTIVITY_STATUS_COMPLETED")]
     Completed,
     /// Execution failed.
     #[serde(rename = "ACTIVITY_STATUS_FAILED")]
     Failed,
-    /// Waits for votes.
+    /// Waiting for votes.
     #[serde(rename = "ACTIVITY_STATUS_CONSENSUS_NEEDED")]
     ConsensusNeeded,
-    /// Denied, or rejected by vote.
+    /// Denied by a policy, or rejected by vote.
     #[serde(rename = "ACTIVITY_STATUS_REJECTED")]
     Rejected,
-    /// Waits for a second factor. Known so that filters parse; never produced.
+    /// Waiting for a second factor. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_AUTHENTICATORS_NEEDED")]
     AuthenticatorsNeeded,
 }
 
 impl Status {
-    /// All statuses, in the order of their numbers on the wire, which start at 1.
+    /// All statuses in the order of their wire numbers, which start at 1.
     pub const ALL: [Self; 7] = [
         Self::Created,
         Self::Pending,
@@ -51,7 +51,7 @@ impl Status {
         Self::AuthenticatorsNeeded,
     ];
 
-    /// The number on the wire.
+    /// Returns the number of the status on the wire.
     pub const fn number(self) -> u8 {
         match self {
             Self::Created => 1,
@@ -64,83 +64,85 @@ impl Status {
         }
     }
 
-    /// Whether the activity can still change.
+    /// Returns whether the status is final. An activity with a final status never changes again.
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Rejected)
     }
 }
 
-/// What a vote says.
+/// Choice of a voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Selection {
-    /// Yes.
+    /// The voter approves the activity.
     #[serde(rename = "VOTE_SELECTION_APPROVED")]
     Approved,
-    /// No.
+    /// The voter rejects the activity.
     #[serde(rename = "VOTE_SELECTION_REJECTED")]
     Rejected,
 }
 
-/// A vote. `message`, `public_key`, `signature` and `scheme` are the voter's stamped request, byte for byte,
-/// so that anybody can verify it without trusting the daemon.
+/// A vote on an activity.
+///
+/// `message`, `public_key`, `signature` and `scheme` hold the voter's stamped request byte for byte. Anybody
+/// can verify them without trusting the daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {
-    /// Id.
+    /// Unique id of the vote.
     pub id: VoteId,
-    /// Voter.
+    /// User who cast the vote.
     pub user_id: UserId,
-    /// The voter as now known; absent when the user was deleted.
+    /// Current data of the voter; absent if the user was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
-    /// Activity voted on.
+    /// Activity that the vote is about.
     pub activity_id: ActivityId,
-    /// Yes or no.
+    /// Approval or rejection.
     pub selection: Selection,
-    /// Raw request body that the voter signed.
+    /// Request body that the voter signed, unchanged.
     pub message: String,
-    /// Public key of the stamp.
+    /// Public key of the voter's stamp, as in [`crate::stamp::Stamp::public_key`].
     pub public_key: String,
-    /// Signature of the stamp.
+    /// Signature of the voter's stamp, as in [`crate::stamp::Stamp::signature`].
     pub signature: String,
-    /// Scheme of the stamp.
+    /// `SIGNATURE_SCHEME_*` of the voter's stamp.
     pub scheme: String,
-    /// Cast at.
+    /// Time at which the vote was cast.
     pub created_at: Timestamp,
 }
 
-/// An activity: one action with its proposal, votes and outcome.
+/// An activity: one proposed action with its votes and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
-    /// Id.
+    /// Unique id (UUID version 7, so that ids sort by submission time).
     pub id: ActivityId,
-    /// Organization acted upon.
+    /// Organization that the activity acts on.
     pub organization_id: OrganizationId,
-    /// Where it stands.
+    /// Current status.
     pub status: Status,
-    /// `ACTIVITY_TYPE_*` as submitted.
+    /// `ACTIVITY_TYPE_*` as submitted by the proposer.
     #[serde(rename = "type")]
     pub activity_type: String,
-    /// One member: the intent key and its parameters.
+    /// Object with one member: the intent name with its parameters.
     pub intent: Value,
-    /// One member once completed, before that none.
+    /// Object with one member, the result, once the activity is completed; empty before.
     pub result: Value,
-    /// Votes in the order they were cast.
+    /// Votes in the order in which they were cast.
     pub votes: Vec<Vote>,
     /// Always empty.
     #[serde(default)]
     pub app_proofs: Vec<Value>,
-    /// Fingerprint of the proposal.
+    /// Fingerprint of the proposer's request body.
     pub fingerprint: Fingerprint,
-    /// Whether the caller may approve now.
+    /// Whether the caller of the query may approve now.
     pub can_approve: bool,
-    /// Whether the caller may reject now.
+    /// Whether the caller of the query may reject now.
     pub can_reject: bool,
-    /// Submitted at.
+    /// Time of submission.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Why it failed, if it did.
-    pub failure: Option<Fault>,
+    /// Reason of the failure; present only if the activity failed.
+    pub failure: Option<ApiError>,
 }

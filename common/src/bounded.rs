@@ -1,4 +1,4 @@
-//! Values with limits: parsed once, trusted afterwards. Each refuses in the words of the wire.
+//! Values with limits, checked once when they are parsed. The error texts are those of the wire.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,9 +8,9 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Longest label, in Unicode scalar values.
+/// Maximum length of a label, in Unicode scalar values.
 pub const LABEL_LIMIT: usize = 255;
-/// Longest mail address, in bytes (RFC 5321 §4.5.3.1.3).
+/// Maximum length of an email address, in bytes (RFC 5321 §4.5.3.1.3).
 pub const EMAIL_LIMIT: usize = 254;
 
 macro_rules! text_value {
@@ -20,7 +20,7 @@ macro_rules! text_value {
         pub struct $name(String);
 
         impl $name {
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -61,13 +61,16 @@ macro_rules! text_value {
 }
 
 text_value!(
-    /// A name that people give: 1 to 255 characters, not only white space, no control characters.
+    /// A name chosen by a user: 1 to 255 characters, not only white space, without control characters.
     Label,
     {"type": "string", "minLength": 1, "maxLength": 255}
 );
 
 impl Label {
-    /// Checks the text.
+    /// Checks the length and the characters of the text.
+    ///
+    /// # Errors
+    /// The rule that the text breaks, as a message for the caller.
     pub fn parse(text: String) -> Result<Self, &'static str> {
         if text.trim().is_empty() {
             return Err("must not be empty");
@@ -83,19 +86,22 @@ impl Label {
 }
 
 text_value!(
-    /// A mail address (RFC 5321 §4.1.2, without quoted local parts and address literals).
+    /// An email address (RFC 5321 §4.1.2, without quoted local parts and address literals).
     Email,
     {"type": "string", "format": "email", "maxLength": 254}
 );
 
 impl Email {
-    /// What is said of a text that is not a mail address, in the words that clients know.
+    /// Error message for an invalid address. Clients compare this text.
     pub const EXPECTED: &str = "invalid email address";
 
-    /// Checks the syntax; the domain is not looked up.
+    /// Checks the syntax. The domain is not looked up.
+    ///
+    /// # Errors
+    /// [`Email::EXPECTED`] if the text is not an email address.
     pub fn parse(text: String) -> Result<Self, &'static str> {
-        let flaw = Self::EXPECTED;
-        let (local, domain) = text.rsplit_once('@').ok_or(flaw)?;
+        let error = Self::EXPECTED;
+        let (local, domain) = text.rsplit_once('@').ok_or(error)?;
         let atom = |part: &str| {
             !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c))
         };
@@ -110,19 +116,22 @@ impl Email {
         if whole && local.split('.').all(atom) && domain.contains('.') && domain.split('.').all(label) {
             Ok(Self(text))
         } else {
-            Err(flaw)
+            Err(error)
         }
     }
 }
 
 text_value!(
-    /// A telephone number: `+` and 2 to 15 digits, the first not zero (ITU-T E.164).
+    /// A phone number: `+` and 2 to 15 digits, of which the first is not zero (ITU-T E.164).
     Phone,
     {"type": "string", "pattern": "^\\+[1-9][0-9]{1,14}$", "maxLength": 16}
 );
 
 impl Phone {
-    /// Checks the form.
+    /// Checks the format.
+    ///
+    /// # Errors
+    /// A message for the caller if the text is not a phone number in E.164 form.
     pub fn parse(text: String) -> Result<Self, &'static str> {
         let digits = text.strip_prefix('+').unwrap_or_default();
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -134,12 +143,15 @@ impl Phone {
     }
 }
 
-/// Text of at most `N` bytes without control characters other than line breaks and tabs.
+/// Text of at most `N` bytes. Line breaks and tabs are the only control characters allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text<const N: usize>(String);
 
 impl<const N: usize> Text<N> {
-    /// Checks the length and the characters.
+    /// Checks the length and the characters of the text.
+    ///
+    /// # Errors
+    /// The rule that the text breaks, as a message for the caller.
     pub fn parse(text: String) -> Result<Self, String> {
         if text.len() > N {
             return Err(format!("must have at most {N} bytes"));
@@ -150,12 +162,12 @@ impl<const N: usize> Text<N> {
         Ok(Self(text))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Takes the text out.
+    /// Converts into the owned text.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -187,17 +199,17 @@ impl<const N: usize> JsonSchema for Text<N> {
     }
 }
 
-/// A list of at most `N` elements. Absent and empty are the same.
+/// A list of at most `N` elements. An absent list equals an empty one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtMost<T, const N: usize>(Vec<T>);
 
 impl<T, const N: usize> AtMost<T, N> {
-    /// Takes the elements out.
+    /// Converts into the vector of elements.
     pub fn into_vec(self) -> Vec<T> {
         self.0
     }
 
-    /// Keeps the first `N` elements.
+    /// Creates a list from the first `N` elements and drops the others.
     pub fn cut(mut items: Vec<T>) -> Self {
         items.truncate(N);
         Self(items)
@@ -248,7 +260,7 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N>
     }
 }
 
-/// Reads a list, and stops at the first element that is too many.
+/// Reads a list and stops at the first element beyond the limit.
 struct Items<T, const N: usize>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>, const N: usize> de::Visitor<'de> for Items<T, N> {
@@ -285,7 +297,7 @@ impl<T: JsonSchema, const N: usize> JsonSchema for AtMost<T, N> {
     }
 }
 
-/// An unsigned number that JSON carries as a decimal string; plain numbers are read too.
+/// An unsigned 64-bit number that is written to JSON as a decimal string. JSON numbers are accepted too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Decimal(pub u64);
 
@@ -325,7 +337,7 @@ impl de::Visitor<'_> for DecimalVisitor {
     }
 }
 
-/// Digits only, no sign, no leading zero.
+/// Parses decimal digits without sign and without leading zeros.
 fn decimal(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let minimal = text == "0" || !text.starts_with('0');
@@ -346,7 +358,7 @@ impl JsonSchema for Decimal {
     }
 }
 
-/// The life of a credential in seconds: a positive decimal string.
+/// Lifetime of a credential in seconds, written as a positive decimal string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExpirationSeconds(pub u64);
 
@@ -384,24 +396,24 @@ mod tests {
     use super::*;
     use serde_json::{from_value, json};
 
-    fn reads<T: de::DeserializeOwned>(value: serde_json::Value) -> bool {
+    fn is_accepted<T: de::DeserializeOwned>(value: serde_json::Value) -> bool {
         from_value::<T>(value).is_ok()
     }
 
     #[test]
-    fn labels() {
+    fn label_limits() {
         for good in ["a", " a ", "Read Write Session - 2026-11-21T09:24:00Z", &"ü".repeat(255)] {
-            assert!(reads::<Label>(json!(good)), "{good}");
+            assert!(is_accepted::<Label>(json!(good)), "{good}");
         }
         for bad in ["", "  ", "a\nb", "a\u{0}", "\u{85}", &"ü".repeat(256)] {
-            assert!(!reads::<Label>(json!(bad)), "{bad}");
+            assert!(!is_accepted::<Label>(json!(bad)), "{bad}");
         }
     }
 
     #[test]
-    fn mail_addresses_and_phones() {
+    fn email_addresses_and_phone_numbers() {
         for good in ["a@b.co", "first.last+tag@sub.example.com", "ü@exämple.de"] {
-            assert!(reads::<Email>(json!(good)), "{good}");
+            assert!(is_accepted::<Email>(json!(good)), "{good}");
         }
         for bad in [
             "",
@@ -416,16 +428,16 @@ mod tests {
             "a@b.co\n",
             ".a@b.co",
         ] {
-            assert!(!reads::<Email>(json!(bad)), "{bad}");
+            assert!(!is_accepted::<Email>(json!(bad)), "{bad}");
         }
-        assert!(reads::<Phone>(json!("+4915112345678")));
+        assert!(is_accepted::<Phone>(json!("+4915112345678")));
         for bad in ["", "+", "+1", "+0123", "4915112345678", "+1234567890123456", "+12a"] {
-            assert!(!reads::<Phone>(json!(bad)), "{bad}");
+            assert!(!is_accepted::<Phone>(json!(bad)), "{bad}");
         }
     }
 
     #[test]
-    fn numbers_as_text() {
+    fn decimal_strings() {
         assert_eq!(
             from_value::<Decimal>(json!("9007199254740993")).ok(),
             Some(Decimal(9_007_199_254_740_993))
@@ -445,15 +457,15 @@ mod tests {
             json!("18446744073709551616"),
             json!(null),
         ] {
-            assert!(!reads::<Decimal>(bad.clone()), "{bad}");
+            assert!(!is_accepted::<Decimal>(bad.clone()), "{bad}");
         }
-        assert!(!reads::<ExpirationSeconds>(json!("0")));
-        assert!(reads::<ExpirationSeconds>(json!("900")));
+        assert!(!is_accepted::<ExpirationSeconds>(json!("0")));
+        assert!(is_accepted::<ExpirationSeconds>(json!("900")));
     }
 
     #[test]
-    fn lists_stop_at_their_limit() {
-        assert!(reads::<AtMost<u8, 2>>(json!([1, 2])));
-        assert!(!reads::<AtMost<u8, 2>>(json!([1, 2, 3])));
+    fn lists_have_a_maximum_length() {
+        assert!(is_accepted::<AtMost<u8, 2>>(json!([1, 2])));
+        assert!(!is_accepted::<AtMost<u8, 2>>(json!([1, 2, 3])));
     }
 }

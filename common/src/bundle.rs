@@ -1,8 +1,9 @@
-//! Bundles: secrets on their way between the service and a client, encrypted to one key (HPKE, RFC 9180), and the messages
-//! around them that the service signs.
+//! Bundles: secrets in transit between the service and a client, encrypted to one key (HPKE, RFC 9180), and
+//! the signed messages of the service that carry them.
 //!
-//! The suite is DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM in base mode; each exchange has one message. What is
-//! authenticated beside it are both public keys, so that a bundle opens for nobody else.
+//! The suite is DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM in base mode, with one message per
+//! exchange. Both public keys are authenticated as associated data, so that a bundle is bound to its
+//! recipient.
 
 use hpke::aead::AesGcm256;
 use hpke::kdf::HkdfSha256;
@@ -21,51 +22,56 @@ type Public = <Suite as Kem>::PublicKey;
 type Private = <Suite as Kem>::PrivateKey;
 type Encapped = <Suite as Kem>::EncappedKey;
 
-/// Separates these exchanges from all others (RFC 9180, section 5.1).
+/// HPKE `info` string, which separates these exchanges from all others (RFC 9180, section 5.1).
 const INFO: &[u8] = b"turnkey_hpke";
-/// Form of the signed messages.
+/// Version of the signed messages.
 const VERSION: &str = "v1.0.0";
-/// A point as `04`, X and Y (SEC 1, section 2.3.3).
-const POINT: usize = 65;
-/// A point as `02` or `03`, and X (SEC 1, section 2.3.3).
-const SHORT_POINT: usize = 33;
+/// Length in bytes of an uncompressed point: `04`, X and Y (SEC 1, section 2.3.3).
+const UNCOMPRESSED_BYTES: usize = 65;
+/// Length in bytes of a compressed point: `02` or `03`, and X (SEC 1, section 2.3.3).
+const COMPRESSED_BYTES: usize = 33;
 
-/// The public key that something is encrypted to.
+/// P-256 public key that a bundle is encrypted to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TargetPublicKey([u8; POINT]);
+pub struct TargetPublicKey([u8; UNCOMPRESSED_BYTES]);
 
 impl TargetPublicKey {
-    /// Reads a point of P-256 from hexadecimal digits, in its long form or its short one.
+    /// Parses a P-256 point from hexadecimal digits, uncompressed or compressed.
     ///
     /// # Errors
-    /// [`BundleFlaw::PublicKey`] if the text is no such point.
-    pub fn parse(text: &str) -> Result<Self, BundleFlaw> {
-        let mut bytes = [0; POINT];
-        let bytes = bytes.get_mut(..text.len() / 2).ok_or(BundleFlaw::PublicKey)?;
-        const_hex::decode_to_slice(text, bytes).map_err(|_| BundleFlaw::PublicKey)?;
-        // The library has more forms than the two, as `05` with X alone.
-        if !matches!((bytes.first(), bytes.len()), (Some(2 | 3), SHORT_POINT) | (Some(4), POINT)) {
-            return Err(BundleFlaw::PublicKey);
+    /// [`BundleError::PublicKey`] if the text is not such a point.
+    pub fn parse(text: &str) -> Result<Self, BundleError> {
+        let mut bytes = [0; UNCOMPRESSED_BYTES];
+        let bytes = bytes.get_mut(..text.len() / 2).ok_or(BundleError::PublicKey)?;
+        const_hex::decode_to_slice(text, bytes).map_err(|_| BundleError::PublicKey)?;
+        // The library accepts more encodings than these two, such as `05` with X alone.
+        if !matches!(
+            (bytes.first(), bytes.len()),
+            (Some(2 | 3), COMPRESSED_BYTES) | (Some(4), UNCOMPRESSED_BYTES)
+        ) {
+            return Err(BundleError::PublicKey);
         }
-        let key = p256::PublicKey::from_sec1_bytes(bytes).map_err(|_| BundleFlaw::PublicKey)?;
+        let key = p256::PublicKey::from_sec1_bytes(bytes).map_err(|_| BundleError::PublicKey)?;
         let point = key.to_sec1_point(false);
-        point.as_bytes().try_into().map(Self).map_err(|_| BundleFlaw::PublicKey)
+        point.as_bytes().try_into().map(Self).map_err(|_| BundleError::PublicKey)
     }
 
-    /// The long form in lower-case hexadecimal digits.
+    /// Returns the uncompressed point in lower-case hexadecimal digits.
     pub fn hex(&self) -> String {
         const_hex::encode(self.0)
     }
 }
 
-/// A key pair that one bundle is encrypted to. The secret is wiped when dropped and has no debug form.
+/// Key pair that one bundle is encrypted to.
+///
+/// The secret key is wiped when dropped and has no `Debug` implementation.
 pub struct TargetKey {
     secret: Private,
     public: TargetPublicKey,
 }
 
 impl TargetKey {
-    /// Makes a key pair of the bytes that `fill` writes (RFC 9180, section 7.1.3).
+    /// Derives a key pair from 32 random bytes that `fill` writes (RFC 9180, section 7.1.3).
     pub fn generate(fill: &mut dyn FnMut(&mut [u8])) -> Self {
         let mut material = Zeroizing::new([0; 32]);
         fill(material.as_mut_slice());
@@ -73,12 +79,12 @@ impl TargetKey {
         Self::of(secret, &public)
     }
 
-    /// Reads the secret that [`TargetKey::to_bytes`] gave.
+    /// Parses a secret key in the format of [`TargetKey::to_bytes`].
     ///
     /// # Errors
-    /// [`BundleFlaw::SecretKey`] if it is none.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleFlaw> {
-        let secret = Private::from_bytes(bytes).map_err(|_| BundleFlaw::SecretKey)?;
+    /// [`BundleError::SecretKey`] if the bytes are not a secret key of P-256.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
+        let secret = Private::from_bytes(bytes).map_err(|_| BundleError::SecretKey)?;
         let public = Suite::sk_to_pk(&secret);
         Ok(Self::of(secret, &public))
     }
@@ -87,49 +93,49 @@ impl TargetKey {
         Self { secret, public: TargetPublicKey(public.to_bytes().into()) }
     }
 
-    /// The secret: 32 bytes, big-endian.
+    /// Returns the secret key: 32 bytes, big-endian.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         let mut bytes = Zeroizing::new([0; 32]);
         self.secret.write_exact(bytes.as_mut_slice());
         bytes
     }
 
-    /// The public half.
+    /// Returns the public key.
     pub const fn public(&self) -> &TargetPublicKey {
         &self.public
     }
 
-    /// Opens what was encrypted to this key.
+    /// Decrypts a bundle that was encrypted to this key.
     ///
     /// # Errors
-    /// [`BundleFlaw::Closed`] if it was encrypted to another key, or changed on its way.
-    pub fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, BundleFlaw> {
-        let encapped = Encapped::from_bytes(&sealed.encapped.0).map_err(|_| BundleFlaw::Closed)?;
+    /// [`BundleError::Decryption`] if the bundle was encrypted to another key or was modified.
+    pub fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, BundleError> {
+        let encapped = Encapped::from_bytes(&sealed.encapped.0).map_err(|_| BundleError::Decryption)?;
         let mut context = hpke::setup_receiver::<AesGcm256, HkdfSha256, Suite>(
             &OpModeR::Base,
             &self.secret,
             &encapped,
             INFO,
         )
-        .map_err(|_| BundleFlaw::Closed)?;
-        let opened = context.open(&sealed.ciphertext, &bound(&sealed.encapped, &self.public));
-        opened.map(Zeroizing::new).map_err(|_| BundleFlaw::Closed)
+        .map_err(|_| BundleError::Decryption)?;
+        let decrypted = context.open(&sealed.ciphertext, &associated_data(&sealed.encapped, &self.public));
+        decrypted.map(Zeroizing::new).map_err(|_| BundleError::Decryption)
     }
 }
 
-/// What is authenticated beside the text: both public keys.
-fn bound(encapped: &TargetPublicKey, target: &TargetPublicKey) -> Vec<u8> {
+/// Returns the associated data: both public keys.
+fn associated_data(encapped: &TargetPublicKey, target: &TargetPublicKey) -> Vec<u8> {
     [encapped.0, target.0].concat()
 }
 
-/// Something encrypted to a key.
+/// A secret encrypted to a [`TargetPublicKey`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sealed {
     encapped: TargetPublicKey,
     ciphertext: Vec<u8>,
 }
 
-/// What a client sends, and the first members of what the service sends.
+/// JSON form of a bundle from a client, and the first members of an export statement.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SealedText {
@@ -138,44 +144,46 @@ struct SealedText {
 }
 
 impl Sealed {
-    /// Encrypts to a key. `fill` gives the randomness of the one-time key.
+    /// Encrypts a text to a key. `fill` provides the randomness of the ephemeral key.
     ///
     /// # Errors
-    /// [`BundleFlaw::PublicKey`] if the library refuses the key.
+    /// [`BundleError::PublicKey`] if the library rejects the key.
     pub fn new(
         target: &TargetPublicKey,
         plaintext: &[u8],
         fill: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<Self, BundleFlaw> {
-        let recipient = Public::from_bytes(&target.0).map_err(|_| BundleFlaw::PublicKey)?;
+    ) -> Result<Self, BundleError> {
+        let recipient = Public::from_bytes(&target.0).map_err(|_| BundleError::PublicKey)?;
         let (encapped, mut context) = hpke::setup_sender_with_rng::<AesGcm256, HkdfSha256, Suite>(
             &OpModeS::Base,
             &recipient,
             INFO,
-            &mut Filled(fill),
+            &mut CallerRng(fill),
         )
-        .map_err(|_| BundleFlaw::PublicKey)?;
+        .map_err(|_| BundleError::PublicKey)?;
         let encapped = TargetPublicKey(encapped.to_bytes().into());
-        let ciphertext =
-            context.seal(plaintext, &bound(&encapped, target)).map_err(|_| BundleFlaw::PublicKey)?;
+        let ciphertext = context
+            .seal(plaintext, &associated_data(&encapped, target))
+            .map_err(|_| BundleError::PublicKey)?;
         Ok(Self { encapped, ciphertext })
     }
 
-    /// Reads what a client sends: a JSON object with `encappedPublic` and `ciphertext` in hexadecimal digits.
+    /// Parses a bundle from a client: a JSON object with `encappedPublic` and `ciphertext` in hexadecimal
+    /// digits.
     ///
     /// # Errors
-    /// [`BundleFlaw::Form`] if the text is no such object.
-    pub fn parse(text: &str) -> Result<Self, BundleFlaw> {
-        let text: SealedText = serde_json::from_str(text).map_err(|_| BundleFlaw::Form)?;
-        let encapped = TargetPublicKey::parse(&text.encapped_public).map_err(|_| BundleFlaw::Form)?;
-        let ciphertext = const_hex::decode(&text.ciphertext).map_err(|_| BundleFlaw::Form)?;
+    /// [`BundleError::Malformed`] if the text is not such an object.
+    pub fn parse(text: &str) -> Result<Self, BundleError> {
+        let text: SealedText = serde_json::from_str(text).map_err(|_| BundleError::Malformed)?;
+        let encapped = TargetPublicKey::parse(&text.encapped_public).map_err(|_| BundleError::Malformed)?;
+        let ciphertext = const_hex::decode(&text.ciphertext).map_err(|_| BundleError::Malformed)?;
         Ok(Self { encapped, ciphertext })
     }
 
-    /// What a client sends.
+    /// Returns the JSON object that [`Sealed::parse`] reads.
     ///
     /// # Errors
-    /// None that a bundle can cause; the library's refusal is passed on.
+    /// Errors of the JSON library. No bundle causes one.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&self.text())
     }
@@ -186,10 +194,10 @@ impl Sealed {
     }
 }
 
-/// The bytes of a caller as a source of randomness.
-struct Filled<'a>(&'a mut dyn FnMut(&mut [u8]));
+/// Source of randomness that takes its bytes from the caller's function.
+struct CallerRng<'a>(&'a mut dyn FnMut(&mut [u8]));
 
-impl TryRng for Filled<'_> {
+impl TryRng for CallerRng<'_> {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -210,17 +218,17 @@ impl TryRng for Filled<'_> {
     }
 }
 
-impl TryCryptoRng for Filled<'_> {}
+impl TryCryptoRng for CallerRng<'_> {}
 
-/// A message of the service before it is signed: the bytes that the signature covers.
+/// A message of the service before it is signed. The signature covers its exact bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Statement(String);
 
 impl Statement {
-    /// That this was encrypted for somebody of this organization.
+    /// Creates the statement that carries an exported bundle of an organization.
     ///
     /// # Errors
-    /// None that its arguments can cause; the library's refusal is passed on.
+    /// Errors of the JSON library. No argument causes one.
     pub fn export(sealed: &Sealed, organization: OrganizationId) -> Result<Self, serde_json::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -233,11 +241,13 @@ impl Statement {
         serde_json::to_string(&export).map(Self)
     }
 
-    /// That what is encrypted to this key is taken once, from this user. Messages for secrets name no user: clients of this
-    /// API expect the empty text there.
+    /// Creates the statement that announces a target key for an import. The service accepts one import to
+    /// this key, from this user.
+    ///
+    /// Statements for secrets name no user: clients expect an empty string there.
     ///
     /// # Errors
-    /// None that its arguments can cause; the library's refusal is passed on.
+    /// Errors of the JSON library. No argument causes one.
     pub fn target(
         public: &TargetPublicKey,
         organization: OrganizationId,
@@ -255,16 +265,18 @@ impl Statement {
         serde_json::to_string(&import).map(Self)
     }
 
-    /// What the signature covers, by ECDSA on P-256 with SHA-256.
+    /// Returns the bytes to sign with ECDSA on P-256 with SHA-256.
     pub const fn bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// The whole message as a client reads it. `signature` is in DER, `quorum_public` the long form of the key that made it
-    /// in lower-case hexadecimal digits: clients compare that text letter by letter.
+    /// Returns the complete signed message for the client.
+    ///
+    /// `signature` is DER-encoded. `quorum_public` is the uncompressed signing key in lower-case hexadecimal
+    /// digits: clients compare that text byte for byte.
     ///
     /// # Errors
-    /// None that its arguments can cause; the library's refusal is passed on.
+    /// Errors of the JSON library. No argument causes one.
     pub fn signed(&self, signature: &[u8], quorum_public: &str) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -283,28 +295,30 @@ impl Statement {
     }
 }
 
-/// A signature of the quorum key as messages carry it: DER, with the lower of the two values of s. `None` if these are no
-/// parts of a signature.
+/// Encodes a signature of the quorum key as messages carry it: DER, with s normalized to the lower half of
+/// its range.
+///
+/// Returns `None` if `r` and `s` are not valid scalars.
 pub fn quorum_signature(r: [u8; 32], s: [u8; 32]) -> Option<Vec<u8>> {
     let signature = p256::ecdsa::Signature::from_scalars(r, s).ok()?;
     Some(signature.normalize_s().to_der().as_bytes().to_vec())
 }
 
-/// Why a bundle, or a key that one is for, is not taken.
+/// Error returned for an invalid bundle or an invalid key of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BundleFlaw {
-    /// It is no point of P-256 in hexadecimal digits.
-    #[error("it is no point of P-256 in hexadecimal digits")]
+pub enum BundleError {
+    /// The text is not a P-256 point in hexadecimal digits.
+    #[error("not a P-256 public key in hexadecimal digits")]
     PublicKey,
-    /// It is no secret key of P-256.
-    #[error("it is no secret key of P-256")]
+    /// The bytes are not a secret key of P-256.
+    #[error("not a P-256 secret key")]
     SecretKey,
-    /// It is not the object that clients send.
-    #[error("it is no JSON object with `encappedPublic` and `ciphertext` in hexadecimal digits")]
-    Form,
-    /// It was encrypted to another key, or changed on its way.
-    #[error("it was encrypted to another key, or changed on its way")]
-    Closed,
+    /// The text is not a bundle as clients send it.
+    #[error("not a JSON object with `encappedPublic` and `ciphertext` in hexadecimal digits")]
+    Malformed,
+    /// The bundle was encrypted to another key or was modified.
+    #[error("encrypted to another key, or modified in transit")]
+    Decryption,
 }
 
 #[cfg(test)]
@@ -341,17 +355,19 @@ mod tests {
         }
     }
 
-    /// Computed with another implementation: secret `11` 32 times, one-time secret `22` 32 times.
+    /// The expected values come from another implementation. The secret key is byte `11` 32 times, the
+    /// ephemeral secret key byte `22` 32 times.
     #[test]
-    fn a_published_bundle_opens() {
+    fn decrypts_a_published_bundle() {
         assert_eq!(target().public().hex(), TARGET);
         assert_eq!(target().open(&sealed()).unwrap().as_slice(), PLAINTEXT);
         assert_eq!(target().to_bytes().as_slice(), [0x11; 32]);
     }
 
-    /// Keys by this room, messages by the calls it makes: the vectors have another information than its own.
+    /// Derives the keys with this module, and encrypts with the library calls that it makes: the vectors use
+    /// another `info` string.
     #[test]
-    fn the_suite_is_that_of_rfc_9180() {
+    fn suite_matches_rfc_9180() {
         let file = include_str!("../../assets/vectors/bundle/hpke.json");
         let row = &serde_json::from_str::<Value>(file).unwrap()["rows"][0];
         let bytes = |value: &Value| const_hex::decode(value.as_str().unwrap()).unwrap();
@@ -359,12 +375,12 @@ mod tests {
         assert_eq!(const_hex::encode(target.to_bytes()), row["skRm"]);
         assert_eq!(target.public().hex(), row["pkRm"]);
         let (info, recipient) = (bytes(&row["info"]), Public::from_bytes(&target.public.0).unwrap());
-        let mut one_time = |material: &mut [u8]| material.copy_from_slice(&bytes(&row["ikmE"]));
+        let mut ephemeral = |material: &mut [u8]| material.copy_from_slice(&bytes(&row["ikmE"]));
         let (encapped, mut sender) = hpke::setup_sender_with_rng::<AesGcm256, HkdfSha256, Suite>(
             &OpModeS::Base,
             &recipient,
             &info,
-            &mut Filled(&mut one_time),
+            &mut CallerRng(&mut ephemeral),
         )
         .unwrap();
         assert_eq!(const_hex::encode(encapped.to_bytes()), row["enc"]);
@@ -383,39 +399,39 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_stays_closed() {
+    fn modified_bundles_are_not_decrypted() {
         let whole = sealed();
-        for place in 0..whole.ciphertext.len() {
+        for index in 0..whole.ciphertext.len() {
             let mut changed = whole.clone();
-            changed.ciphertext[place] ^= 1;
-            assert_eq!(target().open(&changed).unwrap_err(), BundleFlaw::Closed);
-            changed.ciphertext.truncate(place);
-            assert_eq!(target().open(&changed).unwrap_err(), BundleFlaw::Closed);
+            changed.ciphertext[index] ^= 1;
+            assert_eq!(target().open(&changed).unwrap_err(), BundleError::Decryption);
+            changed.ciphertext.truncate(index);
+            assert_eq!(target().open(&changed).unwrap_err(), BundleError::Decryption);
         }
         let other = TargetKey::generate(&mut fill(1));
-        assert_eq!(other.open(&whole).unwrap_err(), BundleFlaw::Closed);
-        let moved = Sealed { encapped: other.public().clone(), ..whole };
-        assert_eq!(target().open(&moved).unwrap_err(), BundleFlaw::Closed);
+        assert_eq!(other.open(&whole).unwrap_err(), BundleError::Decryption);
+        let rebound = Sealed { encapped: other.public().clone(), ..whole };
+        assert_eq!(target().open(&rebound).unwrap_err(), BundleError::Decryption);
     }
 
     #[test]
-    fn public_keys_have_two_forms() {
+    fn accepts_uncompressed_and_compressed_public_keys() {
         let long = TargetPublicKey::parse(TARGET).unwrap();
         let short = format!("02{}", &TARGET[2..66]);
         assert_eq!(TargetPublicKey::parse(&short), Ok(long.clone()));
         assert_eq!(TargetPublicKey::parse(&TARGET.to_uppercase()), Ok(long));
         let off_curve = format!("{}5", &TARGET[..129]);
         for bad in ["", "04", "00", &TARGET[2..], &TARGET[..128], &off_curve, &format!("{TARGET}00"), "zz"] {
-            assert_eq!(TargetPublicKey::parse(bad), Err(BundleFlaw::PublicKey), "{bad}");
+            assert_eq!(TargetPublicKey::parse(bad), Err(BundleError::PublicKey), "{bad}");
         }
-        for (form, other) in [("05", &TARGET[2..66]), ("06", &TARGET[2..]), ("07", &TARGET[2..])] {
-            let bad = format!("{form}{other}");
-            assert_eq!(TargetPublicKey::parse(&bad), Err(BundleFlaw::PublicKey), "{bad}");
+        for (prefix, rest) in [("05", &TARGET[2..66]), ("06", &TARGET[2..]), ("07", &TARGET[2..])] {
+            let bad = format!("{prefix}{rest}");
+            assert_eq!(TargetPublicKey::parse(&bad), Err(BundleError::PublicKey), "{bad}");
         }
     }
 
     #[test]
-    fn statements_are_spelled_as_clients_read_them() {
+    fn statements_have_the_bytes_that_clients_expect() {
         let organization: OrganizationId = "11111111-2222-4333-8444-555555555555".parse().unwrap();
         let user: UserId = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee".parse().unwrap();
         let export = Statement::export(&sealed(), organization).unwrap();
@@ -435,16 +451,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sealed_opens(plaintext in any::<Vec<u8>>(), seed in any::<u8>(), other in any::<u8>()) {
+        fn decrypts_what_it_encrypts(plaintext in any::<Vec<u8>>(), seed in any::<u8>(), other in any::<u8>()) {
             let key = TargetKey::generate(&mut fill(seed));
             let sealed = Sealed::new(key.public(), &plaintext, &mut fill(other)).unwrap();
             let text = sealed.to_json().unwrap();
-            let opened = key.open(&Sealed::parse(&text).unwrap()).unwrap();
-            prop_assert_eq!(opened.as_slice(), plaintext);
+            let decrypted = key.open(&Sealed::parse(&text).unwrap()).unwrap();
+            prop_assert_eq!(decrypted.as_slice(), plaintext);
         }
 
         #[test]
-        fn any_text_is_answered(text in any::<String>()) {
+        fn arbitrary_text_never_panics(text in any::<String>()) {
             let _ = Sealed::parse(&text);
             let _ = TargetPublicKey::parse(&text);
         }

@@ -1,28 +1,28 @@
-//! The catalogue: each kind of activity and each query described as data.
+//! The catalogue: a description of each activity kind and each query as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a kind does, as policies match on it.
+/// What an activity of a kind does; policies match on it as `activity.action`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Action {
-    /// Makes a thing.
+    /// Creates an object.
     Create,
-    /// Changes a thing.
+    /// Changes an object.
     Update,
-    /// Removes a thing.
+    /// Deletes an object.
     Delete,
     /// Signs with a key.
     Sign,
-    /// Takes a key out.
+    /// Exports a key.
     Export,
-    /// Brings a key in.
+    /// Imports a key.
     Import,
 }
 
 impl Action {
-    /// What policies call `activity.action`.
+    /// Returns the value of `activity.action` in policies.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -35,7 +35,7 @@ impl Action {
     }
 }
 
-/// What a kind acts on, as policies match on it.
+/// What an activity of a kind acts on; policies match on it as `activity.resource`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Resource {
@@ -47,30 +47,30 @@ pub enum Resource {
     User,
     /// API keys, authenticators and OAuth providers.
     Credential,
-    /// Policies.
+    /// Policies of an organization.
     Policy,
-    /// Private keys; also whatever signs.
+    /// Private keys, and every kind that signs.
     PrivateKey,
     /// Wallets and their accounts.
     Wallet,
     /// Invitations to become a user.
     Invitation,
-    /// How the service is paid for.
+    /// Payment method of the organization.
     PaymentMethod,
-    /// What is paid for.
+    /// Subscription of the organization.
     Subscription,
     /// Endpoints that receive webhooks.
     WebhookEndpoint,
     /// Interfaces of smart contracts.
     SmartContractInterface,
-    /// What sessions may be limited to.
+    /// Session profiles, which restrict sessions.
     SessionProfile,
-    /// Secrets that were brought in.
+    /// Imported secrets.
     Secret,
 }
 
 impl Resource {
-    /// What policies call `activity.resource`.
+    /// Returns the value of `activity.resource` in policies.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Organization => "ORGANIZATION",
@@ -91,59 +91,60 @@ impl Resource {
     }
 }
 
-/// Who decides on a kind.
+/// Who decides on activities of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Gate {
-    /// Root quorum, or a policy.
+    /// The root quorum or a policy.
     Policy,
-    /// Root quorum only; no policy can grant it.
+    /// The root quorum only; no policy can permit it.
     RootQuorum,
-    /// As `POLICY`, and a user may do it to credentials of their own.
+    /// As [`Gate::Policy`]; a user may also do it to their own credentials.
     OwnCredential,
-    /// A vote on another activity: those who can still decide it.
+    /// A vote on another activity: the users who can still decide that activity.
     Vote,
-    /// As `POLICY`, but a root user must ask.
+    /// As [`Gate::Policy`], but the proposer must be a root user.
     RootUser,
-    /// Whoever holds the secret of an invitation.
+    /// The holder of the secret of an invitation.
     Invitation,
-    /// Whoever holds the passkey that it registers.
-    Founder,
+    /// The holder of the passkey that the request registers.
+    #[serde(rename = "FOUNDER")]
+    Registrant,
 }
 
-/// One kind of activity, in one version.
+/// One version of an activity kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindEntry {
     /// `ACTIVITY_TYPE_*`.
     #[serde(rename = "type")]
     pub activity_type: String,
-    /// Path of the submit operation.
+    /// URL path of the submit operation.
     pub path: String,
-    /// Member of `intent`.
+    /// Name of the member of `intent`.
     pub intent: String,
-    /// Member of `result`; absent for votes.
+    /// Name of the member of `result`; absent for votes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Who decides.
+    /// Who decides on activities of this kind.
     pub gate: Gate,
-    /// What policies match on; absent where policies are not consulted.
+    /// What policies match on; absent if policies are not consulted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acts: Option<(Action, Resource)>,
-    /// What it does, in a sentence.
+    /// One sentence that describes the kind.
     pub description: String,
-    /// JSON schema of the parameters.
+    /// JSON Schema of the parameters.
     pub parameters: Value,
-    /// JSON schema of the result.
+    /// JSON Schema of the result.
     pub outcome: Value,
 }
 
-/// All kinds, sorted by type.
+/// All activity kinds and queries of the API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
-    /// The kinds.
+    /// Activity kinds, sorted by type.
     pub kinds: Vec<KindEntry>,
-    /// Paths of the queries, sorted.
+    /// URL paths of the queries, sorted.
     pub queries: Vec<String>,
 }
 
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_wire() {
+    fn names_match_the_wire() {
         for (action, name) in [(Action::Sign, "SIGN"), (Action::Import, "IMPORT")] {
             assert_eq!((action.name(), serde_json::to_value(action).ok()), (name, Some(Value::from(name))));
         }

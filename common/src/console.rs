@@ -1,9 +1,9 @@
-//! The console protocol: what the daemon's local socket answers beside the public routes.
+//! The console protocol: routes that the daemon's local socket serves in addition to the public routes.
 //!
-//! HTTP/1.1 over the socket. Every route here only reads; a vote goes through the public submit routes
-//! and needs a stamp. Errors have the form of [`crate::fault::Fault`].
+//! The protocol is HTTP/1.1 over the socket. Every route here only reads. A vote goes through the public
+//! submit routes and needs a stamp. Errors are returned as [`crate::api_error::ApiError`].
 //!
-//! | route | answer |
+//! | route | response |
 //! |---|---|
 //! | `GET /console/v1/status` | [`DaemonStatus`] |
 //! | `GET /console/v1/catalog` | [`crate::catalog::Catalog`] |
@@ -11,10 +11,10 @@
 //! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
 //! | `GET /console/v1/organizations/ID/wallets/ID/accounts?after=ID&limit=N` | [`AccountPage`] |
 //! | `GET /console/v1/organizations/ID/signer?name=TEXT` | [`Signer`]; TEXT is an address, a public key or an id |
-//! | `GET /console/v1/organizations/ID/policies/findings` | `{"findings": […]}`: what is suspicious, as `quorate policy lint --json` tells it |
-//! | `GET /console/v1/organizations/ID/activities/REF/explanation` | what each policy says of it, as `quorate policy explain --json` tells it |
+//! | `GET /console/v1/organizations/ID/policies/findings` | `{"findings": […]}`: suspicious policies, as in `quorate policy lint --json` |
+//! | `GET /console/v1/organizations/ID/activities/REF/explanation` | outcome of each policy, as in `quorate policy explain --json` |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
-//! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with those activities, at most [`PAGE_LIMIT`]; the others are not there |
+//! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with these activities, at most [`PAGE_LIMIT`]; unknown ids are left out |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
@@ -30,99 +30,99 @@ use crate::wire::{
     SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
 
-/// Version of this protocol. A console refuses a daemon that speaks another one.
+/// Version of this protocol. A console rejects a daemon with another version.
 pub const PROTOCOL: u32 = 1;
-/// Largest page of any list.
+/// Maximum number of entries on a page of any list.
 pub const PAGE_LIMIT: usize = 100;
 
-/// Whether the daemon serves for real.
+/// Mode in which the daemon runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Mode {
-    /// `quorated dev`: loopback only, throw-away.
+    /// `quorated dev`: a throwaway organization, served on loopback only.
     Dev,
-    /// `quorated serve`.
+    /// `quorated serve`: production service.
     Production,
 }
 
-/// Why the daemon's store takes no writes.
+/// Reason why the daemon's store accepts no writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreState {
-    /// Too little space is free. Reads go on.
+    /// Too little disk space is free. Reads are still served.
     Full,
-    /// A write failed, and the store is being opened again.
+    /// A write failed and the store is being reopened.
     Recovering,
-    /// Records were removed, put back or added by others than the daemon.
+    /// Records were removed, restored or added by something other than the daemon.
     Altered,
-    /// A state that this console does not know.
+    /// A state that this version of the console does not know.
     #[serde(other)]
     Unknown,
 }
 
-/// The state of a store that takes no writes, for operators.
+/// State of a store that accepts no writes, for operators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreStatus {
-    /// Why it takes none.
+    /// Reason why the store accepts no writes.
     pub state: StoreState,
-    /// When it came into this state.
+    /// Time at which the store entered this state.
     pub since: Timestamp,
-    /// The cause, as the store reports it.
+    /// Cause as reported by the store.
     #[serde(default)]
     pub detail: String,
 }
 
-/// The daemon itself.
+/// Status of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonStatus {
-    /// [`PROTOCOL`] of the daemon.
+    /// Protocol version of the daemon; see [`PROTOCOL`].
     pub protocol: u32,
-    /// Version of the daemon.
+    /// Software version of the daemon.
     pub version: String,
-    /// How it was started.
+    /// Command with which the daemon was started.
     pub mode: Mode,
-    /// Started at.
+    /// Time at which the daemon was started.
     pub started_at: Timestamp,
-    /// The daemon's clock, milliseconds since 1970.
+    /// Current time of the daemon's clock, in milliseconds since 1970.
     pub now_millis: u64,
-    /// Process id of the daemon on its host.
+    /// Operating system process id of the daemon.
     pub process_id: u32,
-    /// Where the public API is served, if it is.
+    /// URL of the public API; absent if the API is not served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// P-256 key that signs bundles, uncompressed hex.
+    /// P-256 key that signs bundles: uncompressed point in hex.
     pub quorum_public_key: String,
-    /// Whether the system keeps opened signing keys out of the swap.
+    /// Whether the operating system keeps decrypted signing keys out of swap space.
     #[serde(default)]
     pub keys_locked: bool,
-    /// Whether denying policies that fail over a request deny it.
+    /// Whether a deny policy whose evaluation fails denies the request.
     #[serde(default)]
     pub strict_deny_errors: bool,
-    /// State of the store; absent while it takes writes.
+    /// State of the store; absent while it accepts writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreStatus>,
 }
 
-/// An organization in a list.
+/// Summary of an organization, as it appears in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationHead {
-    /// Id.
+    /// Unique id of the organization.
     pub organization_id: OrganizationId,
-    /// Name.
+    /// Display name.
     pub organization_name: String,
-    /// Parent, for a sub-organization.
+    /// Parent organization; absent for a top-level organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_organization_id: Option<OrganizationId>,
-    /// Grows with every change of the organization's state.
+    /// Version number that increases with every change of the organization.
     pub version: u64,
-    /// Root quorum.
+    /// Members and threshold of the root quorum.
     pub root_quorum: Quorum,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -130,54 +130,54 @@ pub struct OrganizationHead {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationPage {
-    /// In order of creation.
+    /// Organizations in order of creation.
     pub organizations: Vec<OrganizationHead>,
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<OrganizationId>,
 }
 
-/// An organization with everything that is bounded in number, read in one snapshot.
+/// An organization with all its collections of bounded size, read in one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationDetail {
-    /// Id, name, version, quorum.
+    /// Summary: id, name, version and root quorum.
     #[serde(flatten)]
     pub head: OrganizationHead,
     /// Users with their credentials.
     pub users: Vec<User>,
-    /// Wallets; accounts are paged.
+    /// Wallets without their accounts, which have pages of their own.
     pub wallets: Vec<Wallet>,
-    /// Private keys.
+    /// Private keys, without their secrets.
     pub private_keys: Vec<PrivateKey>,
     /// Tags of users and of private keys.
     pub tags: Vec<Tag>,
-    /// Policies.
+    /// Policies with their expressions.
     pub policies: Vec<Policy>,
-    /// Features that are on.
+    /// Enabled features.
     pub features: Vec<Feature>,
-    /// Invitations.
+    /// Invitations to become a user.
     #[serde(default)]
     pub invitations: Vec<Invitation>,
     /// Endpoints that receive webhooks.
     #[serde(default)]
     pub webhook_endpoints: Vec<WebhookEndpoint>,
-    /// What sessions may be limited to.
+    /// Session profiles, which restrict sessions.
     #[serde(default)]
     pub session_profiles: Vec<SessionProfile>,
-    /// Interfaces of smart contracts, without their text.
+    /// Interfaces of smart contracts, without their JSON text.
     #[serde(default)]
     pub smart_contract_interfaces: Vec<SmartContractInterface>,
-    /// Secrets that were brought in, without their values.
+    /// Imported secrets, without their values.
     #[serde(default)]
     pub secrets: Vec<Secret>,
-    /// From which addresses requests are taken: of the organization and of API keys.
+    /// IP allowlists of the organization and of its API keys.
     #[serde(default)]
     pub ip_allowlists: Vec<IpAllowlist>,
-    /// How the service is paid for.
+    /// Payment method; absent if none is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_method: Option<PaymentMethod>,
-    /// Product of the billing tier that was activated.
+    /// Product of the activated billing tier; absent if none was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
 }
@@ -186,24 +186,25 @@ pub struct OrganizationDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountPage {
-    /// In order of creation.
+    /// Accounts in order of creation.
     pub accounts: Vec<WalletAccount>,
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<WalletAccountId>,
 }
 
-/// What a name stands for: a wallet account or a private key that signs under it, or a contract that is called by it.
+/// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
+/// contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Signer {
-    /// The wallet account, if it is one.
+    /// Wallet account with this name, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet_account: Option<WalletAccount>,
-    /// The private key, if it is one.
+    /// Private key with this name, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_key: Option<PrivateKey>,
-    /// The interface of the contract with this address, with its text, if it has one.
+    /// Interface of the contract with this address, including its JSON text, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<SmartContractInterface>,
 }
@@ -212,162 +213,165 @@ pub struct Signer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityPage {
-    /// Activities; the can-flags are false, since the socket knows no caller.
+    /// Activities. `can_approve` and `can_reject` are false, since the socket does not authenticate a caller.
     pub activities: Vec<ActivityRow>,
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<ActivityId>,
-    /// How many activities wait for votes; only on the first page of a list of exactly those.
+    /// Number of activities that wait for votes; present only on the first page of a list of exactly those
+    /// activities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
 
-/// An activity in a list, with who decides it.
+/// An activity in a list, with the rule that decides it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityRow {
-    /// The activity.
+    /// Activity as the public API returns it.
     pub activity: Activity,
-    /// Present while it waits for votes.
+    /// What the activity waits for; present while it waits for votes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
 }
 
-/// Which rule an activity waits for.
+/// Rule that decides a waiting activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitingRule {
-    /// The root quorum must agree.
+    /// The root quorum must approve.
     RootQuorum,
-    /// A policy's consensus must hold; the root quorum can complete it too.
+    /// The consensus of a policy must be satisfied. The root quorum can approve instead.
     Policy,
 }
 
-/// Why that rule and no other decides.
+/// Reason why the rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitingReason {
-    /// Policies are not asked about its kind.
+    /// Policies are not consulted for activities of this kind.
     RootQuorumOnly,
-    /// A policy permits it once its consensus holds.
+    /// A policy permits the activity once its consensus is satisfied.
     PolicyConsensus,
-    /// No policy permits it, whoever else agrees.
+    /// No policy can permit the activity, regardless of further approvals.
     NoPolicyAllows,
-    /// A policy denies it.
+    /// A policy denies the activity.
     PolicyDenies,
-    /// Nothing is missing any more: it runs with the next vote.
+    /// All requirements are met: the activity is executed with the next vote.
     NextVote,
 }
 
-/// What an activity waits for, by the daemon's reckoning.
+/// What an activity waits for, as the daemon computes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
-    /// Which rule decides.
+    /// Rule that decides.
     pub rule: WaitingRule,
-    /// Why.
+    /// Reason why this rule decides.
     pub reason: WaitingReason,
-    /// What each policy says now; of an activity about several things, of one after the other.
+    /// Current outcome of each policy. If the activity acts on several objects, the outcomes for each object
+    /// follow one another.
     pub policy_evaluations: Vec<PolicyOutcome>,
-    /// How many approvals of root users complete it.
+    /// Number of approvals of root users that complete the activity.
     pub needed: u32,
     /// Users whose approval counts now.
     pub counted: Vec<UserId>,
-    /// Users whose approval would still help.
+    /// Users whose approval would still count.
     pub open_to: Vec<UserId>,
-    /// When the oldest counted approval lapses, milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lapses_at_millis: Option<u64>,
+    /// Time at which the oldest counted approval expires, in milliseconds since 1970.
+    #[serde(rename = "lapsesAtMillis", default, skip_serializing_if = "Option::is_none")]
+    pub expires_at_millis: Option<u64>,
 }
 
-/// Everything a review needs, read in one snapshot.
+/// All data for the review of an activity, read in one snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewRecord {
-    /// The activity and who decides it.
+    /// The activity and the rule that decides it.
     #[serde(flatten)]
     pub row: ActivityRow,
-    /// The organization that the activity acts on, as it is now. Its `version` names the state.
+    /// Current state of the organization that the activity acts on. Its `version` identifies the state.
     pub organization: OrganizationDetail,
-    /// What the rule that it waits for is applied with; absent if it does not wait.
+    /// Further inputs of the rule that the activity waits for; absent if it does not wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounds: Option<Grounds>,
 }
 
-/// What rules are applied with, beside the organization and the activity.
+/// Inputs of the rules, in addition to the organization and the activity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Grounds {
-    /// What the names in the request stand for. Those that stand for nothing are left out.
+    /// Objects that the names in the request refer to. Names that refer to nothing are left out.
     pub signers: BTreeMap<String, Signer>,
-    /// Whether a denying policy that fails denies.
+    /// Whether a deny policy whose evaluation fails denies the request.
     pub strict_deny_errors: bool,
 }
 
-/// Webhook deliveries that were parked, by where they would have gone.
+/// Parked webhook deliveries, grouped by destination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedPage {
-    /// One entry for each destination of which deliveries were parked.
+    /// One entry for each destination with parked deliveries.
     pub destinations: Vec<ParkedDeliveries>,
     /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// Webhook deliveries that were taken from the queue without having been made. Their activities can still be queried.
+/// Webhook deliveries to one destination that were removed from the queue without being sent. Their
+/// activities can still be queried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedDeliveries {
-    /// The organization that would have been called.
+    /// Organization that owns the destination.
     pub organization_id: OrganizationId,
-    /// Its endpoint; absent for the URL of the feature.
+    /// Webhook endpoint; absent for the URL of the webhook feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_id: Option<EndpointId>,
-    /// How many were parked because more waited than the limits of the organization allow.
+    /// Number of deliveries parked because more were waiting than the limits of the organization allow.
     pub parked: u64,
-    /// How many were parked because what is stored of them cannot be read.
+    /// Number of deliveries parked because their stored records cannot be read.
     pub unreadable: u64,
-    /// When the first one was parked.
+    /// Time at which the first delivery was parked.
     pub first_parked_at: Timestamp,
-    /// When the last one was parked.
+    /// Time at which the last delivery was parked.
     pub last_parked_at: Timestamp,
-    /// The oldest activity among them.
+    /// Oldest activity among the parked deliveries.
     pub oldest_activity_id: ActivityId,
-    /// The newest activity among them.
+    /// Newest activity among the parked deliveries.
     pub newest_activity_id: ActivityId,
 }
 
-/// Something changed.
+/// An event of the change feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// Resume token: pass it as `after` to continue behind this event.
+    /// Resume token: pass it as `after` to continue after this event.
     pub token: String,
-    /// What happened.
+    /// The change that this event reports.
     pub change: Change,
 }
 
-/// A change as the feed tells it.
+/// A change that the feed reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase", tag = "what")]
 pub enum Change {
-    /// An activity was recorded or moved on.
+    /// An activity was recorded or its status changed.
     Activity {
-        /// Organization.
+        /// Organization that the activity acts on.
         organization_id: OrganizationId,
-        /// Activity.
+        /// Activity that changed.
         activity_id: ActivityId,
-        /// Its status now.
+        /// Current status of the activity.
         status: Status,
     },
     /// The state of an organization changed.
     Organization {
-        /// Organization.
+        /// Organization that changed.
         organization_id: OrganizationId,
-        /// Its version now.
+        /// Current version of the organization.
         version: u64,
     },
-    /// Events before this one are not known any more: read everything again.
+    /// Earlier events are no longer available: the console must read everything again.
     Reset,
 }

@@ -1,4 +1,4 @@
-//! The fingerprint of an activity: what approvers sign and what makes a request run once only.
+//! Fingerprints of activities. Approvers sign the fingerprint, and it makes a request run only once.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,46 +8,47 @@ use sha2::{Digest, Sha256};
 
 const PREFIX: &str = "sha256:";
 
-/// SHA-256 over the exact bytes of a request body. Text form: `sha256:` and 64 lowercase hex digits.
+/// SHA-256 digest of the exact bytes of a request body. The text form is `sha256:` and 64 lowercase hex
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// The fingerprint of these body bytes, as sent.
+    /// Computes the fingerprint of a request body, byte for byte as sent.
     pub fn of(body: &[u8]) -> Self {
         Self(Sha256::digest(body).into())
     }
 
-    /// The fingerprint with this digest.
+    /// Creates a fingerprint from its digest.
     pub const fn from_bytes(digest: [u8; 32]) -> Self {
         Self(digest)
     }
 
-    /// The digest itself.
+    /// Returns the 32 bytes of the digest.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The digest as 64 lowercase hex digits, without the prefix.
+    /// Returns the digest as 64 lowercase hex digits, without the prefix.
     pub fn hex(&self) -> String {
         const_hex::encode(self.0)
     }
 }
 
-/// The text is not `sha256:` and 64 hex digits.
+/// Error returned for a text that is not `sha256:` and 64 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected sha256: and 64 hex digits")]
-pub struct NotAFingerprint;
+#[error("expected `sha256:` and 64 hex digits")]
+pub struct InvalidFingerprint;
 
 impl FromStr for Fingerprint {
-    type Err = NotAFingerprint;
+    type Err = InvalidFingerprint;
 
-    fn from_str(text: &str) -> Result<Self, NotAFingerprint> {
-        let digits = text.strip_prefix(PREFIX).ok_or(NotAFingerprint)?;
+    fn from_str(text: &str) -> Result<Self, InvalidFingerprint> {
+        let digits = text.strip_prefix(PREFIX).ok_or(InvalidFingerprint)?;
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NotAFingerprint);
+            return Err(InvalidFingerprint);
         }
-        const_hex::decode_to_array(digits).map(Self).map_err(|_| NotAFingerprint)
+        const_hex::decode_to_array(digits).map(Self).map_err(|_| InvalidFingerprint)
     }
 }
 
@@ -108,7 +109,7 @@ mod tests {
             "sha256:0xd2",
             "SHA256:d2d5c37920bfde68c8b84d52721b7764a99fd88056fd84a97d6a2b02fabab704",
         ] {
-            assert_eq!(bad.parse::<Fingerprint>(), Err(NotAFingerprint), "{bad}");
+            assert_eq!(bad.parse::<Fingerprint>(), Err(InvalidFingerprint), "{bad}");
         }
     }
 }

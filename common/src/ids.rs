@@ -1,4 +1,4 @@
-//! Typed identifiers. On the wire each is a UUID in its canonical 8-4-4-4-12 form (RFC 9562 §4).
+//! Typed identifiers. On the wire, each is a UUID in its canonical 8-4-4-4-12 form (RFC 9562 §4).
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::Uuid;
 
-/// The text is not a UUID in canonical form.
+/// Error returned for a text that is not a UUID in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a UUID of the form 8-4-4-4-12")]
-pub struct NotAnId;
+pub struct InvalidId;
 
-fn parse(text: &str) -> Result<Uuid, NotAnId> {
+fn parse(text: &str) -> Result<Uuid, InvalidId> {
     if text.len() != 36 {
-        return Err(NotAnId);
+        return Err(InvalidId);
     }
-    Uuid::try_parse(text).map_err(|_| NotAnId)
+    Uuid::try_parse(text).map_err(|_| InvalidId)
 }
 
 macro_rules! id {
@@ -25,22 +25,23 @@ macro_rules! id {
         pub struct $name([u8; 16]);
 
         impl $name {
-            /// The id of these 16 bytes, in network order.
+            /// Creates an id from its 16 bytes in network byte order.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(bytes)
             }
 
-            /// The 16 bytes, in network order.
+            /// Returns the 16 bytes in network byte order.
             pub const fn as_bytes(&self) -> &[u8; 16] {
                 &self.0
             }
 
-            /// A version 4 id of these random bytes (RFC 9562 §5.4).
+            /// Creates a version 4 id from random bytes (RFC 9562 §5.4).
             pub fn random(bytes: [u8; 16]) -> Self {
                 Self(uuid::Builder::from_random_bytes(bytes).into_uuid().into_bytes())
             }
 
-            /// A version 7 id: `millis` since 1970 first, so that ids sort by time (RFC 9562 §5.7).
+            /// Creates a version 7 id from milliseconds since 1970 and random bytes (RFC 9562 §5.7). Such ids
+            /// sort by time.
             pub fn timed(millis: u64, bytes: [u8; 10]) -> Self {
                 Self(uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into_bytes())
             }
@@ -59,9 +60,9 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = NotAnId;
+            type Err = InvalidId;
 
-            fn from_str(text: &str) -> Result<Self, NotAnId> {
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
                 Ok(Self(parse(text)?.into_bytes()))
             }
         }
@@ -97,79 +98,79 @@ macro_rules! id {
 }
 
 id!(
-    /// Names an organization or a sub-organization.
+    /// Identifies an organization or a sub-organization.
     OrganizationId
 );
 id!(
-    /// Names a user within an organization.
+    /// Identifies a user within an organization.
     UserId
 );
 id!(
-    /// Names an activity. Version 7, so that ids sort by the time of submission.
+    /// Identifies an activity. It is a version 7 id, so that ids sort by the time of submission.
     ActivityId
 );
 id!(
-    /// Names one vote on an activity.
+    /// Identifies one vote on an activity.
     VoteId
 );
 id!(
-    /// Names an API key.
+    /// Identifies an API key.
     ApiKeyId
 );
 id!(
-    /// Names an authenticator (passkey or security key).
+    /// Identifies an authenticator (passkey or security key).
     AuthenticatorId
 );
 id!(
-    /// Names an OAuth provider of a user.
+    /// Identifies an OAuth provider of a user.
     ProviderId
 );
 id!(
-    /// Names a wallet.
+    /// Identifies a wallet.
     WalletId
 );
 id!(
-    /// Names an account derived from a wallet.
+    /// Identifies an account derived from a wallet.
     WalletAccountId
 );
 id!(
-    /// Names a single private key.
+    /// Identifies a single private key.
     PrivateKeyId
 );
 id!(
-    /// Names a tag of users or of private keys.
+    /// Identifies a tag of users or of private keys.
     TagId
 );
 id!(
-    /// Names a policy.
+    /// Identifies a policy.
     PolicyId
 );
 id!(
-    /// Names an invitation to become a user.
+    /// Identifies an invitation to become a user.
     InvitationId
 );
 id!(
-    /// Names an endpoint that receives webhooks.
+    /// Identifies an endpoint that receives webhooks.
     EndpointId
 );
 id!(
-    /// Names a session profile.
+    /// Identifies a session profile.
     SessionProfileId
 );
 id!(
-    /// Names a secret that was brought in.
+    /// Identifies an imported secret.
     SecretId
 );
 id!(
-    /// Names the interface of a smart contract.
+    /// Identifies the interface of a smart contract.
     SmartContractInterfaceId
 );
 id!(
-    /// Names what policies said at one vote.
+    /// Identifies the record of the policy outcomes at one vote.
     EvaluationId
 );
 id!(
-    /// Names a payment method that came without an id of its own.
+    /// Identifies a payment method that was submitted without an id of its own.
     PaymentMethodId
 );
 
@@ -179,11 +180,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_form_is_canonical_only() {
+    fn accepts_only_the_canonical_text_form() {
         let text = "00000000-0000-4000-8000-000000000001";
         assert_eq!(text.parse::<UserId>().unwrap().to_string(), text);
         for bad in ["", "0", "00000000000040008000000000000001", "{00000000-0000-4000-8000-000000000001}"] {
-            assert_eq!(bad.parse::<UserId>(), Err(NotAnId));
+            assert_eq!(bad.parse::<UserId>(), Err(InvalidId));
         }
     }
 

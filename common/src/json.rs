@@ -1,8 +1,10 @@
-//! JSON as a signed body needs it: one meaning only. Doubled members, deep nesting and trailing text
-//! are refused; explicit nulls count as absent and member names are brought to lowerCamelCase, as the
-//! proto3 JSON mapping demands.
+//! Strict JSON for signed request bodies, which must have one meaning only.
 //!
-//! Nothing here builds a tree of what was sent: a tree of small values takes a hundred times their text.
+//! Duplicate members, deep nesting and trailing text are rejected. Explicit nulls count as absent, and member
+//! names are converted to lowerCamelCase, as the proto3 JSON mapping requires.
+//!
+//! The reader builds no tree of the body: a tree of small values takes up to a hundred times the memory of
+//! the text.
 
 use std::fmt;
 
@@ -12,63 +14,63 @@ use serde_json::Value;
 
 use crate::bounded::Email;
 
-/// How deep objects and lists may nest.
+/// Maximum nesting depth of objects and lists.
 pub const DEPTH_LIMIT: usize = 64;
 
-/// Why bytes are not an acceptable value. Never echoes what was sent.
+/// Error returned for an unacceptable body. It never repeats a value from the body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// Not JSON, not one value, a member twice, or nested too deep.
+pub enum JsonError {
+    /// The bytes are not JSON, not exactly one value, have a duplicate member, or nest too deep.
     #[error("bad request body")]
     Unreadable,
-    /// A required member is not there. Holds its name.
+    /// A required member is missing. Holds its name.
     #[error("invalid request body: missing field `{0}`")]
     Missing(String),
-    /// A member has a wrong type or breaks a rule of its own.
+    /// A member has a wrong type or breaks a rule of its type.
     #[error("{reason}")]
     Member {
         /// Dotted path of the member, for example `parameters.users[0].userName`.
         path: String,
-        /// What was expected, in the words of the member's type.
+        /// Complete error message, which says what was expected.
         reason: String,
-        /// Which rule it breaks, for those that clients tell apart.
+        /// Rule that the member breaks, as far as clients distinguish rules.
         rule: Rule,
     },
 }
 
-/// A rule that a member breaks, as far as clients tell rules apart.
+/// Rule that a member breaks, as far as clients distinguish rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// It is not a mail address.
+    /// The text is not an email address.
     Email,
-    /// Any other one.
+    /// Any other rule.
     Other,
 }
 
 impl Rule {
-    /// The rule whose words these are: errors of serde carry nothing but words.
+    /// Returns the rule that belongs to an error message. Errors of serde carry nothing but a message.
     fn of(message: &str) -> Self {
         if message == Email::EXPECTED { Self::Email } else { Self::Other }
     }
 }
 
-/// A JSON value that was read strictly, as text in normal form: no white space, member names in lowerCamelCase, no
-/// member that is null.
+/// A strictly parsed JSON value, stored as text in normal form: without white space, with member names in
+/// lowerCamelCase, and without null members.
 pub struct Document(String);
 
 impl Document {
-    /// Reads one JSON value. The module documentation lists what is refused.
+    /// Parses one JSON value. The module documentation lists what is rejected.
     ///
     /// # Errors
     ///
-    /// [`Flaw::Unreadable`] if the bytes are not one acceptable value.
-    pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
+    /// [`JsonError::Unreadable`] if the bytes are not one acceptable value.
+    pub fn read(bytes: &[u8]) -> Result<Self, JsonError> {
         let mut writer = Writer { text: Vec::with_capacity(bytes.len()), ..Writer::default() };
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let strict = Strict { writer: &mut writer, depth: 0 };
-        strict.deserialize(&mut deserializer).map_err(|_| Flaw::Unreadable)?;
-        deserializer.end().map_err(|_| Flaw::Unreadable)?;
-        String::from_utf8(writer.text).map(Self).map_err(|_| Flaw::Unreadable)
+        strict.deserialize(&mut deserializer).map_err(|_| JsonError::Unreadable)?;
+        deserializer.end().map_err(|_| JsonError::Unreadable)?;
+        String::from_utf8(writer.text).map(Self).map_err(|_| JsonError::Unreadable)
     }
 
     /// Returns the text in normal form.
@@ -81,67 +83,69 @@ impl Document {
         self.0.starts_with('{')
     }
 
-    /// Reads the value as a typed one.
+    /// Deserializes the value into a type.
     ///
     /// # Errors
     ///
-    /// The first member that does not fit its type.
-    pub fn typed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Flaw> {
+    /// [`JsonError::Missing`] or [`JsonError::Member`] for the first member that does not fit the type.
+    pub fn typed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, JsonError> {
         typed(&self.0, "")
     }
 }
 
-/// Reads one JSON value into a tree, which takes up to a hundred times the memory of the text.
+/// Parses one JSON value into a tree, which takes up to a hundred times the memory of the text.
 ///
 /// # Errors
 ///
-/// [`Flaw::Unreadable`] if the bytes are not one acceptable value.
-pub fn parse(bytes: &[u8]) -> Result<Value, Flaw> {
-    serde_json::from_str(&Document::read(bytes)?.0).map_err(|_| Flaw::Unreadable)
+/// [`JsonError::Unreadable`] if the bytes are not one acceptable value.
+pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
+    serde_json::from_str(&Document::read(bytes)?.0).map_err(|_| JsonError::Unreadable)
 }
 
-/// Reads JSON in normal form as a typed value; `path` names the value's position in the body.
+/// Deserializes JSON in normal form into a type. `path` is the path of the value in the body.
 ///
 /// # Errors
 ///
-/// The first member that does not fit its type.
-pub fn typed<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Flaw> {
+/// [`JsonError::Missing`] or [`JsonError::Member`] for the first member that does not fit the type.
+pub fn typed<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let place = error.path().to_string();
+        let relative = error.path().to_string();
         let cause = error.into_inner();
         let message = cause.to_string();
-        // The position is one in the normal form, which nobody sent.
+        // The position refers to the normal form, which the client has not seen.
         let position = format!(" at line {} column {}", cause.line(), cause.column());
-        flaw(path, &place, message.strip_suffix(&position).unwrap_or(&message))
+        member_error(path, &relative, message.strip_suffix(&position).unwrap_or(&message))
     })
 }
 
-/// The value of a member that is looked for in an object.
+/// Value of one member of an object, as [`member`] finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Member {
-    /// Missing or null.
+    /// The member is missing or null.
     Absent,
-    /// A string.
+    /// The value is a string.
     Text(String),
-    /// A value of another type.
+    /// The value has another type.
     Other,
 }
 
-/// Looks for one member of a JSON object without keeping anything else of it. The bytes are not fully checked:
-/// [`Document::read`] may still refuse them, but never finds another value of this member.
+/// Finds one member of a JSON object without storing the rest.
+///
+/// The bytes are not fully checked: [`Document::read`] may still reject them, but it never finds another
+/// value for this member.
 ///
 /// # Errors
 ///
-/// [`Flaw::Unreadable`] if the bytes are not one JSON object, or if the member appears twice.
-pub fn member(bytes: &[u8], name: &'static str) -> Result<Member, Flaw> {
+/// [`JsonError::Unreadable`] if the bytes are not one JSON object, or if the member appears twice.
+pub fn member(bytes: &[u8], name: &'static str) -> Result<Member, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let found = deserializer.deserialize_map(Find(name)).map_err(|_| Flaw::Unreadable)?;
-    deserializer.end().map_err(|_| Flaw::Unreadable)?;
+    let found = deserializer.deserialize_map(Find(name)).map_err(|_| JsonError::Unreadable)?;
+    deserializer.end().map_err(|_| JsonError::Unreadable)?;
     Ok(found)
 }
 
-/// Texts of rules that clients know word for word, so no place is added to them.
+/// Messages that clients compare byte for byte, so that no path is added to them.
 const VERBATIM: [&str; 12] = [
     "invalid curve",
     "curve required",
@@ -157,18 +161,18 @@ const VERBATIM: [&str; 12] = [
     "missing parameter: user authenticator attestation",
 ];
 
-/// A flaw of the member at `place` below `base`, in the words of the member's type.
-pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
-    let path = match (base, place) {
-        ("", place) => place.to_owned(),
+/// Creates the error for the member at path `relative` below path `base`, from the message of its type.
+pub fn member_error(base: &str, relative: &str, message: &str) -> JsonError {
+    let path = match (base, relative) {
+        ("", relative) => relative.to_owned(),
         (base, ".") => base.to_owned(),
-        (base, place) => format!("{base}.{place}"),
+        (base, relative) => format!("{base}.{relative}"),
     };
     if let Some(name) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
-        return Flaw::Missing(name.to_owned());
+        return JsonError::Missing(name.to_owned());
     }
     if VERBATIM.contains(&message) {
-        return Flaw::Member { path, reason: message.to_owned(), rule: Rule::of(message) };
+        return JsonError::Member { path, reason: message.to_owned(), rule: Rule::of(message) };
     }
     let rule = if message.starts_with("unknown variant") {
         "unknown name".to_owned()
@@ -179,10 +183,10 @@ pub fn flaw(base: &str, place: &str, message: &str) -> Flaw {
     } else {
         message.to_owned()
     };
-    Flaw::Member { reason: format!("invalid request body: `{path}`: {rule}"), path, rule: Rule::Other }
+    JsonError::Member { reason: format!("invalid request body: `{path}`: {rule}"), path, rule: Rule::Other }
 }
 
-/// Appends a member name, in which `user_name` becomes `userName`.
+/// Appends a member name in lowerCamelCase: `user_name` becomes `userName`.
 fn camel(name: &str, out: &mut String) {
     let mut parts = name.split('_');
     out.push_str(parts.next().unwrap_or_default());
@@ -193,13 +197,13 @@ fn camel(name: &str, out: &mut String) {
     }
 }
 
-/// The normal form of what was read so far, and the member names of the objects that are still open.
+/// Builds the normal form, and keeps the member names of the objects that are still open.
 #[derive(Default)]
 struct Writer {
     text: Vec<u8>,
-    /// Member names of all open objects, one after the other.
+    /// Member names of all open objects, concatenated.
     names: String,
-    /// Where each of them begins.
+    /// Start offset of each name in `names`.
     starts: Vec<usize>,
 }
 
@@ -208,13 +212,13 @@ impl Writer {
         serde_json::to_writer(&mut self.text, value).map_err(E::custom)
     }
 
-    /// Writes the name that was read last.
+    /// Writes the member name that was read last.
     fn last_name<E: Error>(&mut self) -> Result<(), E> {
         let name = self.starts.last().and_then(|start| self.names.get(*start..)).unwrap_or_default();
         serde_json::to_writer(&mut self.text, name).map_err(E::custom)
     }
 
-    /// Forgets the names from `first` on, and returns whether each of them was there once.
+    /// Removes the names from index `first` on, and returns whether they were unique.
     fn close(&mut self, first: usize) -> bool {
         let starts = self.starts.get(first..).unwrap_or_default();
         let ends = starts.iter().skip(1).copied().chain([self.names.len()]);
@@ -230,7 +234,7 @@ impl Writer {
     }
 }
 
-/// Reads one value into the writer, and returns whether it is null.
+/// Reads one value into the writer and returns whether it is null.
 struct Strict<'w> {
     writer: &'w mut Writer,
     depth: usize,
@@ -317,14 +321,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
             }
         }
         if !self.writer.close(names) {
-            return Err(A::Error::custom("a member appears twice"));
+            return Err(A::Error::custom("duplicate member"));
         }
         self.writer.text.push(b'}');
         Ok(false)
     }
 }
 
-/// Reads a member name into the writer's names.
+/// Appends a member name to the names of the writer.
 struct Name<'w>(&'w mut Writer);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -361,21 +365,21 @@ impl<'de> Visitor<'de> for Find {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member, A::Error> {
         let mut found = None;
-        while let Some(is_it) = map.next_key_seed(Is(self.0))? {
-            if !is_it {
+        while let Some(is_match) = map.next_key_seed(NameEquals(self.0))? {
+            if !is_match {
                 map.next_value::<IgnoredAny>()?;
             } else if found.replace(map.next_value_seed(Text)?).is_some() {
-                return Err(A::Error::custom("a member appears twice"));
+                return Err(A::Error::custom("duplicate member"));
             }
         }
         Ok(found.unwrap_or(Member::Absent))
     }
 }
 
-/// Returns whether a member has this name.
-struct Is(&'static str);
+/// Reads a member name and returns whether it equals this one.
+struct NameEquals(&'static str);
 
-impl<'de> DeserializeSeed<'de> for Is {
+impl<'de> DeserializeSeed<'de> for NameEquals {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -383,7 +387,7 @@ impl<'de> DeserializeSeed<'de> for Is {
     }
 }
 
-impl Visitor<'_> for Is {
+impl Visitor<'_> for NameEquals {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -400,7 +404,7 @@ impl Visitor<'_> for Is {
     }
 }
 
-/// Reads the value of the member that was looked for.
+/// Reads the value of the matching member.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {
@@ -461,7 +465,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn refuses_what_has_two_meanings() {
+    fn rejects_ambiguous_json() {
         let deep = format!("{}1{}", "[".repeat(DEPTH_LIMIT + 1), "]".repeat(DEPTH_LIMIT + 1));
         for bad in [
             "",
@@ -480,13 +484,13 @@ mod tests {
             "\"\\ud800\"",
             &deep,
         ] {
-            assert_eq!(parse(bad.as_bytes()), Err(Flaw::Unreadable), "{bad}");
+            assert_eq!(parse(bad.as_bytes()), Err(JsonError::Unreadable), "{bad}");
         }
-        assert_eq!(parse(&[b'"', 0xff, b'"']), Err(Flaw::Unreadable));
+        assert_eq!(parse(&[b'"', 0xff, b'"']), Err(JsonError::Unreadable));
     }
 
     #[test]
-    fn a_member_is_found_without_reading_the_rest() {
+    fn finds_one_member_without_parsing_the_rest() {
         let text = |text: &str| Ok(Member::Text(text.to_owned()));
         for (body, expected) in [
             (r#"{"id":"a"}"#, text("a")),
@@ -499,26 +503,26 @@ mod tests {
             (r#"{"id":7}"#, Ok(Member::Other)),
             (r#"{"id":{"id":"a"}}"#, Ok(Member::Other)),
             (r#"{"id":["a"]}"#, Ok(Member::Other)),
-            (r#"{"id":"a","id":"a"}"#, Err(Flaw::Unreadable)),
-            (r#"{"id":null,"id":"a"}"#, Err(Flaw::Unreadable)),
+            (r#"{"id":"a","id":"a"}"#, Err(JsonError::Unreadable)),
+            (r#"{"id":null,"id":"a"}"#, Err(JsonError::Unreadable)),
             (r#"{"id":"a","_id":"a"}"#, text("a")),
-            (r#"{"id":"a"}{}"#, Err(Flaw::Unreadable)),
-            (r#"{"id":"a""#, Err(Flaw::Unreadable)),
-            (r#"["id","a"]"#, Err(Flaw::Unreadable)),
-            ("null", Err(Flaw::Unreadable)),
-            ("", Err(Flaw::Unreadable)),
+            (r#"{"id":"a"}{}"#, Err(JsonError::Unreadable)),
+            (r#"{"id":"a""#, Err(JsonError::Unreadable)),
+            (r#"["id","a"]"#, Err(JsonError::Unreadable)),
+            ("null", Err(JsonError::Unreadable)),
+            ("", Err(JsonError::Unreadable)),
         ] {
             assert_eq!(member(body.as_bytes(), "id"), expected, "{body}");
         }
         let twice = br#"{"userName":"a","user_name":"a"}"#;
-        assert_eq!(member(twice, "userName"), Err(Flaw::Unreadable));
+        assert_eq!(member(twice, "userName"), Err(JsonError::Unreadable));
         assert_eq!(member(br#"{"user_name":"a"}"#, "userName"), text("a"));
     }
 
     proptest::proptest! {
-        /// What the search finds is what the whole reading finds, wherever that succeeds.
+        /// The search finds the same value as the complete parser, if that accepts the body.
         #[test]
-        fn a_member_has_one_meaning(body in r#"\{("(a|b|a_b|aB|\\u0061)":(null|"x"|"y"|1|\{"aB":"z"\}|\["x"\]),?){0,3}\}"#) {
+        fn member_agrees_with_the_complete_parser(body in r#"\{("(a|b|a_b|aB|\\u0061)":(null|"x"|"y"|1|\{"aB":"z"\}|\["x"\]),?){0,3}\}"#) {
             for name in ["a", "aB"] {
                 let Ok(value) = parse(body.as_bytes()) else { continue };
                 let expected = match value.get(name) {
@@ -530,9 +534,9 @@ mod tests {
             }
         }
 
-        /// The normal form is the value that a reader without our rules finds, but for names and nulls.
+        /// The normal form has the value that a lenient parser finds, except for names and nulls.
         #[test]
-        fn the_normal_form_says_the_same(text in r#"(\[|\{"a":|1|-0|2\.50|1e15|"[ab\\n\u{e9}]{0,3}"|true|null|,|\]|\}| ){0,12}"#) {
+        fn normal_form_keeps_the_value(text in r#"(\[|\{"a":|1|-0|2\.50|1e15|"[ab\\n\u{e9}]{0,3}"|true|null|,|\]|\}| ){0,12}"#) {
             let plain = serde_json::from_str::<Value>(&text);
             match parse(text.as_bytes()) {
                 Err(_) => proptest::prop_assert!(plain.is_err() || text.matches('a').count() > 1),
@@ -553,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_as_proto_json_does() {
+    fn follows_the_proto3_json_mapping() {
         let body =
             br#"{"user_name":"a", "b":null,"c":[null,{"d":null}], "_e_":"\u0041\n", "f__g":-0.5e1, "h": []}"#;
         let expected = r#"{"userName":"a","c":[null,{}],"E":"A\n","fG":-5.0,"h":[]}"#;
@@ -569,10 +573,10 @@ mod tests {
     }
 
     #[test]
-    fn names_the_member_and_not_its_value() {
+    fn errors_contain_the_path_and_not_the_value() {
         let check = |value: Value, expected: &str| {
-            let told = typed::<Sample>(&value.to_string(), "parameters").unwrap_err().to_string();
-            assert_eq!(told, expected);
+            let message = typed::<Sample>(&value.to_string(), "parameters").unwrap_err().to_string();
+            assert_eq!(message, expected);
         };
         check(json!({"count": []}), "invalid request body: missing field `userName`");
         check(

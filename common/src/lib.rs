@@ -1,14 +1,14 @@
-//! The words that daemon and console both speak: ids, activities and votes as on the wire, stamps,
-//! passkeys, bundles, fingerprints, faults, the catalogue of kinds as data, and the console protocol.
+//! Types that the daemon and the console share: ids, activities and votes as on the wire, stamps, passkeys,
+//! bundles, fingerprints, API errors, the catalogue of activity kinds, and the console protocol.
 //!
-//! Pure: nothing here reads a clock, a file, the network or a random source.
+//! The crate is pure: it reads no clock, file, network or random source.
 
 pub mod activity;
+pub mod api_error;
 pub mod bounded;
 pub mod bundle;
 pub mod catalog;
 pub mod console;
-pub mod fault;
 pub mod fingerprint;
 pub mod ids;
 pub mod json;

@@ -1,7 +1,7 @@
-//! Stamps: how a request proves who sent it. Reading, verifying and making the `X-Stamp` header.
+//! Stamps, which prove who sent a request: parsing, verifying and creating the `X-Stamp` header.
 //!
-//! What is signed is always the exact body. P-256 verification goes through AWS-LC, because it is the
-//! largest cost of a request; keys are parsed once and kept.
+//! A stamp always signs the exact body. P-256 signatures are verified with AWS-LC, because verification is
+//! the largest cost of a request. Keys are parsed once and kept.
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1, ParsedPublicKey};
 use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
@@ -15,12 +15,13 @@ use crate::webauthn::{Assertion, PasskeyKey};
 
 mod sign;
 
-pub use sign::{BadSecret, Stamper};
+pub use sign::{InvalidSecretKey, Stamper};
 
-/// Header that carries a stamp by an API key.
+/// Name of the header that carries a stamp of an API key.
 pub const HEADER: &str = "X-Stamp";
 
-/// Longest value of a header that bears a stamp, of a passkey, too; the door takes no longer head either.
+/// Maximum length of a stamp header, of passkeys as well. The HTTP listener accepts no longer request head
+/// either.
 pub const LIMIT_BYTES: usize = 16 * 1024;
 
 /// Curve of an API key.
@@ -39,7 +40,7 @@ pub enum ApiKeyCurve {
     Ed25519,
 }
 
-/// How a stamp is signed.
+/// Signature scheme of a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheme {
     /// ECDSA P-256 over SHA-256 of the body, DER.
@@ -54,14 +55,14 @@ pub enum Scheme {
     /// ECDSA secp256k1 over the body as an Ethereum personal message (ERC-191 version 0x45), DER.
     #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191")]
     Secp256k1Eip191,
-    /// A passkey's assertion over the body, as its JSON text. It comes by a header of its own and never by
+    /// Assertion of a passkey over the body, as JSON text. It has its own header and never appears in
     /// `X-Stamp`.
     #[serde(rename = "SIGNATURE_SCHEME_TK_WEBAUTHN")]
     Webauthn,
 }
 
 impl Scheme {
-    /// The identifier on the wire.
+    /// Returns the identifier of the scheme on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::P256 => "SIGNATURE_SCHEME_TK_API_P256",
@@ -72,14 +73,14 @@ impl Scheme {
         }
     }
 
-    /// The scheme of a wire identifier.
-    pub fn of_name(name: &str) -> Option<Self> {
+    /// Returns the scheme with this wire identifier.
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191, Self::Webauthn]
             .into_iter()
             .find(|scheme| scheme.name() == name)
     }
 
-    /// The curve that API keys of this scheme have. Passkeys are no API keys.
+    /// Returns the curve of the API keys that use this scheme, or `None` for passkeys.
     pub const fn curve(self) -> Option<ApiKeyCurve> {
         match self {
             Self::P256 => Some(ApiKeyCurve::P256),
@@ -90,24 +91,24 @@ impl Scheme {
     }
 }
 
-/// A stamp, as it is kept with what it stamped: of an API key or a passkey.
+/// A stamp of an API key or a passkey, as it is stored with the request that it signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// Public key: lowercase hex, or of a passkey base64url of the COSE key.
+    /// Public key: lowercase hex for an API key, base64url of the COSE key for a passkey.
     pub public_key: String,
-    /// How it is signed.
+    /// Scheme of the signature.
     pub scheme: Scheme,
-    /// Signature as it stood in the header: hex, or of a passkey the JSON text of its assertion.
+    /// Signature as in the header: hex for an API key, the JSON text of the assertion for a passkey.
     pub signature: String,
 }
 
-/// Why a header is not a stamp.
+/// Error returned for a header that is not a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum StampFlaw {
-    /// Too long, not base64, or not a JSON object.
+pub enum StampError {
+    /// The header is too long, not base64, or not a JSON object.
     #[error("malformed activity stamp")]
     Malformed,
-    /// Members missing, of a wrong type, or an unknown scheme.
+    /// A member is missing or has a wrong type, or the scheme is unknown.
     #[error("could not extract api key stamp")]
     Members,
 }
@@ -121,27 +122,32 @@ struct Members {
 }
 
 impl Stamp {
-    /// Reads the value of the header, not yet verified: base64 in either alphabet, padded or not, of a JSON object.
-    pub fn read(header: &str) -> Result<Self, StampFlaw> {
+    /// Parses the header value: base64 of a JSON object, in either alphabet, padded or not. The signature is
+    /// not verified.
+    ///
+    /// # Errors
+    /// [`StampError::Malformed`] if the header holds no JSON object, [`StampError::Members`] if a member is
+    /// invalid.
+    pub fn read(header: &str) -> Result<Self, StampError> {
         if header.len() > LIMIT_BYTES {
-            return Err(StampFlaw::Malformed);
+            return Err(StampError::Malformed);
         }
-        let json = base64(header).ok_or(StampFlaw::Malformed)?;
-        let document = Document::read(&json).map_err(|_| StampFlaw::Malformed)?;
+        let json = base64(header).ok_or(StampError::Malformed)?;
+        let document = Document::read(&json).map_err(|_| StampError::Malformed)?;
         if !document.is_object() {
-            return Err(StampFlaw::Malformed);
+            return Err(StampError::Malformed);
         }
-        let members: Members = document.typed().map_err(|_| StampFlaw::Members)?;
+        let members: Members = document.typed().map_err(|_| StampError::Members)?;
         Ok(Self {
             public_key: members.public_key.to_ascii_lowercase(),
-            scheme: Scheme::of_name(&members.scheme)
+            scheme: Scheme::from_name(&members.scheme)
                 .filter(|scheme| scheme.curve().is_some())
-                .ok_or(StampFlaw::Members)?,
+                .ok_or(StampError::Members)?,
             signature: members.signature,
         })
     }
 
-    /// The header value: base64url without padding of the JSON object.
+    /// Returns the header value: base64url of the JSON object, without padding.
     pub fn header(&self) -> String {
         let members = Members {
             public_key: self.public_key.clone(),
@@ -152,7 +158,8 @@ impl Stamp {
     }
 }
 
-/// Either alphabet, padded or not, and strict within it, so that each byte string has few spellings.
+/// Decodes base64 in either alphabet, padded or not. Within an alphabet it is strict, so that each byte
+/// string has few encodings.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let bare = text.trim_end_matches('=');
     let padding = text.len().saturating_sub(bare.len());
@@ -166,13 +173,13 @@ pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// The text is not a public key of its curve.
+/// Error returned for a text that is not a public key of its curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a public key of its curve: 66 hex digits compressed, or 64 for Ed25519")]
-pub struct BadPublicKey;
+#[error("not a public key of its curve: expected 66 hex digits (compressed), or 64 for Ed25519")]
+pub struct InvalidPublicKey;
 
-/// Whether a stamp that is kept fits what it stamped.
-pub fn fits(stamp: &Stamp, body: &[u8]) -> bool {
+/// Returns whether a stored stamp is a valid signature over `body`.
+pub fn verify(stamp: &Stamp, body: &[u8]) -> bool {
     let Stamp { public_key, scheme, signature } = stamp;
     match scheme.curve() {
         Some(curve) => {
@@ -184,46 +191,51 @@ pub fn fits(stamp: &Stamp, body: &[u8]) -> bool {
     }
 }
 
-/// A parsed public key of an API key.
+/// Parsed public key of an API key.
 pub enum StampKey {
-    /// P-256.
+    /// P-256 key, parsed for AWS-LC.
     P256(ParsedPublicKey),
-    /// secp256k1.
+    /// secp256k1 key.
     Secp256k1(k256::ecdsa::VerifyingKey),
-    /// Ed25519.
+    /// Ed25519 key, not of small order.
     Ed25519(ed25519_dalek::VerifyingKey),
 }
 
 impl StampKey {
-    /// Parses compressed SEC 1 hex (33 bytes), or 32 bytes for Ed25519. Refuses points that are not on the
-    /// curve and Ed25519 keys of small order, under which one signature fits every message.
-    pub fn parse(curve: ApiKeyCurve, hex: &str) -> Result<Self, BadPublicKey> {
+    /// Parses a key from hex: a compressed point (SEC 1, 33 bytes), or 32 bytes for Ed25519.
+    ///
+    /// # Errors
+    /// [`InvalidPublicKey`] if the text is not such a key, if the point is not on the curve, or if an Ed25519
+    /// key has small order. Under a key of small order, one signature is valid for every message.
+    pub fn parse(curve: ApiKeyCurve, hex: &str) -> Result<Self, InvalidPublicKey> {
         let plain = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let bytes = const_hex::decode(hex).ok().filter(|_| plain).ok_or(BadPublicKey)?;
+        let bytes = const_hex::decode(hex).ok().filter(|_| plain).ok_or(InvalidPublicKey)?;
         match curve {
             ApiKeyCurve::P256 => {
                 compressed(&bytes)?;
-                p256::PublicKey::from_sec1_bytes(&bytes).map_err(|_| BadPublicKey)?;
-                let key = ParsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &bytes).map_err(|_| BadPublicKey)?;
+                p256::PublicKey::from_sec1_bytes(&bytes).map_err(|_| InvalidPublicKey)?;
+                let key =
+                    ParsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &bytes).map_err(|_| InvalidPublicKey)?;
                 Ok(Self::P256(key))
             }
             ApiKeyCurve::Secp256k1 => {
                 compressed(&bytes)?;
                 k256::ecdsa::VerifyingKey::from_sec1_bytes(&bytes)
                     .map(Self::Secp256k1)
-                    .map_err(|_| BadPublicKey)
+                    .map_err(|_| InvalidPublicKey)
             }
             ApiKeyCurve::Ed25519 => {
-                let bytes: [u8; 32] = bytes.try_into().map_err(|_| BadPublicKey)?;
-                let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| BadPublicKey)?;
-                if key.is_weak() { Err(BadPublicKey) } else { Ok(Self::Ed25519(key)) }
+                let bytes: [u8; 32] = bytes.try_into().map_err(|_| InvalidPublicKey)?;
+                let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| InvalidPublicKey)?;
+                if key.is_weak() { Err(InvalidPublicKey) } else { Ok(Self::Ed25519(key)) }
             }
         }
     }
 
-    /// Whether `signature` (hex, as in a stamp) by this key fits `body` under `scheme`.
+    /// Returns whether `signature` (hex, as in a stamp) is a signature of this key over `body` under
+    /// `scheme`.
     ///
-    /// ECDSA signatures with s in the upper half verify, since the published clients make them.
+    /// ECDSA signatures with s in the upper half are valid, since the published clients produce them.
     pub fn verify(&self, scheme: Scheme, body: &[u8], signature: &str) -> bool {
         if !signature.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return false;
@@ -242,10 +254,10 @@ impl StampKey {
     }
 }
 
-fn compressed(bytes: &[u8]) -> Result<(), BadPublicKey> {
+fn compressed(bytes: &[u8]) -> Result<(), InvalidPublicKey> {
     match bytes {
         [2 | 3, rest @ ..] if rest.len() == 32 => Ok(()),
-        _ => Err(BadPublicKey),
+        _ => Err(InvalidPublicKey),
     }
 }
 
@@ -254,7 +266,7 @@ fn secp256k1(key: &k256::ecdsa::VerifyingKey, digest: &[u8], der: &[u8]) -> bool
         .is_ok_and(|signature| key.verify_prehash(digest, &signature.normalize_s()).is_ok())
 }
 
-/// Keccak-256 of the body as an Ethereum personal message (ERC-191).
+/// Computes Keccak-256 of the body as an Ethereum personal message (ERC-191).
 fn personal_message(body: &[u8]) -> [u8; 32] {
     let mut hash = Keccak256::new();
     hash.update(b"\x19Ethereum Signed Message:\n");

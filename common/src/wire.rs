@@ -1,4 +1,5 @@
-//! Stored things as queries and votes show them: member names and types exactly as clients read them.
+//! Stored objects as queries and votes return them. Member names and types are exactly those that clients
+//! read.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ mod secret;
 
 pub use secret::{Secret, StaticProperty};
 
-/// A point in time; both members are decimal strings.
+/// A point in time. Both members are decimal strings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
@@ -22,118 +23,118 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Of milliseconds since 1970; the part below a second is dropped.
-    pub fn of_millis(millis: u64) -> Self {
+    /// Creates a timestamp from milliseconds since 1970. Fractions of a second are dropped.
+    pub fn from_millis(millis: u64) -> Self {
         Self { seconds: (millis / 1000).to_string(), nanos: "0".to_owned() }
     }
 
-    /// Milliseconds since 1970; zero if the text is not a number.
+    /// Returns the milliseconds since 1970, or zero if the text is not a number.
     pub fn millis(&self) -> u64 {
         self.seconds.parse::<u64>().unwrap_or(0).saturating_mul(1000)
     }
 }
 
-/// Public half of a credential.
+/// Public key of a credential, with its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credential {
-    /// Hex for API keys, base64url of the COSE key for passkeys.
+    /// Public key: hex for API keys, base64url of the COSE key for passkeys.
     pub public_key: String,
     /// `CREDENTIAL_TYPE_*`.
     #[serde(rename = "type")]
     pub credential_type: String,
 }
 
-/// An API key of a user.
+/// API key of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    /// Public key and type.
+    /// Public key, with the curve as its type.
     pub credential: Credential,
-    /// Id.
+    /// Unique id of the API key.
     pub api_key_id: ApiKeyId,
-    /// Name.
+    /// Display name, chosen at registration.
     pub api_key_name: String,
-    /// Registered at.
+    /// Time of registration.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Life in seconds from registration; absent means no end.
+    /// Lifetime in seconds from registration; absent if the key does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration_seconds: Option<String>,
 }
 
-/// A passkey or security key of a user.
+/// Passkey or security key of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Authenticator {
     /// `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
-    /// Attestation statement format.
+    /// Format of the attestation statement (Web Authentication §8).
     pub attestation_type: String,
-    /// Model id, base64url of 16 bytes.
+    /// Model id of the authenticator: 16 bytes in base64url.
     pub aaguid: String,
-    /// Raw credential id, base64url.
+    /// Credential id in base64url.
     pub credential_id: String,
-    /// Model in words.
+    /// Model of the authenticator as text.
     pub model: String,
-    /// Public key and type.
+    /// COSE public key, with the credential type.
     pub credential: Credential,
-    /// Id.
+    /// Unique id of the authenticator.
     pub authenticator_id: AuthenticatorId,
-    /// Name.
+    /// Display name, chosen at registration.
     pub authenticator_name: String,
-    /// Registered at.
+    /// Time of registration.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// An identity at an OAuth issuer that may sign in as a user.
+/// Identity at an OAuth issuer that may sign in as a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProvider {
-    /// Id.
+    /// Unique id of the provider entry.
     pub provider_id: ProviderId,
-    /// Name.
+    /// Display name, chosen at registration.
     pub provider_name: String,
-    /// Claim `iss`.
+    /// Expected claim `iss` of an ID token.
     pub issuer: String,
-    /// Claim `aud`.
+    /// Expected claim `aud` of an ID token.
     pub audience: String,
-    /// Claim `sub`.
+    /// Expected claim `sub` of an ID token.
     pub subject: String,
-    /// Registered at.
+    /// Time of registration.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// A user.
+/// A user of an organization with all credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
-    /// Id.
+    /// Unique id of the user.
     pub user_id: UserId,
-    /// Name.
+    /// Display name.
     pub user_name: String,
-    /// Mail address, if any.
+    /// Email address, if one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_email: Option<String>,
-    /// Telephone number, if any.
+    /// Phone number in E.164 form, if one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_phone_number: Option<String>,
     /// Passkeys and security keys.
     pub authenticators: Vec<Authenticator>,
-    /// API keys.
+    /// API keys that stamp requests of the user.
     pub api_keys: Vec<ApiKey>,
-    /// Ids of tags.
+    /// Ids of the tags that the user has.
     pub user_tags: Vec<TagId>,
-    /// OAuth identities.
+    /// OAuth identities that may sign in as the user.
     pub oauth_providers: Vec<OauthProvider>,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
     /// Always empty.
     #[serde(default)]
@@ -141,65 +142,66 @@ pub struct User {
 }
 
 impl User {
-    /// Public keys by which requests of theirs are stamped: of API keys, and of passkeys.
+    /// Returns the public keys that can stamp requests of the user: those of API keys, then those of
+    /// passkeys.
     pub fn public_keys(&self) -> impl Iterator<Item = &str> {
         let keys = self.api_keys.iter().map(|key| key.credential.public_key.as_str());
         let passkeys = self.authenticators.iter().map(|one| one.credential.public_key.as_str());
-        // An authenticator that was carried as given has none.
+        // An authenticator that was stored as submitted, without verification, has no public key.
         keys.chain(passkeys.filter(|key| !key.is_empty()))
     }
 }
 
-/// An address of a private key.
+/// Address of a private key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Address {
     /// `ADDRESS_FORMAT_*`.
     pub format: String,
-    /// Text of the address.
+    /// Address in the notation of its chain.
     pub address: String,
 }
 
-/// A single private key.
+/// A single private key, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrivateKey {
-    /// Id.
+    /// Unique id of the private key.
     pub private_key_id: PrivateKeyId,
-    /// Public key, hex.
+    /// Public key in hex.
     pub public_key: String,
-    /// Name.
+    /// Display name.
     pub private_key_name: String,
     /// `CURVE_*`.
     pub curve: String,
-    /// Addresses in the order asked for.
+    /// Addresses in the order in which they were requested.
     pub addresses: Vec<Address>,
-    /// Ids of tags.
+    /// Ids of the tags that the key has.
     pub private_key_tags: Vec<TagId>,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Whether it ever left by export.
+    /// Whether the key was ever exported.
     pub exported: bool,
-    /// Whether it came by import.
+    /// Whether the key was imported.
     pub imported: bool,
 }
 
-/// A wallet: key pairs that share a seed.
+/// A wallet: key pairs that are derived from one seed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Wallet {
-    /// Id.
+    /// Unique id of the wallet.
     pub wallet_id: WalletId,
-    /// Name.
+    /// Display name.
     pub wallet_name: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Whether it ever left by export.
+    /// Whether the seed was ever exported.
     pub exported: bool,
-    /// Whether it came by import.
+    /// Whether the seed was imported.
     pub imported: bool,
 }
 
@@ -207,95 +209,95 @@ pub struct Wallet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletAccount {
-    /// Id.
+    /// Unique id of the account.
     pub wallet_account_id: WalletAccountId,
-    /// Organization.
+    /// Organization that owns the wallet.
     pub organization_id: OrganizationId,
-    /// Wallet.
+    /// Wallet that the account is derived from.
     pub wallet_id: WalletId,
     /// `CURVE_*`.
     pub curve: String,
     /// `PATH_FORMAT_*`.
     pub path_format: String,
-    /// Derivation path as given.
+    /// Derivation path as submitted.
     pub path: String,
     /// `ADDRESS_FORMAT_*`.
     pub address_format: String,
-    /// Text of the address.
+    /// Address in the notation of its chain.
     pub address: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Public key, hex.
+    /// Public key in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The wallet itself, when asked for.
+    /// Wallet of the account; present only if the query requests it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet_details: Option<Wallet>,
-    /// Name, if any.
+    /// Display name, if one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// A tag.
+/// Tag of users or of private keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tag {
-    /// Id.
+    /// Unique id of the tag.
     pub tag_id: TagId,
-    /// Name.
+    /// Display name.
     pub tag_name: String,
     /// `TAG_TYPE_*`.
     pub tag_type: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// A policy.
+/// A policy with its expressions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
-    /// Id.
+    /// Unique id of the policy.
     pub policy_id: PolicyId,
-    /// Name.
+    /// Label, unique within the organization.
     pub policy_name: String,
     /// `EFFECT_*`.
     pub effect: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Notes.
+    /// Free text for people.
     pub notes: String,
-    /// Consensus expression; empty when unset.
+    /// Consensus expression; empty if unset.
     pub consensus: String,
-    /// Condition expression; empty when unset.
+    /// Condition expression; empty if unset.
     pub condition: String,
-    /// Time expression; absent when unset.
+    /// Time expression; absent if unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
 
-/// A feature that is on.
+/// An enabled feature of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Feature {
     /// `FEATURE_NAME_*`.
     pub name: String,
-    /// Its value, if it has one.
+    /// Value of the feature, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// Who may act as root, and how many must agree.
+/// A root quorum: its members and its threshold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Quorum {
-    /// How many must agree.
+    /// Number of members whose approval is needed.
     pub threshold: u32,
-    /// Members.
+    /// Members of the quorum.
     pub user_ids: Vec<UserId>,
 }
 
@@ -303,186 +305,186 @@ pub struct Quorum {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invitation {
-    /// Id.
+    /// Unique id of the invitation.
     pub invitation_id: InvitationId,
-    /// Name that the new user gets.
+    /// Display name of the new user.
     pub receiver_user_name: String,
-    /// Where the invitation was sent.
+    /// Email address to which the invitation was sent.
     pub receiver_email: String,
-    /// Ids of tags that the new user gets.
+    /// Ids of the tags of the new user.
     pub receiver_user_tags: Vec<TagId>,
     /// `ACCESS_TYPE_*`.
     pub access_type: String,
     /// `INVITATION_STATUS_*`.
     pub status: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Who invites.
+    /// User who sent the invitation.
     pub sender_user_id: UserId,
 }
 
-/// What an endpoint wants to be told of.
+/// Subscription of a webhook endpoint to one type of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSubscription {
-    /// `ACTIVITY_UPDATES` and other names of events.
+    /// Name of the event type, such as `ACTIVITY_UPDATES`.
     pub event_type: String,
-    /// JSON text that clients keep beside it; it filters nothing.
+    /// JSON text for clients. It is stored and returned, and it filters no events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters_json: Option<String>,
-    /// Whether it counts; absent means yes.
+    /// Whether the subscription is active; absent means active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 
-/// An endpoint that receives webhooks.
+/// HTTP endpoint that receives webhooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookEndpoint {
-    /// Id.
+    /// Unique id of the endpoint.
     pub endpoint_id: EndpointId,
-    /// Organization.
+    /// Organization whose events are sent.
     pub organization_id: OrganizationId,
-    /// Where events are posted.
+    /// URL to which events are posted.
     pub url: String,
-    /// Name.
+    /// Display name.
     pub name: String,
-    /// Whether anything is posted.
+    /// Whether events are posted to the endpoint.
     pub is_active: bool,
-    /// What it wants to be told of.
+    /// Event types that the endpoint receives.
     pub subscriptions: Vec<WebhookSubscription>,
 }
 
-/// What sessions may be limited to.
+/// Profile that restricts the sessions created with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionProfile {
-    /// Id.
+    /// Unique id of the profile.
     pub session_profile_id: SessionProfileId,
-    /// Name.
+    /// Display name.
     pub session_profile_name: String,
-    /// Condition expression that each activity of such a session must fulfil.
+    /// Condition expression that each activity of such a session must satisfy.
     pub scope: String,
-    /// Longest life of such a session, in seconds.
+    /// Maximum lifetime of such a session, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration_seconds: Option<String>,
-    /// Notes.
+    /// Free text for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// The interface of a smart contract: an ABI or IDL.
+/// Interface of a smart contract: an ABI or an IDL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SmartContractInterface {
-    /// Organization.
+    /// Organization that uploaded the interface.
     pub organization_id: OrganizationId,
-    /// Id.
+    /// Unique id of the interface.
     pub smart_contract_interface_id: SmartContractInterfaceId,
     /// Address of the contract or program.
     pub smart_contract_address: String,
-    /// JSON of the interface; empty where only a list is shown.
+    /// JSON text of the interface; empty in lists.
     pub smart_contract_interface: String,
     /// `SMART_CONTRACT_INTERFACE_TYPE_*`.
     #[serde(rename = "type")]
     pub interface_type: String,
-    /// Name.
+    /// Display name.
     pub label: String,
-    /// Notes.
+    /// Free text for people.
     pub notes: String,
-    /// Created at.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// A smart contract interface by what it is.
+/// Reference to a smart contract interface, with the digest of its contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SmartContractInterfaceReference {
-    /// Id.
+    /// Unique id of the interface.
     pub smart_contract_interface_id: SmartContractInterfaceId,
     /// Address of the contract or program.
     pub smart_contract_address: String,
-    /// SHA-256 of the interface, hex.
+    /// SHA-256 digest of the interface in hex.
     pub digest: String,
 }
 
-/// A block of addresses that requests may come from.
+/// Address block of an IP allowlist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IpAllowlistRule {
-    /// Network and prefix length (RFC 4632 §3.1, RFC 4291 §2.3).
+    /// Network and prefix length in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3).
     pub cidr: String,
-    /// Name.
+    /// Display name, if one is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Created at, milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created_at: String,
 }
 
-/// From which addresses requests are taken.
+/// Allowlist of the client addresses from which requests are accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IpAllowlist {
-    /// Organization.
+    /// Organization that the allowlist belongs to.
     pub organization_id: OrganizationId,
-    /// Blocks.
+    /// Allowed address blocks.
     pub rules: Vec<IpAllowlistRule>,
-    /// API key it is about; absent for the whole organization.
+    /// Public key of the API key that the allowlist restricts; absent for the whole organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// Whether it is on; absent for that of an API key.
+    /// Whether the allowlist is enforced; absent for that of an API key, which always is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// `ALLOW` or `DENY`: what happens when the address is not known.
+    /// `ALLOW` or `DENY`: the decision if the client address is unknown.
     pub on_evaluation_error: String,
 }
 
-/// How the service is paid for. Nothing is ever charged.
+/// Payment method of an organization. Nothing is ever charged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentMethod {
-    /// Id.
+    /// Unique id of the payment method.
     pub payment_method_id: String,
-    /// Last four digits of a card; empty when only an id was given.
+    /// Last four digits of the card; empty if only an id was submitted.
     pub last_four: String,
-    /// Who holds it.
+    /// Name of the card holder.
     pub card_holder_name: String,
-    /// Mail address of the holder.
+    /// Email address of the card holder.
     pub card_holder_email: String,
 }
 
-/// What a policy said.
+/// Outcome of one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyOutcome {
-    /// The policy.
+    /// Policy that was evaluated.
     pub policy_id: PolicyId,
     /// `OUTCOME_*`.
     pub outcome: String,
 }
 
-/// What each policy said when a vote was cast.
+/// Outcomes of the policies at the time of a vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyEvaluation {
-    /// Id.
+    /// Unique id of the evaluation.
     pub id: EvaluationId,
-    /// Activity voted on.
+    /// Activity that the vote is about.
     pub activity_id: ActivityId,
-    /// Its organization.
+    /// Organization of the activity.
     pub organization_id: OrganizationId,
-    /// The vote.
+    /// Vote that caused the evaluation.
     pub vote_id: VoteId,
-    /// Policies that were asked; none where the root quorum was met or decides alone.
+    /// Policies that were evaluated; empty if the root quorum was met or decides alone.
     pub policy_evaluations: Vec<PolicyOutcome>,
-    /// When the vote was cast.
+    /// Time at which the vote was cast.
     pub created_at: Timestamp,
 }

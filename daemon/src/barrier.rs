@@ -1,11 +1,11 @@
-//! The barrier between values and the store: above it plain records, below it ciphertext. Records that are longer than a
-//! store takes are split into parts.
+//! The barrier between records and the store: records above it are plaintext, values below it are ciphertext.
+//! Records that are too long for one stored value are split into parts.
 
 use std::sync::Arc;
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::write::Write;
-use quorate_core::refusal::Corrupt;
 use quorate_core::seal::{NONCE, TAG};
 use quorate_core::world::{Page, Records};
 use zeroize::Zeroizing;
@@ -13,28 +13,28 @@ use zeroize::Zeroizing;
 use crate::store::{Change, LONGEST_VALUE, Row, Store, StoreError};
 use crate::vault::Vault;
 
-/// Longest part of a record, in bytes. Stores of version 0.1 have parts of 48 KiB.
+/// Maximum length of a part of a record, in bytes. Stores of version 0.1 have parts of 48 KiB.
 const PART: usize = LONGEST_VALUE - NONCE - TAG - 1;
-/// First byte of a value that is whole.
+/// Last byte of a value that holds a whole record.
 const WHOLE: u8 = 1;
-/// First byte of a value whose content stands in parts.
+/// Last byte of a value that is the manifest of a split record.
 const SPLIT: u8 = 2;
 /// First byte of the keys of parts.
 const PARTS: u8 = b'~';
 
-/// Whether a value can be copied as it is stored: it is no part of a record, and neither split nor too long. Parts are
-/// copied with their record.
+/// Returns whether a value can be copied as it is stored. Such a value is not a part of a record, not split
+/// and not too long. Parts are copied with their record.
 pub fn is_whole(key: &[u8], value: &[u8]) -> bool {
     let plain = key.first() == Some(&layout::VERSIONS);
     plain || (value.last() == Some(&WHOLE) && value.len() <= LONGEST_VALUE && !is_part(key))
 }
 
-/// Whether a part of a record is stored under this key.
+/// Returns whether the key is that of a part of a record.
 pub fn is_part(key: &[u8]) -> bool {
     key.first() == Some(&PARTS)
 }
 
-/// Seals what goes to the store and opens what comes from it.
+/// Encrypts values on their way to the store and decrypts them on their way back.
 pub struct Barrier {
     store: Arc<dyn Store>,
     vault: Vault,
@@ -50,22 +50,25 @@ impl From<&StoreError> for Corrupt {
 }
 
 impl Barrier {
-    /// A barrier before this store.
+    /// Creates a barrier in front of a store.
     pub fn new(store: Arc<dyn Store>, vault: Vault) -> Self {
         Self { store, vault }
     }
 
-    /// The store.
+    /// Returns the store, whose values are encrypted.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The keys.
+    /// Returns the keys that encrypt and decrypt values.
     pub const fn vault(&self) -> &Vault {
         &self.vault
     }
 
-    /// Seals writes. Parts of records that are replaced or removed go away with them.
+    /// Encrypts writes. Parts of records that are replaced or removed are removed with them.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read, encryption fails, or the random source fails.
     pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Change>, Corrupt> {
         let mut sealed = Vec::with_capacity(writes.len());
         let mut nonces = Nonces::draw(writes.len())?;
@@ -102,9 +105,9 @@ impl Barrier {
         let [generation @ .., _, _, _, _] = nonces.next()?;
         let mut count = 0_u32;
         for chunk in chunks {
-            let place = part(&key, generation, count);
-            let chunk = self.seal_one(WHOLE, &place, chunk, nonces.next()?)?;
-            sealed.push(Change { key: place, value: Some(chunk), fresh: true });
+            let key = part(&key, generation, count);
+            let chunk = self.seal_one(WHOLE, &key, chunk, nonces.next()?)?;
+            sealed.push(Change { key, value: Some(chunk), fresh: true });
             count = count.saturating_add(1);
         }
         let mut manifest = generation.to_vec();
@@ -120,7 +123,7 @@ impl Barrier {
             let manifest = self.open_one(key, &old).and_then(|(_, manifest)| read_manifest(&manifest));
             let parts = match manifest {
                 Ok((generation, count)) => (0..count).map(|number| part(key, generation, number)).collect(),
-                // What is damaged can be removed all the same.
+                // A damaged record can still be removed.
                 Err(_) => self.parts_of(key)?,
             };
             sealed.extend(parts.into_iter().map(Change::remove));
@@ -128,7 +131,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// The keys of all parts of a record, found without its manifest.
+    /// Returns the keys of all parts of a record, without reading its manifest.
     fn parts_of(&self, key: &[u8]) -> Result<Vec<Key>, Corrupt> {
         let prefix = [&[PARTS], key].concat();
         let length = part(key, [0; 8], 0).len();
@@ -146,13 +149,13 @@ impl Barrier {
         let (generation, count) = read_manifest(&plain)?;
         let mut chunks = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
         for number in 0..count {
-            let place = part(key, generation, number);
-            let value = self.store.value(&place).map_err(|error| Corrupt::from(&error))?;
+            let key = part(key, generation, number);
+            let value = self.store.value(&key).map_err(|error| Corrupt::from(&error))?;
             let value = value.ok_or(Corrupt::Record("part of a record"))?;
-            let (_, chunk) = self.open_one(&place, &value)?;
+            let (_, chunk) = self.open_one(&key, &value)?;
             chunks.push(Zeroizing::new(chunk));
         }
-        // A buffer that grows would leave copies behind that nobody wipes.
+        // A growing buffer would leave copies of the plaintext in memory that are not wiped.
         let mut whole = Vec::with_capacity(chunks.iter().map(|chunk| chunk.len()).sum());
         for chunk in &chunks {
             whole.extend_from_slice(chunk);
@@ -161,19 +164,19 @@ impl Barrier {
     }
 }
 
-/// Random nonces, drawn at once: a call to the system for each would cost more than sealing.
+/// Random nonces, drawn in one batch. A system call for each nonce would cost more than the encryption.
 struct Nonces(std::vec::IntoIter<[u8; NONCE]>);
 
 impl Nonces {
     fn draw(count: usize) -> Result<Self, Corrupt> {
         let mut nonces = vec![[0; NONCE]; count];
         getrandom::fill(nonces.as_flattened_mut())
-            .map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+            .map_err(|_| Corrupt::Invariant("the random source failed"))?;
         Ok(Self(nonces.into_iter()))
     }
 
     fn next(&mut self) -> Result<[u8; NONCE], Corrupt> {
-        self.0.next().ok_or(Corrupt::Invariant("a nonce for each value"))
+        self.0.next().ok_or(Corrupt::Invariant("no nonce is left for a value"))
     }
 }
 
@@ -182,9 +185,9 @@ fn part(key: &[u8], generation: [u8; 8], number: u32) -> Key {
 }
 
 fn read_manifest(manifest: &[u8]) -> Result<([u8; 8], u32), Corrupt> {
-    let flaw = Corrupt::Record("split value");
-    let (generation, count) = manifest.split_first_chunk::<8>().ok_or(flaw.clone())?;
-    Ok((*generation, u32::from_be_bytes(count.try_into().map_err(|_| flaw)?)))
+    let error = Corrupt::Record("split value");
+    let (generation, count) = manifest.split_first_chunk::<8>().ok_or(error.clone())?;
+    Ok((*generation, u32::from_be_bytes(count.try_into().map_err(|_| error)?)))
 }
 
 impl Records for Barrier {
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn long_records_are_split_and_leave_nothing_behind() {
+    fn long_records_are_split_and_removed_with_all_parts() {
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
         let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store"), 0).unwrap()), vault);
@@ -258,7 +261,7 @@ mod tests {
         write(&barrier, b"a1", Some(&long));
         write(&barrier, b"a1", None);
         assert_eq!((parts(), barrier.read(b"a1").unwrap()), (0, None));
-        // What is damaged goes as well.
+        // A damaged record can be removed as well.
         write(&barrier, b"a1", Some(&long));
         let damaged = Batch { writes: vec![Change::put(*b"a1", [0, SPLIT])], ..Batch::default() };
         barrier.store.commit(&Group::of(damaged)).unwrap();
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_stored_in_clear_and_nothing_can_be_moved() {
+    fn values_are_encrypted_and_bound_to_their_keys() {
         let folder = tempfile::tempdir().unwrap();
         let vault = Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
         let barrier = Barrier::new(Arc::new(Embedded::open(&folder.path().join("store"), 0).unwrap()), vault);

@@ -1,19 +1,20 @@
-//! A cache bounded in number and in bytes, in two generations: when the younger one is full it becomes the older one,
-//! and what was not used since falls out. Lookups and insertions are constant in cost.
+//! A cache with a bounded number of values and bytes, in two generations. When the younger generation is
+//! full, it replaces the older one, and values that were not used since are dropped. Lookups and insertions
+//! take constant time.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// See the module.
+/// A cache of two generations, as described in the module documentation.
 pub(crate) struct TwoGenerations<K, V> {
     young: Generation<K, V>,
     old: Generation<K, V>,
-    /// Most values, and most bytes, of a generation.
+    /// Maximum number of values and bytes in one generation.
     half: (usize, usize),
 }
 
-/// Values, each with its bytes.
+/// Values, each with its size in bytes.
 struct Generation<K, V> {
     values: HashMap<K, (V, usize)>,
     bytes: usize,
@@ -50,19 +51,19 @@ impl<K: Eq + Hash, V> Generation<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
-    /// Holds at most `limit` values.
+    /// Creates a cache of at most `limit` values.
     pub(crate) fn new(limit: usize) -> Self {
         Self::weighed(limit, usize::MAX)
     }
 
-    /// Holds at most `limit` values, which have at most so many bytes together. A single value may have more than half of
-    /// them, and then stands alone in its generation.
+    /// Creates a cache of at most `limit` values with at most `bytes` bytes in total. A single value may be
+    /// larger than half of them; it is then the only one of its generation.
     pub(crate) fn weighed(limit: usize, bytes: usize) -> Self {
         let half = ((limit / 2).max(1), bytes / 2);
         Self { young: Generation::default(), old: Generation::default(), half }
     }
 
-    /// The value of a key, which thereby counts as used.
+    /// Returns the value of a key and marks it as used.
     pub(crate) fn value<Q>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -76,7 +77,7 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
         Some(value)
     }
 
-    /// Drops a value.
+    /// Removes a value.
     pub(crate) fn forget<Q>(&mut self, key: &Q)
     where
         K: Borrow<Q>,
@@ -86,18 +87,18 @@ impl<K: Eq + Hash, V: Clone> TwoGenerations<K, V> {
         self.old.remove(key);
     }
 
-    /// Drops all but these.
+    /// Removes the values whose keys do not satisfy the predicate.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
         self.young.retain(&wanted);
         self.old.retain(&wanted);
     }
 
-    /// Keeps a value whose bytes do not count.
+    /// Inserts a value whose size does not count.
     pub(crate) fn keep(&mut self, key: K, value: V) {
         self.keep_weighed(key, value, 0);
     }
 
-    /// Keeps a value of so many bytes.
+    /// Inserts a value of the given size in bytes.
     pub(crate) fn keep_weighed(&mut self, key: K, value: V, bytes: usize) {
         let (number, most) = self.half;
         self.young.remove(&key);
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drops_what_it_is_told_to_from_both_generations() {
+    fn removes_values_from_both_generations() {
         let mut cache = TwoGenerations::new(4);
         (0..3).for_each(|number| cache.keep(number, number));
         cache.forget(&0);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_is_used_and_stays_bounded() {
+    fn keeps_used_values_and_stays_bounded() {
         let mut cache = TwoGenerations::new(4);
         for key in 0..100 {
             cache.keep(key, key);
@@ -144,11 +145,11 @@ mod tests {
             assert!(bytes(&cache) <= 100);
         }
         assert_eq!((cache.value(&50), cache.value(&99)), (None, Some(99)));
-        // The same key again counts once, with its bytes of now.
+        // Inserting the same key again counts it once, with its new size.
         (0..10).for_each(|round| cache.keep_weighed(7, round, 30));
         assert_eq!(cache.value(&7), Some(9));
         assert!(bytes(&cache) <= 100);
-        // What is larger than its half pushes all else out, and is pushed out by all else.
+        // A value larger than a generation evicts all others, and is evicted by the next ones.
         cache.keep_weighed(8, 8, 1000);
         assert_eq!(cache.value(&8), Some(8));
         (20..26).for_each(|key| cache.keep_weighed(key, key, 20));

@@ -1,7 +1,8 @@
-//! The clocks: the only module that reads them for what is recorded or decided.
+//! The clock of the daemon: the only module that reads the system clock for recorded times and decisions.
 //!
-//! Whatever expired stays expired, so recorded time never runs back: where the system's clock was set back, it goes on
-//! from the newest time ever seen, at half speed, until the system's clock has caught up.
+//! Expired credentials and activities stay expired, so recorded time never runs backwards. If the system
+//! clock was set back, time continues from the newest time ever seen, at half speed, until the system clock
+//! has caught up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,58 +13,59 @@ use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
-/// How times are written for people.
-const MOMENT: &[BorrowedFormatItem<'_>] =
+/// Format of times in messages.
+const TEXT_FORMAT: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
 
-/// The newest time that was given out.
+/// Newest time that was returned.
 static NEWEST: AtomicU64 = AtomicU64::new(0);
-/// The newest moment that was given out: its time in milliseconds times [`ORDERS`], plus its order.
-static NEWEST_MOMENT: AtomicU64 = AtomicU64::new(0);
-/// How many moments of one millisecond have an order of their own.
+/// Newest ordered time that was returned: milliseconds times [`ORDERS`], plus the order.
+static NEWEST_ORDERED: AtomicU64 = AtomicU64::new(0);
+/// Number of distinct orders within one millisecond.
 const ORDERS: u64 = 1 << 12;
-/// From when on time runs at half speed; `None` while the system's clock leads.
+/// Start of the period in which time runs at half speed; `None` while the system clock leads.
 static SLOW: Mutex<Option<(Instant, Millis)>> = Mutex::new(None);
 
-/// Returns the time for records and expiry, in milliseconds since 1970. It never runs back.
+/// Returns the time for records and expiry, in milliseconds since 1970. It never runs backwards.
 pub fn now() -> Millis {
     let system = system();
     let newest = NEWEST.fetch_max(system, Ordering::AcqRel);
     if system >= newest { system } else { slowed(newest) }
 }
 
-/// Returns the time, as [`now`], and an order below 4,096 that is greater than all before it in the same millisecond.
+/// Returns the time as [`now`] does, with an order below 4,096 that is greater than every earlier one in the
+/// same millisecond.
 pub fn ordered() -> (Millis, u16) {
     let earliest = now().saturating_mul(ORDERS);
     let next = |newest: u64| earliest.max(newest.saturating_add(1));
     let (Ok(newest) | Err(newest)) =
-        NEWEST_MOMENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |newest| Some(next(newest)));
+        NEWEST_ORDERED.fetch_update(Ordering::AcqRel, Ordering::Acquire, |newest| Some(next(newest)));
     let number = next(newest);
     (number / ORDERS, u16::try_from(number % ORDERS).unwrap_or_default())
 }
 
-/// Returns the time of the system's clock, in milliseconds since 1970, which may run back. A clock before 1970 counts
-/// as 1970.
+/// Returns the time of the system clock, in milliseconds since 1970. It may run backwards. A time before 1970
+/// counts as 1970.
 pub fn system() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     millis(since)
 }
 
-/// Makes time start no earlier than at the newest time that an earlier run has seen.
+/// Makes time start no earlier than the newest time that an earlier run has seen.
 pub fn start_from(newest: Millis) {
     NEWEST.fetch_max(newest, Ordering::AcqRel);
 }
 
-/// Returns by how much the system's clock is behind the newest time, in milliseconds.
+/// Returns how far the system clock is behind the newest time, in milliseconds.
 pub fn behind() -> Millis {
     NEWEST.load(Ordering::Acquire).saturating_sub(system())
 }
 
-/// Returns a time for people, in UTC.
+/// Formats a time for messages, in UTC.
 pub fn text(time: Millis) -> String {
     let seconds = i64::try_from(time / 1000).ok();
-    let moment = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
-    let text = moment.and_then(|moment| moment.format(MOMENT).ok());
+    let time_of_day = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let text = time_of_day.and_then(|time| time.format(TEXT_FORMAT).ok());
     text.unwrap_or_else(|| format!("{time} ms after 1970"))
 }
 
@@ -72,7 +74,7 @@ fn slowed(newest: Millis) -> Millis {
     let (since, from) = *slow.get_or_insert_with(|| (Instant::now(), newest));
     let time = from.saturating_add(millis(since.elapsed()) / 2);
     if time < newest {
-        // The system's clock had caught up meanwhile, and was set back again.
+        // The system clock caught up in the meantime and was set back again.
         *slow = Some((Instant::now(), newest));
     }
     NEWEST.fetch_max(time, Ordering::AcqRel).max(time)
@@ -87,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_in_order_also_within_a_millisecond() {
-        let moments: Vec<_> = (0..10_000).map(|_| ordered()).collect();
-        assert!(moments.is_sorted_by(|one, next| one < next));
-        assert!(moments.iter().all(|(_, order)| u64::from(*order) < ORDERS));
+    fn times_are_ordered_within_a_millisecond() {
+        let times: Vec<_> = (0..10_000).map(|_| ordered()).collect();
+        assert!(times.is_sorted_by(|one, next| one < next));
+        assert!(times.iter().all(|(_, order)| u64::from(*order) < ORDERS));
     }
 
     #[test]
-    fn time_goes_on_from_the_newest_ever_seen() {
+    fn time_continues_from_the_newest_time_ever_seen() {
         let ahead = system() + 3_600_000;
         start_from(ahead);
         let first = now();

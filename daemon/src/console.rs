@@ -1,55 +1,55 @@
-//! The console routes of the local socket. They read; none of them changes anything.
+//! The console routes of the local socket. They are read-only.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
+use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
-use quorate_common::fault::{Code, Fault};
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
 use quorate_core::budget::Cancellation;
+use quorate_core::error::{Intent, RequestError};
 use quorate_core::operator::{self, ActivityQuery};
 use quorate_core::policy::DenyErrors;
-use quorate_core::refusal::{Intent, Refusal};
 use quorate_core::world::World;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::now;
-use crate::door::{Answer, Incoming};
+use crate::executor::{self, Executor, Shared};
 use crate::identity::Identity;
-use crate::turn::{self, Shared, Turns};
+use crate::listener::{Answer, Incoming};
 
-/// How many events are read from the feed at once.
+/// Maximum number of events that are read from the feed at once.
 const EVENTS: usize = 256;
-/// Sent when nothing happens, so that both ends notice a dead connection.
+/// Interval of the heartbeat on an idle event stream, so that both ends notice a dead connection.
 const HEARTBEAT: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// What the daemon says of itself.
+/// Information about the daemon itself.
 pub struct Facts {
-    /// How it was started.
+    /// Mode in which the daemon was started.
     pub mode: Mode,
-    /// Where the public API is served.
+    /// Base URL of the public API, if it is served.
     pub base_url: Option<String>,
-    /// Its own keys.
+    /// Keys of the daemon.
     pub identity: Identity,
 }
 
-/// Answers the console.
+/// Answers requests of the console.
 pub struct Console {
-    turns: Arc<Turns>,
+    executor: Arc<Executor>,
     facts: Facts,
     started: u64,
 }
 
 impl Console {
-    /// A console over these turns.
-    pub fn new(turns: Arc<Turns>, facts: Facts) -> Self {
-        Self { turns, facts, started: now() }
+    /// Creates a console that reads through an executor.
+    pub fn new(executor: Arc<Executor>, facts: Facts) -> Self {
+        Self { executor, facts, started: now() }
     }
 
-    /// Answers the path behind `/console/v1/`.
+    /// Answers a request for the path after `/console/v1/`.
     pub fn answer(&self, rest: &str, incoming: &Incoming, cancellation: &Cancellation) -> Answer {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
@@ -59,23 +59,23 @@ impl Console {
         if let ["events"] = parts.as_slice() {
             return self.events(query.text("after"));
         }
-        let result = self.turns.read(cancellation, |world| {
+        let result = self.executor.read(cancellation, |world| {
             let answer = self.answer_from(world, &parts, &query);
             answer.map(|body| body.map(Answer::ok))
         });
         match result {
             Ok(answer) => answer.unwrap_or_else(Answer::not_found),
-            Err(fault) => Answer::fault(&fault),
+            Err(error) => Answer::error(&error),
         }
     }
 
-    /// Answers a path from what `world` holds; `None` if there is no such path.
+    /// Answers a path from the data of `world`; returns `None` if there is no such path.
     fn answer_from(
         &self,
         world: &dyn World,
         parts: &[&str],
         query: &Query,
-    ) -> Result<Option<Bytes>, Refusal> {
+    ) -> Result<Option<Bytes>, RequestError> {
         let body = match parts {
             ["status"] => json(&self.status()),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
@@ -93,7 +93,7 @@ impl Console {
         body.map(Some)
     }
 
-    /// The public keys of webhook signatures, as a JWK set (RFC 7517, RFC 8037).
+    /// Returns the public keys of webhook signatures, as a JWK set (RFC 7517, RFC 8037).
     pub fn webhook_keys(&self, incoming: &Incoming) -> Answer {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
@@ -102,7 +102,7 @@ impl Console {
             .cached("public, max-age=86400, s-maxage=86400, stale-if-error=604800")
     }
 
-    /// The public keys by which clients know that a bundle comes from this service.
+    /// Returns the public keys with which clients verify that a bundle comes from this service.
     pub fn quorum_keys(&self, incoming: &Incoming) -> Answer {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
@@ -111,7 +111,7 @@ impl Console {
     }
 
     fn world(&self) -> &Shared {
-        self.turns.world().as_ref()
+        self.executor.world().as_ref()
     }
 
     fn status(&self) -> DaemonStatus {
@@ -119,89 +119,89 @@ impl Console {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mode: self.facts.mode,
-            started_at: Timestamp::of_millis(self.started),
+            started_at: Timestamp::from_millis(self.started),
             now_millis: now(),
             process_id: std::process::id(),
             base_url: self.facts.base_url.clone(),
             quorum_public_key: self.facts.identity.quorum_public_key(),
             keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
-            store: store_status(self.turns.store_state()),
+            store: store_status(self.executor.store_state()),
         }
     }
 
-    /// The change feed from behind a token on.
+    /// Streams the change feed, starting after a token.
     fn events(&self, after: Option<String>) -> Answer {
         let (sender, receiver) = mpsc::channel(16);
-        let shared = Arc::clone(self.turns.world());
+        let shared = Arc::clone(self.executor.world());
         tokio::spawn(async move { feed(&shared, after, &sender).await });
         Answer::events(receiver)
     }
 }
 
-/// What operators are told of a store that takes no writes.
-fn store_status(state: turn::StoreState) -> Option<StoreStatus> {
+/// Returns the status that operators see while the store does not accept writes.
+fn store_status(state: executor::StoreState) -> Option<StoreStatus> {
     let (state, since, detail) = match state {
-        turn::StoreState::Ready => return None,
-        turn::StoreState::Full { since, cause } => (StoreState::Full, since, cause),
-        turn::StoreState::Failed { since, cause, .. } => (StoreState::Recovering, since, cause),
-        turn::StoreState::Altered { since, cause } => (StoreState::Altered, since, cause),
+        executor::StoreState::Ready => return None,
+        executor::StoreState::Full { since, cause } => (StoreState::Full, since, cause),
+        executor::StoreState::Failed { since, cause, .. } => (StoreState::Recovering, since, cause),
+        executor::StoreState::Altered { since, cause } => (StoreState::Altered, since, cause),
     };
-    Some(StoreStatus { state, since: Timestamp::of_millis(since), detail })
+    Some(StoreStatus { state, since: Timestamp::from_millis(since), detail })
 }
 
-fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
+fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
     let parent = query.id("parent")?;
     json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
 }
 
-fn parked(world: &dyn World, query: &Query) -> Result<Bytes, Refusal> {
+fn parked(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
     json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
 }
 
-fn organization(world: &dyn World, id: &str) -> Result<Bytes, Refusal> {
+fn organization(world: &dyn World, id: &str) -> Result<Bytes, RequestError> {
     json(&operator::organization(world, parsed(id)?)?)
 }
 
-fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Refusal> {
-    let unknown = || Refusal::from(Intent::Text("unknown status"));
+fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
+    let unknown = || RequestError::from(Intent::Text("unknown status"));
     let status = |name: &String| {
         serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
     };
-    let asked = ActivityQuery {
+    let filter = ActivityQuery {
         statuses: query.list("status").iter().map(status).collect::<Result<_, _>>()?,
         types: query.list("type"),
         ids: query.list("id").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
         after: query.id("after")?,
         limit: query.limit()?,
     };
-    json(&operator::activities(world, parsed(id)?, &asked, now())?)
+    json(&operator::activities(world, parsed(id)?, &filter, now())?)
 }
 
-fn findings(world: &dyn World, id: &str) -> Result<Bytes, Refusal> {
+fn findings(world: &dyn World, id: &str) -> Result<Bytes, RequestError> {
     let findings = advice::findings(world, parsed(id)?, now())?;
     json(&serde_json::json!({"findings": findings}))
 }
 
-fn explained(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, Refusal> {
+fn explained(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, RequestError> {
     json(&advice::explained(world, parsed(id)?, reference, now())?)
 }
 
-fn signer(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Refusal> {
+fn signer(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
     let name = query.text("name").unwrap_or_default();
     json(&operator::signer(world, parsed(id)?, &name, now())?)
 }
 
-fn review(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, Refusal> {
+fn review(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, RequestError> {
     json(&operator::review(world, parsed(id)?, reference, now())?)
 }
 
-fn accounts(world: &dyn World, id: &str, wallet: &str, query: &Query) -> Result<Bytes, Refusal> {
+fn accounts(world: &dyn World, id: &str, wallet: &str, query: &Query) -> Result<Bytes, RequestError> {
     let page = operator::accounts(world, parsed(id)?, parsed(wallet)?, query.id("after")?, query.limit()?)?;
     json(&page)
 }
 
-/// Sends events until the watcher goes away.
+/// Sends events until the client disconnects.
 async fn feed(shared: &Shared, mut after: Option<String>, sender: &mpsc::Sender<Bytes>) {
     let mut newest = shared.feed.watch();
     loop {
@@ -231,16 +231,16 @@ async fn feed(shared: &Shared, mut after: Option<String>, sender: &mpsc::Sender<
     }
 }
 
-fn json<T: Serialize>(value: &T) -> Result<Bytes, Refusal> {
-    let flaw = quorate_core::refusal::Corrupt::Invariant("an answer does not serialize");
-    Ok(Bytes::from(serde_json::to_vec(value).map_err(|_| flaw)?))
+fn json<T: Serialize>(value: &T) -> Result<Bytes, RequestError> {
+    let error = quorate_core::error::Corrupt::Invariant("an answer cannot be serialized");
+    Ok(Bytes::from(serde_json::to_vec(value).map_err(|_| error)?))
 }
 
-fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, Refusal> {
+fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, RequestError> {
     text.parse().map_err(|_| Intent::Text("expected an id").into())
 }
 
-/// The members of the query part of a target.
+/// The parameters in the query part of a request target.
 struct Query(Vec<(String, String)>);
 
 impl Query {
@@ -259,11 +259,11 @@ impl Query {
         text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
     }
 
-    fn id<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Refusal> {
+    fn id<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
         self.text(name).map(|text| parsed(&text)).transpose()
     }
 
-    fn limit(&self) -> Result<usize, Refusal> {
+    fn limit(&self) -> Result<usize, RequestError> {
         match self.text("limit") {
             None => Ok(PAGE_LIMIT),
             Some(text) => {
@@ -274,7 +274,7 @@ impl Query {
     }
 }
 
-/// A fault for a route that needs a daemon that can write.
-pub fn not_ready() -> Fault {
-    Fault::new(Code::Unavailable, "the service cannot take writes now")
+/// Returns the error for routes that need a daemon that accepts writes.
+pub fn not_ready() -> ApiError {
+    ApiError::new(Code::Unavailable, "the service cannot accept writes now")
 }

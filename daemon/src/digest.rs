@@ -1,26 +1,28 @@
-//! The digest over all records of a store. It knows no order, so that a change costs the same however many there are.
+//! The digest over all records of a store. It is independent of their order, so a change costs the same for
+//! any number of records.
 
 use hmac::{Hmac, KeyInit, Mac};
 use quorate_core::seal::{NONCE, TAG};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Longest value that counts with all its bytes. Longer ones are sealed.
+/// Maximum length of a value that is hashed as a whole. Longer values are sealed.
 const PLAIN: usize = 8;
 
-/// Makes digests of records. Without the key nobody can tell which records cancel each other out.
+/// Key for digests of records. Without it, nobody can find records whose digests cancel each other out.
 pub(crate) struct DigestKey(Zeroizing<[u8; 32]>);
 
 impl DigestKey {
-    /// Takes the 32 key bytes.
+    /// Creates a digest key from 32 bytes.
     pub(crate) const fn new(key: Zeroizing<[u8; 32]>) -> Self {
         Self(key)
     }
 
-    /// Returns the digest of one stored record: HMAC-SHA-256 (RFC 2104) of the length of its key, its key and, for its value,
-    /// nonce, authentication tag and mark if it is sealed, all of it if it is a register.
+    /// Returns the digest of one stored record: HMAC-SHA-256 (RFC 2104) of the length of its key, its key and
+    /// its value. Of a sealed value, only the nonce, the authentication tag and the last byte are included; a
+    /// register is included as a whole.
     pub(crate) fn of(&self, key: &[u8], value: &[u8]) -> StoreDigest {
-        // Nobody without the sealing key can make another value of the same nonce and tag that opens.
+        // Without the sealing key, nobody can create another valid value with the same nonce and tag.
         let (head, tail) = if value.len() <= PLAIN {
             (value, [].as_slice())
         } else {
@@ -40,14 +42,14 @@ impl DigestKey {
     }
 }
 
-/// The digest over the records of a store, or a part of it: the exclusive or of the digests of its records (Bellare and
-/// Micciancio, "A new paradigm for collision-free hashing", 1997, with a secret key). To add a record and to remove it is
-/// the same.
+/// The digest over the records of a store, or of a part of it. It is the exclusive or of the digests of the
+/// records (Bellare and Micciancio, "A new paradigm for collision-free hashing", 1997, with a secret key).
+/// Adding and removing a record are the same operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StoreDigest(pub(crate) [u8; 32]);
 
 impl StoreDigest {
-    /// Adds what is not in it, and removes what is.
+    /// Adds a digest, or removes it if it is included already.
     pub(crate) fn toggle(&mut self, other: Self) {
         self.0.iter_mut().zip(other.0).for_each(|(byte, other)| *byte ^= other);
     }

@@ -1,13 +1,14 @@
-//! Named points in the path of a commit, and around it, at which a test stops the process, delays it or lets it die.
+//! Fail points: named points on the path of a commit and around it, at which tests stop, delay or abort the
+//! process.
 //!
-//! They exist only with the feature `fail_points`, which the tests' package switches on and release builds refuse.
-//! `FAIL_POINTS` configures them, in the syntax of the crate `fail`: `turn.queued=3*off->return;feed.publish=sleep(20)`.
-//! The action `return` aborts the process.
+//! They exist only with the feature `fail_points`, which the test package enables and release builds reject.
+//! `FAIL_POINTS` configures them in the syntax of the crate `fail`:
+//! `turn.queued=3*off->return;feed.publish=sleep(20)`. The action `return` aborts the process.
 
 #[cfg(all(feature = "fail_points", not(debug_assertions)))]
 compile_error!("the feature `fail_points` is for tests: build `-p quorated` without it");
 
-/// The names of all points. A test kills the daemon at each of them.
+/// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
 pub const NAMES: [&str; 48] = [
     "answer.render",
@@ -60,12 +61,12 @@ pub const NAMES: [&str; 48] = [
     "turn.committed",
 ];
 
-/// Does what is configured for this point.
+/// Performs the action that is configured for a fail point.
 #[cfg(not(feature = "fail_points"))]
 #[inline]
 pub fn reach(_name: &'static str) {}
 
-/// Does what is configured for this point.
+/// Performs the action that is configured for a fail point.
 #[cfg(feature = "fail_points")]
 pub fn reach(name: &'static str) {
     use std::sync::Once;
@@ -77,18 +78,18 @@ pub fn reach(name: &'static str) {
 
 #[cfg(feature = "fail_points")]
 fn abort(name: &str) {
-    tracing::error!(name, "killed at a fail point");
+    tracing::error!(name, "aborted at a fail point");
     std::process::abort();
 }
 
-/// Reads the environment. A test that names what does not exist must not pass.
+/// Reads the environment. An unknown name or action aborts the process, so that no test passes by mistake.
 #[cfg(feature = "fail_points")]
 fn configure() {
     let text = std::env::var("FAIL_POINTS").unwrap_or_default();
     for point in text.split(';').filter(|point| !point.is_empty()) {
         let (name, actions) = point.split_once('=').unwrap_or((point, ""));
         if !NAMES.contains(&name) || fail::cfg(name, actions).is_err() {
-            tracing::error!(point, "FAIL_POINTS: no such fail point, or no such action");
+            tracing::error!(point, "FAIL_POINTS: unknown fail point or action");
             std::process::abort();
         }
     }

@@ -1,4 +1,4 @@
-//! The change feed: what happened, in order, for whoever watches, with tokens to go on from.
+//! The change feed: an ordered list of recent events, with tokens at which a watcher can resume.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,18 +8,18 @@ use tokio::sync::watch;
 
 use crate::fail_points;
 
-/// How many events are kept for watchers that were away.
-const KEPT: usize = 4096;
+/// Maximum number of events that are kept for watchers that reconnect.
+const CAPACITY: usize = 4096;
 
-/// Keeps the latest events and wakes watchers.
+/// Keeps the latest events and notifies watchers.
 pub struct Feed {
     state: Mutex<State>,
-    /// The number of the newest event.
+    /// Number of the newest event.
     newest: watch::Sender<u64>,
 }
 
 struct State {
-    /// Tells tokens of this run from those of an earlier one.
+    /// Random id of this run, which distinguishes its tokens from those of earlier runs.
     run: String,
     first: u64,
     events: VecDeque<Change>,
@@ -28,7 +28,7 @@ struct State {
 impl Default for Feed {
     fn default() -> Self {
         let mut bytes = [0; 8];
-        // Without randomness the tokens of two runs might be mistaken; the clock then tells them apart.
+        // Without randomness, the clock distinguishes the tokens of two runs.
         if getrandom::fill(&mut bytes).is_err() {
             bytes = crate::clock::now().to_be_bytes();
         }
@@ -46,7 +46,7 @@ impl State {
         format!("{}-{number}", self.run)
     }
 
-    /// The number of a token of this run, if it is one.
+    /// Returns the number in a token, if the token is from this run.
     fn number(&self, token: &str) -> Option<u64> {
         let (run, number) = token.split_once('-')?;
         if run == self.run { number.parse().ok() } else { None }
@@ -58,7 +58,7 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds events.
+    /// Appends events and notifies watchers.
     pub fn publish(&self, changes: Vec<Change>) {
         if changes.is_empty() {
             return;
@@ -67,7 +67,7 @@ impl Feed {
         let newest = {
             let mut state = self.lock();
             state.events.extend(changes);
-            while state.events.len() > KEPT {
+            while state.events.len() > CAPACITY {
                 state.events.pop_front();
                 state.first = state.first.saturating_add(1);
             }
@@ -76,23 +76,23 @@ impl Feed {
         self.newest.send_replace(newest);
     }
 
-    /// Watches for news.
+    /// Returns a receiver that is notified of new events; its value is the number of the newest one.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.newest.subscribe()
     }
 
-    /// The events behind a token, at most `limit`. A token that is not known any more, and none at all, give
-    /// one event that says to read everything again; its token is the present end.
+    /// Returns the events after a token, at most `limit`. Without a token, or with an unknown or expired one,
+    /// returns a single event that requires a full reload; its token is the current end of the feed.
     pub fn after(&self, token: Option<&str>, limit: usize) -> Vec<Event> {
         let state = self.lock();
         let end = state.next().saturating_sub(1);
-        let behind = token.and_then(|token| state.number(token)).filter(|number| *number <= end);
-        let Some(behind) = behind.filter(|number| number.saturating_add(1) >= state.first) else {
+        let last_seen = token.and_then(|token| state.number(token)).filter(|number| *number <= end);
+        let Some(last_seen) = last_seen.filter(|number| number.saturating_add(1) >= state.first) else {
             return vec![Event { token: state.token(end), change: Change::Reset }];
         };
         let skip =
-            usize::try_from(behind.saturating_add(1).saturating_sub(state.first)).unwrap_or(usize::MAX);
-        let numbers = behind.saturating_add(1)..;
+            usize::try_from(last_seen.saturating_add(1).saturating_sub(state.first)).unwrap_or(usize::MAX);
+        let numbers = last_seen.saturating_add(1)..;
         let events = state.events.iter().skip(skip).take(limit).zip(numbers);
         events.map(|(change, number)| Event { token: state.token(number), change: change.clone() }).collect()
     }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_between_tokens() {
+    fn no_event_is_lost_between_tokens() {
         let feed = Feed::default();
         let start = feed.after(None, 10);
         assert_eq!(start.len(), 1);
@@ -124,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_told() {
+    fn unknown_and_expired_tokens_reset_the_watcher() {
         let feed = Feed::default();
         let start = feed.after(None, 1)[0].token.clone();
-        feed.publish((0..=KEPT as u64).map(change).collect());
+        feed.publish((0..=CAPACITY as u64).map(change).collect());
         for token in [start.as_str(), "other-3", "", "-", "99999"] {
             assert_eq!(feed.after(Some(token), 10)[0].change, Change::Reset, "{token}");
         }

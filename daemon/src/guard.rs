@@ -1,18 +1,20 @@
-//! The guard notices a store that is not what was acknowledged. A small file beside the store knows how far the store had
-//! come: sled takes damage at the end of its log for a write that was interrupted and drops what follows, so a store that
-//! lost acknowledged groups looks whole. It is noticed because the file has seen a later group. And a digest over all
-//! records, kept up to date with each group, is compared with the records after each start: sled also drops damaged parts
-//! in the middle of its log, and a person with access to the disk can put back an old record, which is authentic.
+//! The guard detects a store that does not match what was acknowledged.
 //!
-//! Each start of the daemon begins a run with a random id, and each durable group of it has a number. The store holds the
-//! runs with their first numbers, and the newest number and the digest, which are written with each group; the guard file
-//! holds run and number of the newest group that was acknowledged. Both are sealed. The file is written before a group is
-//! acknowledged, and synced in the background: after a power cut it may be some groups behind the store, but never ahead
-//! of it. A run is stored with its first group, so that a daemon can start, and read, while the disk takes no writes.
+//! A small file beside the store records how far the store has advanced. If the end of its log is damaged,
+//! sled assumes an interrupted write and drops it, so a store that lost acknowledged groups looks complete.
+//! The loss is detected because the file has seen a later group. In addition, a digest over all records is
+//! updated with each group and compared with the records after each start. It detects damage in the middle of
+//! the log, which sled also drops, and old but authentic records that someone has put back on the disk.
+//!
+//! Each start of the daemon begins a run with a random id, and each durable group has a number. The store
+//! holds the runs with their first numbers; the newest number and the digest are written with each group. The
+//! guard file holds the run and number of the newest acknowledged group. Both are sealed. The file is written
+//! before a group is acknowledged and synced in the background. After a power cut it may be behind the store,
+//! but never ahead. A run is stored with its first group, so a daemon can start and read on a read-only disk.
 
 mod comparison;
 mod file;
-mod found;
+mod loaded;
 mod mark;
 mod state;
 mod syncer;
@@ -22,14 +24,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::write::Write;
-use quorate_core::refusal::Corrupt;
 use quorate_core::world::Records;
 
 pub use self::comparison::Comparison;
 use self::file::GuardFile;
-use self::found::{Found, lost, stored};
+use self::loaded::{LoadedState, lost, stored};
 use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::state::{Pending, State};
 use self::syncer::Syncer;
@@ -37,92 +39,95 @@ use crate::barrier::Barrier;
 use crate::store::{Batch, Change, Changed, Group, StoreError, Trailer};
 use crate::{clock, private_file};
 
-/// Key of the mark: run, number and time of the newest group, and the digest over all other records.
+/// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
-/// Key of the list of runs.
+/// Record key of the list of runs.
 const RUNS: &[u8] = b"mr";
-/// What to do after a restore.
-const ON_PURPOSE: &str = "; to go on with what is there, run 'quorated accept-loss'";
+/// Last part of the errors for which a loss can be accepted.
+const ACCEPT_LOSS: &str = "; to continue with the present store, run 'quorated accept-loss'";
 
-/// Up to when a store has changes.
-fn ended(found: Option<Millis>) -> String {
-    found.map_or_else(
+/// Describes the time up to which a store has changes.
+fn end_of_store(time: Option<Millis>) -> String {
+    time.map_or_else(
         || "it has no acknowledged change".to_owned(),
         |time| format!("it ends at {}", clock::text(time)),
     )
 }
 
-/// The store and its guard do not fit together.
+/// An error of the guard: the store does not match its guard file, or one of the two cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
-    /// The store is older than its guard.
+    /// The store is older than its guard file.
     #[error(
-        "the store lost acknowledged changes: {}, and at least {missing} later commits are missing (the guard file {} was last \
-         written at {}); restore a backup that ends later{ON_PURPOSE}", ended(*.found), .file.display(), clock::text(*.seen)
+        "the store lost acknowledged changes: {}, and the number of missing later commits is at least \
+         {missing} (the guard file {} was last written at {}); restore a backup that ends later{ACCEPT_LOSS}",
+        end_of_store(*.store_time), .file.display(), clock::text(*.guard_time)
     )]
     Lost {
-        /// The guard file.
+        /// Path of the guard file.
         file: PathBuf,
         /// Time of the newest group in the store, if it has one.
-        found: Option<Millis>,
+        store_time: Option<Millis>,
         /// Newest time in the guard file.
-        seen: Millis,
-        /// How many groups it has seen that the store does not have.
+        guard_time: Millis,
+        /// Number of groups that the guard file has seen and the store does not have.
         missing: u64,
     },
-    /// The store has another history than its guard.
+    /// The store and its guard file have different histories.
     #[error(
-        "the store is not the one that the guard file {} belongs to, or an older copy of it; put back the store or the file \
-         that belong together{ON_PURPOSE}", .0.display()
+        "the store does not match the guard file {}: it is another store, or an older copy; restore the \
+         store or the guard file so that they match{ACCEPT_LOSS}", .0.display()
     )]
-    Other(PathBuf),
-    /// The records of the store are not those that the daemon wrote.
+    Mismatch(PathBuf),
+    /// The records of the store are not the ones that the daemon wrote.
     #[error(
-        "records of the store were removed, put back, added or damaged, by a fault or by someone who can write to the disk; \
-         'quorated verify' names those it can; restore the newest backup, or run 'quorated accept-loss' to go on with what \
-         is there"
+        "records of the store were removed, put back, added or damaged, by a malfunction or by someone with \
+         write access to the disk; 'quorated verify' lists those that it can identify; restore the newest \
+         backup, or run 'quorated accept-loss' to continue with the present records"
     )]
     Altered,
-    /// There is a guard file, and nothing in the store.
+    /// There is a guard file, but the store is empty.
     #[error(
-        "there is nothing in the store; is its disk mounted? Put back the store, or restore a backup; to begin a new store, move \
-         the whole data folder and the guard file away"
+        "the store is empty; check that its disk is mounted, or restore the store from a backup; to create a \
+         new store, move the data directory and the guard file away"
     )]
     Empty,
-    /// There is no guard file.
+    /// The guard file is missing.
     #[error(
-        "the guard file {} is missing, so that it is unknown whether the store is complete; put it back{ON_PURPOSE}",
+        "the guard file {} is missing, so it is unknown whether the store is complete; restore the \
+         file{ACCEPT_LOSS}",
         .0.display()
     )]
     Missing(PathBuf),
-    /// The guard file of a new store cannot be created.
-    #[error("the folder {} of the guard file does not exist; create it (mode 0700)", .0.display())]
-    NoFolder(PathBuf),
-    /// There is a guard file, and no store.
+    /// The directory for the guard file of a new store is missing.
+    #[error("the directory {} of the guard file does not exist; create it with mode 0700", .0.display())]
+    NoDirectory(PathBuf),
+    /// There is a guard file, but no store.
     #[error(
-        "the guard file {} belongs to a store that is not in {}; restore that store, or move the guard file away to create a \
-         new store", .file.display(), .folder.display()
+        "the guard file {} belongs to a store that is not in {}; restore that store, or move the guard file \
+         away to create a new store", .file.display(), .folder.display()
     )]
     NoStore {
-        /// The guard file.
+        /// Path of the guard file.
         file: PathBuf,
-        /// Folder of the store.
+        /// Directory of the store.
         folder: PathBuf,
     },
-    /// The guard file cannot be read.
+    /// The contents of the guard file are invalid.
     #[error(
-        "the guard file {} is damaged or belongs to another store; put back the right one{ON_PURPOSE}", .0.display()
+        "the guard file {} is damaged or belongs to another store; restore the right one{ACCEPT_LOSS}",
+        .0.display()
     )]
     Damaged(PathBuf),
-    /// The system does not let the file be read or written.
+    /// The guard file cannot be read or written.
     #[error("guard file {}: {source}", .file.display())]
     System {
-        /// The guard file.
+        /// Path of the guard file.
         file: PathBuf,
-        /// Error of the system.
+        /// I/O error of the operating system.
         source: io::Error,
     },
-    /// The records of the guard in the store cannot be read.
+    /// The guard's records in the store cannot be read.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
     /// The store failed.
@@ -131,31 +136,31 @@ pub enum GuardError {
 }
 
 impl GuardError {
-    /// Whether the store could not be read, so that nothing is known of its records.
+    /// Returns whether the store could not be read, so that nothing is known about its records.
     #[must_use]
     pub const fn is_of_store(&self) -> bool {
         matches!(self, Self::Store(_) | Self::Corrupt(Corrupt::Store(_) | Corrupt::Unavailable))
     }
 }
 
-/// Keeps the guard file in step with the store.
+/// Keeps the guard file up to date with the store.
 pub struct Guard {
     path: PathBuf,
     state: Mutex<State>,
     syncer: Arc<Syncer>,
 }
 
-/// Makes the mark that is written with a group.
+/// Creates the mark that is written with a group.
 pub struct GroupMark<'g> {
     guard: &'g Guard,
     barrier: &'g Barrier,
     time: Millis,
-    /// Stores the run, unless a durable group did.
+    /// Write of the run; `None` once a durable group has stored it.
     run: Option<Batch>,
 }
 
 impl GroupMark<'_> {
-    /// The group of these batches, to which one is added if the run is not stored yet.
+    /// Returns a group of these batches. A batch is added if the run is not stored yet.
     pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
         batches.extend(self.run.clone());
         Group { batches, trailer: Some(self) }
@@ -167,7 +172,7 @@ impl Trailer for GroupMark<'_> {
         let mut state = self.guard.state();
         let mut pending = Pending::default();
         for Changed { key, before, after } in changed {
-            let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.is_past(key));
+            let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.includes(key));
             for value in [before, after].into_iter().flatten() {
                 let digest = self.barrier.vault().digests().of(key, value);
                 pending.all.toggle(digest);
@@ -180,41 +185,41 @@ impl Trailer for GroupMark<'_> {
         state.pending = pending;
         let sealed = self.barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())]);
         sealed.map_err(|corrupt| StoreError::Failed {
-            doing: "making the mark of a group",
+            doing: "creating the mark of a group",
             cause: corrupt.to_string(),
         })
     }
 }
 
-/// Fails if the guard file of a new store in `folder` is there already, or cannot be created. Writes nothing.
+/// Checks that the guard file of a new store in `folder` does not exist and can be created. Writes nothing.
 ///
 /// # Errors
-/// As described.
+/// Returns an error if the file exists, or its directory does not.
 pub fn check_new(path: &Path, folder: &Path) -> Result<(), GuardError> {
     let own = private_file::folder(path);
     if path.try_exists().map_err(|source| GuardError::System { file: path.to_owned(), source })? {
         return Err(GuardError::NoStore { file: path.to_owned(), folder: folder.to_owned() });
     }
-    // The folder of the store is created.
+    // The directory of the store is created later.
     if own != folder && !own.is_dir() {
-        return Err(GuardError::NoFolder(own.to_owned()));
+        return Err(GuardError::NoDirectory(own.to_owned()));
     }
     Ok(())
 }
 
-/// Returns the time of the newest group in the store, in milliseconds since 1970; `None` if it never had a guard, as
-/// stores of version 0.1.
+/// Returns the time of the newest group in the store, in milliseconds since 1970. Returns `None` if the store
+/// never had a guard, as with version 0.1.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn end(barrier: &Barrier) -> Result<Option<Millis>, Corrupt> {
     Ok(stored(barrier)?.map(|stored| stored.mark.time))
 }
 
-/// Whether the store has ever had a guard. Stores of version 0.1 have none.
+/// Returns whether the store ever had a guard. Stores of version 0.1 have none.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
     Ok(barrier.read(MARK)?.is_some())
 }
@@ -222,66 +227,67 @@ pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
 /// Returns the newest time that the daemon has ever seen, in milliseconds since 1970.
 ///
 /// # Errors
-/// When the store is not what its guard has seen, or one of the two cannot be read.
+/// Returns an error if the store does not match its guard file, or one of the two cannot be read.
 pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError> {
-    Ok(Found::read(path, barrier)?.newest().1)
+    Ok(LoadedState::read(path, barrier)?.newest().1)
 }
 
-/// Checks that the store is what its guard has seen, or newer. Writes nothing.
+/// Checks that the store matches its guard file, or is newer. Writes nothing.
 ///
 /// # Errors
-/// When it is not, or one of the two cannot be read.
+/// Returns an error if it is older or different, or if one of the two cannot be read.
 pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
-    Found::read(path, barrier).map(drop)
+    LoadedState::read(path, barrier).map(drop)
 }
 
 /// Compares all records with the digest over them. Writes nothing.
 ///
 /// # Errors
-/// [`GuardError::Altered`] if they differ, and when the store cannot be read.
+/// Returns [`GuardError::Altered`] if they differ, and an error if the store cannot be read.
 pub fn compare(barrier: &Barrier) -> Result<(), GuardError> {
     let mut comparison = Comparison::default();
-    while comparison.go_on(barrier)?.is_none() {}
-    comparison.end(barrier)
+    while comparison.read_more(barrier)?.is_none() {}
+    comparison.finish(barrier)
 }
 
 impl Guard {
-    /// Checks the store against its guard and begins a run. The returned time is the newest one that the daemon has ever
-    /// seen, in milliseconds since 1970. Only a new store is written to.
+    /// Checks the store against its guard file and begins a run. Also returns the newest time that the daemon
+    /// has ever seen, in milliseconds since 1970. Writes only to a new store.
     ///
     /// # Errors
-    /// When the store is older than its guard, or has another history, or one of the two cannot be read.
+    /// Returns an error if the store is older than its guard file or has another history, or if one of the
+    /// two cannot be read.
     pub fn open(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
-        Self::begin(path, barrier, Found::read(path, barrier)?, now)
+        Self::begin(path, barrier, LoadedState::read(path, barrier)?, now)
     }
 
-    /// Begins a run of a store whatever its guard has seen, and whether or not its own records of the guard can be read. The
-    /// next comparison takes the records as they are, unless they were found to be `unchanged`.
+    /// Begins a run regardless of the guard file, even if the guard's records in the store cannot be read.
+    /// The next comparison accepts the records as they are, unless they were found to be `unchanged`.
     ///
     /// # Errors
-    /// When the store or the guard file cannot be written.
+    /// Returns an error if the store or the guard file cannot be written.
     pub fn accept(
         path: &Path,
         barrier: &Barrier,
         now: Millis,
         unchanged: bool,
     ) -> Result<(Self, Millis), GuardError> {
-        let found = Found::read_leniently(path, barrier, unchanged);
-        let (guard, newest) = Self::begin(path, barrier, found, now)?;
+        let loaded = LoadedState::read_leniently(path, barrier, unchanged);
+        let (guard, newest) = Self::begin(path, barrier, loaded, now)?;
         guard.replace(barrier, now)?;
         Ok((guard, newest))
     }
 
-    /// Begins a run at this time, however far the daemon's time had come before.
+    /// Begins a run at the given time, even if it is earlier than the newest recorded one.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// See [`Self::open`].
     pub fn accept_clock(path: &Path, barrier: &Barrier, now: Millis) -> Result<Self, GuardError> {
-        let mut found = Found::read(path, barrier)?;
-        for mark in [&mut found.mark, &mut found.file].into_iter().flatten() {
+        let mut loaded = LoadedState::read(path, barrier)?;
+        for mark in [&mut loaded.mark, &mut loaded.file].into_iter().flatten() {
             mark.time = now;
         }
-        let (guard, _) = Self::begin(path, barrier, found, now)?;
+        let (guard, _) = Self::begin(path, barrier, loaded, now)?;
         guard.replace(barrier, now)?;
         Ok(guard)
     }
@@ -289,24 +295,24 @@ impl Guard {
     fn begin(
         path: &Path,
         barrier: &Barrier,
-        found: Found,
+        loaded: LoadedState,
         now: Millis,
     ) -> Result<(Self, Millis), GuardError> {
-        let (number, newest) = found.newest();
+        let (number, newest) = loaded.newest();
         let run = random()?;
-        let mark = Mark { run: found.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
-        if found.file.is_none() {
-            // From the first group on, the store is never without a guard file.
+        let mark = Mark { run: loaded.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
+        if loaded.file.is_none() {
+            // The guard file must exist before the first group.
             file::create(path, barrier, mark)?;
         }
-        let mut runs = found.runs;
+        let mut runs = loaded.runs;
         runs.begin(run, number.saturating_add(1));
-        let state = State::new(GuardFile::open(path, barrier)?, mark, found.digest, run, runs);
+        let state = State::new(GuardFile::open(path, barrier)?, mark, loaded.digest, run, runs);
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start(path) };
         Ok((guard, newest))
     }
 
-    /// Stores the run at once, and replaces the guard file, whatever it has seen.
+    /// Stores the run at once and replaces the guard file, whatever it contains.
     fn replace(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         barrier.store().commit(&self.mark(barrier, now)?.group(Vec::new()))?;
         let mut state = self.state();
@@ -316,20 +322,20 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns what makes the mark of the next group.
+    /// Prepares the mark of the next group.
     ///
     /// # Errors
-    /// When the random source does not answer.
+    /// Returns an error if the random source fails.
     pub fn mark<'g>(&'g self, barrier: &'g Barrier, time: Millis) -> Result<GroupMark<'g>, Corrupt> {
         let state = self.state();
         let run = if state.is_stored { None } else { Some(state.runs(barrier)?) };
         Ok(GroupMark { guard: self, barrier, time, run })
     }
 
-    /// Records that the group with the newest mark is durable. Nothing may be answered or published before it returns.
+    /// Records that the newest group is durable. Must return before the group is answered or published.
     ///
     /// # Errors
-    /// When the guard file cannot be written.
+    /// Returns an error if the guard file cannot be written.
     pub fn advance(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         let mut state = self.state();
         state.advance(now);
@@ -338,22 +344,22 @@ impl Guard {
         self.write(&mut state, barrier)
     }
 
-    /// Whether the digest is still being compared with the records.
+    /// Returns whether the comparison of the records with the digest is still running.
     pub fn is_comparing(&self) -> bool {
         self.state().comparison.is_some()
     }
 
-    /// Goes on comparing the digest with the records, for a moment. Nothing may be committed meanwhile.
+    /// Continues the comparison of the records with the digest, briefly. Nothing may be committed meanwhile.
     ///
     /// # Errors
-    /// [`GuardError::Altered`] if they differ, which is kept in the store, and when the store fails.
+    /// Returns [`GuardError::Altered`] if they differ, which is recorded, and an error if the store fails.
     pub fn compare(&self, barrier: &Barrier) -> Result<(), GuardError> {
         let mut state = self.state();
         let Some(comparison) = &mut state.comparison else { return Ok(()) };
-        let digest = match comparison.go_on(barrier) {
+        let digest = match comparison.read_more(barrier) {
             Ok(None) => return Ok(()),
             Ok(Some(digest)) => digest,
-            // Reopened once, the store might have read it.
+            // The first such error may disappear when the store is reopened; this is the second one.
             Err(error @ GuardError::Store(StoreError::Failed { .. })) if state.was_unreadable => {
                 state.comparison = None;
                 drop(state);
@@ -375,39 +381,39 @@ impl Guard {
         self.conclude(barrier, known)
     }
 
-    /// Keeps what a comparison came to in the store, as a group of its own: a mark from before, which knows less, is older than
-    /// what the guard file has seen.
+    /// Stores the result of a comparison in a group of its own. An earlier mark, without the result, is then
+    /// older than the guard file.
     fn conclude(&self, barrier: &Barrier, digest: StoredDigest) -> Result<(), GuardError> {
         let mut state = self.state();
         state.digest = digest;
         let (time, runs) = (state.mark.time, state.runs(barrier)?);
         drop(state);
-        let kept = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
-        self.state().is_finding_stored = kept.is_ok() && digest == StoredDigest::Altered;
-        let kept = kept.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
-        match (kept, digest) {
+        let stored = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
+        self.state().is_alteration_stored = stored.is_ok() && digest == StoredDigest::Altered;
+        let stored = stored.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
+        match (stored, digest) {
             (_, StoredDigest::Altered) => Err(GuardError::Altered),
-            // The next group brings it.
+            // The next group stores it.
             (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
             (Err(error), _) => Err(error),
         }
     }
 
-    /// Stores that the records were found to be altered, if that could not be done before.
-    pub fn keep_finding(&self, barrier: &Barrier) {
+    /// Stores the finding that the records were altered, if that failed before.
+    pub fn store_alteration(&self, barrier: &Barrier) {
         let state = self.state();
-        let is_due = state.digest == StoredDigest::Altered && !state.is_finding_stored;
+        let is_due = state.digest == StoredDigest::Altered && !state.is_alteration_stored;
         drop(state);
         if is_due {
-            // It is known already, and tried again if it fails.
+            // The result is known already; a failure is retried later.
             let _ = self.conclude(barrier, StoredDigest::Altered);
         }
     }
 
-    /// As [`Self::compare`], for so long, or until it is over.
+    /// Runs [`Self::compare`] repeatedly, until the comparison has ended or `time` has passed.
     ///
     /// # Errors
-    /// As [`Self::compare`].
+    /// See [`Self::compare`].
     pub fn compare_for(&self, barrier: &Barrier, time: Duration) -> Result<(), GuardError> {
         let until = Instant::now() + time;
         while self.is_comparing() && Instant::now() < until {
@@ -416,11 +422,11 @@ impl Guard {
         Ok(())
     }
 
-    /// Records the time: the daemon never goes back behind it, even if the clock is set back before the next start.
+    /// Records the time. The daemon's time never goes back behind it, even if the system clock is set back.
     ///
     /// # Errors
-    /// When the guard file cannot be written.
-    pub fn keep_time(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
+    /// Returns an error if the guard file cannot be written.
+    pub fn persist_time(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         let mut state = self.state();
         if state.mark.time >= now {
             return Ok(());
@@ -429,10 +435,10 @@ impl Guard {
         self.write(&mut state, barrier)
     }
 
-    /// Continues after the store was reopened. The group that failed may be in it or not.
+    /// Continues after the store was reopened, with or without the group that failed.
     ///
     /// # Errors
-    /// When the store is older than what was acknowledged, or the guard file cannot be written.
+    /// Returns an error if the store lost acknowledged groups, or the guard file cannot be written.
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
         let stored = stored(barrier)?;
         let mut state = self.state();
@@ -445,11 +451,11 @@ impl Guard {
             None => return Err(lost(&self.path, None, &state.mark)),
         }
         state.pending = Pending::default();
-        // It is unknown whether what was compared has the group that failed.
+        // The records compared so far may or may not include the failed group.
         if state.comparison.is_some() || state.digest == StoredDigest::Unknown {
             state.comparison = Some(Comparison::default());
         }
-        // The file may have been removed or replaced, or its medium mounted again.
+        // The file may have been removed or replaced, or its file system mounted again.
         if !self.path.try_exists().map_err(|source| GuardError::System { file: self.path.clone(), source })? {
             file::create(&self.path, barrier, state.mark)?;
         }
@@ -473,7 +479,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Whether it can be synced at the end changes nothing: the next start reads what is there.
+        // A failed sync needs no handling: the next start reads the file as it is.
         let _ = self.state().file.handle().sync_data();
         self.syncer.stop();
     }
@@ -481,7 +487,7 @@ impl Drop for Guard {
 
 fn random() -> Result<RunId, Corrupt> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    getrandom::fill(&mut bytes).map_err(|_| Corrupt::Invariant("the random source failed"))?;
     Ok(bytes)
 }
 

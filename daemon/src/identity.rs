@@ -1,11 +1,11 @@
-//! The daemon's own keys: P-256 to sign bundles and to be encrypted to, Ed25519 to sign webhooks. Made once, sealed like
-//! any record.
+//! The daemon's own keys: P-256 keys that sign bundles and that clients encrypt to, and an Ed25519 key that
+//! signs webhooks. They are created once and sealed like any record.
 
 use quorate_chain::curve::{Curve, Message, PublicKey, SecretKey};
 use quorate_common::bundle::quorum_signature;
 use quorate_common::ids::ActivityId;
+use quorate_core::error::Corrupt;
 use quorate_core::model::write::Write;
-use quorate_core::refusal::Corrupt;
 use quorate_core::world::{QuorumKey, Records};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -21,16 +21,16 @@ const QUORUM: &[u8] = b"mq";
 const QUORUM_ENCRYPTION: &[u8] = b"me";
 const WEBHOOK: &[u8] = b"mw";
 
-/// See the module.
+/// The daemon's own keys.
 #[derive(Clone)]
 pub struct Identity {
     quorum: Arc<Locked<SecretKey>>,
-    /// Public half of the key that clients encrypt to without being asked for a bundle.
+    /// Public key that clients encrypt to if they have no bundle.
     encryption: PublicKey,
     webhook: Arc<Locked<SecretKey>>,
 }
 
-/// The keys cannot be had.
+/// An error while loading the daemon's keys.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// A stored key is damaged.
@@ -42,12 +42,12 @@ pub enum IdentityError {
 }
 
 impl Identity {
-    /// Reads the keys.
+    /// Loads the keys.
     ///
     /// # Errors
-    /// When one is missing or damaged, or the store cannot be read.
+    /// Returns an error if a key is missing or damaged, or the store cannot be read.
     pub fn open(barrier: &Barrier) -> Result<Self, IdentityError> {
-        let key = |place, curve| stored(barrier, place, curve)?.ok_or(IdentityError::Corrupt(DAMAGED));
+        let key = |record, curve| stored(barrier, record, curve)?.ok_or(IdentityError::Corrupt(DAMAGED));
         let locked = |key| Arc::new(Locked::new(Box::new(key)));
         Ok(Self {
             quorum: locked(key(QUORUM, Curve::P256)?),
@@ -56,40 +56,40 @@ impl Identity {
         })
     }
 
-    /// Makes the keys that are not in the store yet.
+    /// Creates the keys that are not in the store yet, and loads all.
     ///
     /// # Errors
-    /// When one is damaged, or the store cannot be read or written.
-    pub fn make(barrier: &Barrier) -> Result<Self, IdentityError> {
-        for (place, curve) in
+    /// Returns an error if a key is damaged, or the store cannot be read or written.
+    pub fn load_or_create(barrier: &Barrier) -> Result<Self, IdentityError> {
+        for (record, curve) in
             [(QUORUM, Curve::P256), (QUORUM_ENCRYPTION, Curve::P256), (WEBHOOK, Curve::Ed25519)]
         {
-            if stored(barrier, place, curve)?.is_none() {
-                make(barrier, place, curve)?;
+            if stored(barrier, record, curve)?.is_none() {
+                create(barrier, record, curve)?;
             }
         }
         Self::open(barrier)
     }
 
-    /// Whether its keys cannot come into the swap.
+    /// Returns whether the keys are locked in memory, so that they cannot be swapped out.
     pub(crate) fn is_locked(&self) -> bool {
         self.quorum.is_locked() && self.webhook.is_locked()
     }
 
-    /// The key that signs bundles, uncompressed hex.
+    /// Returns the public key that signs bundles, as an uncompressed point in hex.
     pub fn quorum_public_key(&self) -> String {
         uncompressed(self.quorum.public())
     }
 
-    /// The public keys, uncompressed hex: that which signs bundles, as clients in TypeScript and Go take it, and that which
-    /// clients encrypt to with the former behind it, as clients in Rust take them.
+    /// Returns the public keys, as uncompressed points in hex. Clients in TypeScript and Go use the key that
+    /// signs bundles. Clients in Rust use the key that they encrypt to, followed by the signing key.
     pub fn quorum_keys(&self) -> Value {
         let signing = self.quorum_public_key();
         let both = uncompressed(&self.encryption) + &signing;
         json!({"quorumPublicKey": signing, "quorumPublicKeys": both})
     }
 
-    /// Names the webhook key: an id made of its public key.
+    /// Returns the id of the webhook key, which is derived from its public key.
     pub fn webhook_key_id(&self) -> String {
         let digest = Sha256::digest(self.webhook.public().compressed());
         let mut bytes = [0; 16];
@@ -97,13 +97,16 @@ impl Identity {
         ActivityId::random(bytes).to_string()
     }
 
-    /// Signs the text of a webhook; lowercase hex of 64 bytes.
+    /// Signs the text of a webhook; returns the 64 bytes of the signature in lowercase hex.
+    ///
+    /// # Errors
+    /// Returns [`Corrupt::Signature`] if the signature cannot be verified.
     pub fn sign_webhook(&self, text: Vec<u8>) -> Result<String, Corrupt> {
         let signature = self.webhook.sign(&Message::Bytes(text)).map_err(|_| Corrupt::Signature)?;
         Ok(format!("{}{}", signature.r_hex(), signature.s_hex()))
     }
 
-    /// The JWK set with the webhook key.
+    /// Returns the JWK set with the webhook key (RFC 7517).
     pub fn webhook_key_set(&self) -> Vec<u8> {
         use base64ct::{Base64UrlUnpadded, Encoding};
         let x = Base64UrlUnpadded::encode_string(self.webhook.public().compressed());
@@ -133,21 +136,21 @@ fn uncompressed(key: &PublicKey) -> String {
 
 const DAMAGED: Corrupt = Corrupt::Record("key of the daemon");
 
-fn stored(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<Option<SecretKey>, IdentityError> {
-    let Some(bytes) = barrier.read(place)?.map(Zeroizing::new) else { return Ok(None) };
+fn stored(barrier: &Barrier, record: &[u8], curve: Curve) -> Result<Option<SecretKey>, IdentityError> {
+    let Some(bytes) = barrier.read(record)?.map(Zeroizing::new) else { return Ok(None) };
     let bytes: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| DAMAGED)?;
     Ok(Some(SecretKey::from_bytes(curve, bytes).map_err(|_| DAMAGED)?))
 }
 
-fn make(barrier: &Barrier, place: &[u8], curve: Curve) -> Result<(), IdentityError> {
+fn create(barrier: &Barrier, record: &[u8], curve: Curve) -> Result<(), IdentityError> {
     let mut fill = |buffer: &mut [u8]| {
         if getrandom::fill(buffer).is_err() {
             buffer.fill(0);
         }
     };
     let key = SecretKey::generate(curve, &mut fill).map_err(|_| DAMAGED)?;
-    let writes = barrier.seal(vec![Write::mark(place.to_vec(), key.to_bytes().as_slice())])?;
-    let batch = Batch { absent: vec![place.to_vec()], writes, ..Batch::default() };
+    let writes = barrier.seal(vec![Write::mark(record.to_vec(), key.to_bytes().as_slice())])?;
+    let batch = Batch { must_not_exist: vec![record.to_vec()], writes, ..Batch::default() };
     fail_points::reach("identity.store");
     barrier.store().commit(&Group::of(batch))?;
     fail_points::reach("identity.stored");

@@ -1,18 +1,20 @@
-//! The daemon: everything between the network, the disk and the core that decides.
+//! The Quorate daemon: connects the network and the disk to the core, which makes all decisions.
 
 pub mod barrier;
 mod cache;
+pub mod cleanup;
 pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod console;
 mod digest;
-pub mod door;
+pub mod executor;
 pub mod fail_points;
 pub mod feed;
 pub mod guard;
 pub mod http;
 pub mod identity;
+pub mod listener;
 mod locked;
 pub mod outbox;
 pub mod private_file;
@@ -24,9 +26,7 @@ pub mod service;
 pub mod socket;
 pub mod source;
 pub mod store;
-pub mod sweeper;
 pub mod telemetry;
-pub mod turn;
 pub mod upgrade;
 pub mod vault;
 pub mod verify;

@@ -1,29 +1,29 @@
-//! Memory that is kept out of the swap.
+//! Memory that is not swapped out.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
 use region::LockGuard;
 
-/// A value on pages that the system keeps in memory, where it allows that.
+/// A value on memory pages that the system does not swap out, where it allows that.
 ///
-/// The pages stay locked until they are given back to the system, since other values may stand on them: it is for what lives as
-/// long as the daemon.
+/// The pages stay locked until they are returned to the system, because other values may be on them. It is
+/// therefore meant for values that live as long as the daemon.
 pub(crate) struct Locked<T: ?Sized> {
     value: Box<T>,
     lock: Option<ManuallyDrop<LockGuard>>,
 }
 
 impl<T: ?Sized> Locked<T> {
-    /// Locks the pages of this value, not of what it points to.
+    /// Locks the pages of a value, but not of what it points to.
     pub(crate) fn new(value: Box<T>) -> Self {
         let address: *const T = &raw const *value;
-        // Without the right to it, or beyond the limit, the value is kept all the same.
+        // Without the privilege, or beyond the limit, the value is kept on unlocked pages.
         let lock = region::lock(address.cast::<u8>(), size_of_val(&*value));
         Self { value, lock: lock.ok().map(ManuallyDrop::new) }
     }
 
-    /// Whether the system took it on.
+    /// Returns whether the system has locked the pages.
     pub(crate) const fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_system_locks_is_kept_all_the_same() {
+    fn a_value_that_cannot_be_locked_is_usable() {
         let nothing = Locked::<[()]>::new(Box::from([(); 5]));
         assert!(!nothing.is_locked());
         assert_eq!(nothing.len(), 5);

@@ -1,4 +1,4 @@
-//! The daemon's program: arguments in, exit code out.
+//! The program `quorated`: parses the arguments, runs the command and returns its exit code.
 
 use std::process::ExitCode;
 
@@ -13,17 +13,17 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // No core files: they would hold keys.
+    // Core files would contain keys.
     quorated::process::harden();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(arguments)),
-        Err(error) => Err(StartError::Other(format!("no threads can be started: {error}"))),
+        Err(error) => Err(StartError::Other(format!("cannot start the runtime: {error}"))),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            quorated::process::complain(&error);
+            quorated::process::print_error(&error);
             ExitCode::from(error.exit_code())
         }
     }

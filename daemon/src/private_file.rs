@@ -1,4 +1,4 @@
-//! Files for their owner only, which are whole or not there, whenever the writer ends.
+//! Private files, which are written atomically and are readable by their owner only.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result, Write};
@@ -10,23 +10,26 @@ use rustix::io::Errno;
 
 use crate::fail_points;
 
-/// Why a file with a secret is not read.
+/// An error while opening a file with a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
-        /// File.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// I/O error of the read.
         source: Error,
     },
-    /// Others than its owner have access to it.
-    #[error("the file {0} holds a secret and may be read by others (mode {1:04o}); run: chmod 600 {0}")]
+    /// Other users have access to the file.
+    #[error("the secret file {0} is accessible to other users (mode {1:04o}); run: chmod 600 {0}")]
     TooOpen(PathBuf, u32),
 }
 
-/// Opens a file with a secret to which nobody but its owner has access.
+/// Opens a file with a secret, which must not be accessible to other users.
+///
+/// # Errors
+/// Returns [`SecretFileError`] if the file cannot be opened, or if other users have access to it.
 pub fn open_secret(path: &Path) -> std::result::Result<fs::File, SecretFileError> {
     let failed = |source| SecretFileError::Read { path: path.to_owned(), source };
     let file = fs::File::open(path).map_err(failed)?;
@@ -37,19 +40,25 @@ pub fn open_secret(path: &Path) -> std::result::Result<fs::File, SecretFileError
     Ok(file)
 }
 
-/// Creates a file, mode 0600, and makes it durable. Fails with [`ErrorKind::AlreadyExists`] and changes nothing
-/// if one has this name.
+/// Creates a file with mode 0600 and makes it durable.
+///
+/// # Errors
+/// Returns [`ErrorKind::AlreadyExists`] and changes nothing if a file of this name exists, and an I/O error
+/// if the file cannot be written.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes, RenameFlags::NOREPLACE)
 }
 
-/// Creates or replaces a file, mode 0600, and makes it durable.
+/// Creates or replaces a file with mode 0600 and makes it durable.
+///
+/// # Errors
+/// Returns an I/O error if the file cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    write(&followed(path)?, bytes, RenameFlags::empty())
+    write(&resolve_link(path)?, bytes, RenameFlags::empty())
 }
 
-/// What a symbolic link leads to, which need not be there yet; other paths as they are.
-fn followed(path: &Path) -> Result<PathBuf> {
+/// Resolves a symbolic link, whose target need not exist. Other paths are returned as they are.
+fn resolve_link(path: &Path) -> Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Ok(fs::read_link(path).map_or_else(|_| path.to_owned(), |target| folder(path).join(target)))
@@ -62,16 +71,16 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let draft = PathBuf::from(name);
-    // What a writer that was interrupted left may have any mode.
+    // A file left by an interrupted writer may have any mode.
     match fs::remove_file(&draft) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     fail_points::reach("file.draft");
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let named =
-        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| give_name(&draft, path, how));
-    if let Err(error) = named {
+    let renamed =
+        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| rename(&draft, path, how));
+    if let Err(error) = renamed {
         fs::remove_file(&draft)?;
         return Err(error);
     }
@@ -79,12 +88,12 @@ fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
     fs::File::open(folder(path))?.sync_all()
 }
 
-/// The folder of a file.
+/// Returns the directory of a file.
 pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn give_name(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {
+fn rename(draft: &Path, path: &Path, how: RenameFlags) -> Result<()> {
     fail_points::reach("file.name");
     match renameat_with(CWD, draft, CWD, path, how) {
         // Some network file systems cannot rename without replacing.
@@ -102,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replaces_what_was_left_and_nothing_that_was_finished() {
+    fn replaces_interrupted_drafts_but_no_finished_files() {
         let folder = tempfile::tempdir().unwrap();
         let (path, draft) = (folder.path().join("root.key"), folder.path().join("root.key.new"));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -1,4 +1,4 @@
-//! What the process as a whole does: memory that stays private, errors for people.
+//! Process-wide settings: memory protection, and error output.
 
 use std::error::Error;
 use std::io::Write;
@@ -6,17 +6,18 @@ use std::io::Write;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// Keeps other users and core files away from this process' memory.
+/// Prevents other users and core files from reading the memory of this process.
 pub fn harden() {
-    // Each is a second line of defence; a system that refuses one still serves.
+    // Each call is a second line of defence, so the daemon also runs if the system rejects one.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let _ = setrlimit(Resource::Core, none);
     lock_memory();
 }
 
-/// Takes all the memory that it may lock, for keys. Where there is no limit, all memory stays out of the swap: with one, the
-/// first allocation beyond it would fail. Pages are locked as they come into use, so that no more memory is taken than without.
+/// Raises the limit of locked memory to its maximum, for keys. If there is no limit, all memory is locked;
+/// otherwise, the first allocation beyond the limit would fail. Pages are locked when they are first used, so
+/// that no additional memory is needed.
 fn lock_memory() {
     let maximum = getrlimit(Resource::Memlock).maximum;
     let _ = setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });
@@ -25,8 +26,8 @@ fn lock_memory() {
     }
 }
 
-/// Says on standard error what went wrong, with its causes.
-pub fn complain(error: &dyn Error) {
+/// Prints an error and its causes to standard error.
+pub fn print_error(error: &dyn Error) {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -37,6 +38,6 @@ pub fn complain(error: &dyn Error) {
         }
         cause = inner.source();
     }
-    // There is nobody left to tell if this fails.
+    // If this fails, the error cannot be reported anywhere else.
     let _ = writeln!(std::io::stderr(), "quorated: {text}");
 }

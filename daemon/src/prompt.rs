@@ -1,4 +1,4 @@
-//! Passphrases from the terminal or from a file, never from arguments or the environment.
+//! Passphrases and passwords, read from the terminal or from a file, never from arguments or the environment.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -9,11 +9,14 @@ use zeroize::Zeroizing;
 use crate::private_file::{self, SecretFileError};
 use crate::service::StartError;
 
-/// Longest passphrase, in bytes.
+/// Maximum length of a passphrase, in bytes.
 const LIMIT: u64 = 4096;
 
-/// The first line of a file that only its owner may read.
-pub fn of_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
+/// Reads the first line of a file that only its owner may read.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or if other users have access to it.
+pub fn from_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
     use std::io::Read;
     let file = private_file::open_secret(path)?;
     let mut text = Zeroizing::new(String::with_capacity(4096));
@@ -22,10 +25,12 @@ pub fn of_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
     Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// Asks on the terminal, without echo.
-pub fn of_terminal(question: &str) -> Result<Zeroizing<String>, StartError> {
-    let failed =
-        |error: std::io::Error| StartError::Other(format!("no passphrase can be asked for: {error}"));
+/// Asks a question on the terminal and reads the answer without echo.
+///
+/// # Errors
+/// Returns an error if there is no terminal.
+pub fn from_terminal(question: &str) -> Result<Zeroizing<String>, StartError> {
+    let failed = |error: std::io::Error| StartError::Other(format!("cannot ask for the passphrase: {error}"));
     let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
     let mut silent = before.clone();
@@ -35,7 +40,7 @@ pub fn of_terminal(question: &str) -> Result<Zeroizing<String>, StartError> {
     let mut text = Zeroizing::new(String::with_capacity(4096));
     let read = std::io::BufReader::new(&terminal).read_line(&mut text);
     let restored = tcsetattr(&terminal, OptionalActions::Flush, &before);
-    // The line is on its own whether or not reading worked.
+    // End the line, whether or not reading succeeded.
     let _ = writeln!(&terminal);
     read.map_err(failed)?;
     restored.map_err(|error| failed(error.into()))?;

@@ -1,5 +1,5 @@
-//! Places for work that reads much: a thread for each, so many in all, so many for each tenant, and so many for each
-//! organization of a tenant, so that none of them waits behind what others ask.
+//! Threads for expensive reads. Their number is limited in total, per tenant, and per organization of a
+//! tenant, so that no organization waits behind the requests of another.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,44 +8,44 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use quorate_common::ids::OrganizationId;
 use tokio::sync::Semaphore;
 
-/// Tenants, and organizations, that are remembered before those without work are forgotten.
+/// Number of tracked tenants, and of organizations, above which those without work are dropped.
 const REMEMBERED: usize = 256;
 
-/// See the module.
+/// Limits on concurrent reads.
 pub(crate) struct Readers {
     all: Arc<Semaphore>,
-    tenants: Mutex<HashMap<OrganizationId, Weak<Places>>>,
-    organizations: Mutex<HashMap<OrganizationId, Weak<Places>>>,
+    tenants: Mutex<HashMap<OrganizationId, Weak<Slots>>>,
+    organizations: Mutex<HashMap<OrganizationId, Weak<Slots>>>,
     each: usize,
     waiting: usize,
 }
 
-/// On whose account work is done.
+/// The organization and tenant that work is charged to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
-    /// The organization, or its parent.
+    /// The parent organization, or the organization itself.
     pub(crate) tenant: OrganizationId,
-    /// The organization.
+    /// The organization that requests the work.
     pub(crate) organization: OrganizationId,
 }
 
-/// Why there is no result.
+/// The reason why work has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotRun {
-    /// As much work of the tenant waits as may.
+    /// Too much work of the tenant is waiting.
     Crowded,
     /// The work panicked.
     Panicked,
 }
 
-struct Places {
+struct Slots {
     free: Arc<Semaphore>,
     /// Work that waits or runs.
     count: AtomicUsize,
 }
 
-/// Counts work of a tenant while it lives.
-struct Counted(Arc<Places>);
+/// Counts work of a tenant until it is dropped.
+struct Counted(Arc<Slots>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -54,52 +54,54 @@ impl Drop for Counted {
 }
 
 impl Readers {
-    /// So many places in all, and of those so many for each tenant and each of its organizations. Beyond `waiting`, work of
-    /// one tenant is refused: what waits holds a place among the requests of all.
+    /// Creates limits: `all` concurrent reads in total, and `each` for each tenant and organization. Beyond
+    /// `waiting`, work of one tenant is rejected, because waiting work occupies a slot for concurrent
+    /// requests.
     pub(crate) fn new(all: usize, each: usize, waiting: usize) -> Self {
         let (tenants, organizations) = (Mutex::default(), Mutex::default());
         Self { all: Arc::new(Semaphore::new(all)), tenants, organizations, each, waiting }
     }
 
-    /// Runs something in a place of the account, on a thread of its own. The place is held by the work and not by who
-    /// waits for it: what goes on reading still takes its place.
+    /// Runs work on a thread of its own, charged to an account. The slot is held by the work and not by its
+    /// caller: if the caller is cancelled, the slot is occupied until the work ends.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         account: Account,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotRun> {
-        let tenant = self.places(&self.tenants, account.tenant);
+        let tenant = self.slots(&self.tenants, account.tenant);
         let is_crowded = tenant.count.fetch_add(1, Ordering::Relaxed) >= self.waiting;
         let counted = Counted(Arc::clone(&tenant));
         if is_crowded {
             return Err(NotRun::Crowded);
         }
-        // Nobody closes the semaphores. A place among more is taken later, so that nobody holds one who waits.
-        let organization = self.places(&self.organizations, account.organization);
+        // The semaphores are never closed. The more widely shared slot is acquired later, so that waiting
+        // work holds none.
+        let organization = self.slots(&self.organizations, account.organization);
         let own = Arc::clone(&organization.free).acquire_owned().await;
         let of_tenant = Arc::clone(&tenant.free).acquire_owned().await;
-        let place = Arc::clone(&self.all).acquire_owned().await;
+        let of_all = Arc::clone(&self.all).acquire_owned().await;
         let span = tracing::Span::current();
         let run = move || {
             let result = span.in_scope(work);
-            drop((place, of_tenant, own, organization, counted));
+            drop((of_all, of_tenant, own, organization, counted));
             result
         };
         tokio::task::spawn_blocking(run).await.map_err(|_| NotRun::Panicked)
     }
 
-    fn places(&self, of: &Mutex<HashMap<OrganizationId, Weak<Places>>>, id: OrganizationId) -> Arc<Places> {
+    fn slots(&self, of: &Mutex<HashMap<OrganizationId, Weak<Slots>>>, id: OrganizationId) -> Arc<Slots> {
         let mut known = of.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(places) = known.get(&id).and_then(Weak::upgrade) {
-            return places;
+        if let Some(slots) = known.get(&id).and_then(Weak::upgrade) {
+            return slots;
         }
         if known.len() >= REMEMBERED {
-            known.retain(|_, places| places.strong_count() > 0);
+            known.retain(|_, slots| slots.strong_count() > 0);
         }
-        let places = Places { free: Arc::new(Semaphore::new(self.each)), count: AtomicUsize::new(0) };
-        let places = Arc::new(places);
-        known.insert(id, Arc::downgrade(&places));
-        places
+        let slots = Slots { free: Arc::new(Semaphore::new(self.each)), count: AtomicUsize::new(0) };
+        let slots = Arc::new(slots);
+        known.insert(id, Arc::downgrade(&slots));
+        slots
     }
 }
 
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_tenant_waits_behind_itself_and_nobody_else() {
+    async fn a_tenant_waits_only_behind_itself() {
         let readers = Arc::new(Readers::new(3, 2, 64));
         let (end, ended) = mpsc::channel::<()>();
         let ended = Arc::new(Mutex::new(ended));
@@ -139,7 +141,7 @@ mod tests {
             tokio::spawn(async move { readers.run(tenant(1), work).await })
         });
         let long: Vec<_> = long.collect();
-        // Two of the ten run; of three places in all one is free for others, again and again.
+        // Two of the ten run. One of the three slots stays free for others.
         let both = tokio::task::spawn_blocking(move || [running.recv().unwrap(), running.recv().unwrap()]);
         both.await.unwrap();
         for number in 2..100 {
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_whose_client_went_away_gives_its_place_back() {
+    async fn cancelled_work_releases_its_slot() {
         let readers = Readers::new(1, 1, 64);
         let cancellation = Cancellation::default();
         let cancel = CancelOnDrop(cancellation.clone());
@@ -169,7 +171,7 @@ mod tests {
                 readers.run(tenant(1), work).await
             };
             tokio::select! {
-                _ = request => unreachable!("it ends only when it is dropped"),
+                _ = request => unreachable!("the request ends only when it is dropped"),
                 begun = running => begun.unwrap(),
             }
         }
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tenants_without_work_are_forgotten() {
+    async fn tenants_without_work_are_dropped() {
         let readers = Readers::new(4, 2, 64);
         for number in 0..1000_u32 {
             let mut id = [0; 16];
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn siblings_take_turns_and_a_crowd_is_refused() {
+    async fn sub_organizations_take_turns_and_excess_work_is_rejected() {
         const WAITING: usize = 60;
         let readers = Arc::new(Readers::new(8, 2, WAITING));
         let (start, begun) = mpsc::channel();
@@ -213,20 +215,20 @@ mod tests {
         .await
         .unwrap();
         assert_eq!(running, [1, 1]);
-        // Of sixty that came before, two run and no others stand before the sibling.
+        // Of the work that came before, two run, and no others run before the sibling.
         let (sibling, start_of_sibling) = (Arc::clone(&readers), start.clone());
         let mut sibling =
             Box::pin(
                 async move { sibling.run(account(1, 2), move || start_of_sibling.send(2).unwrap()).await },
             );
-        assert!(futures(sibling.as_mut()).is_pending());
+        assert!(poll(sibling.as_mut()).is_pending());
         end.send(()).unwrap();
         assert_eq!(sibling.await, Ok(()));
         let next: Vec<i32> = begun.try_iter().collect();
         assert!(next.contains(&2) && next.len() <= 2, "{next:?}");
-        // With as many as may wait, one more is refused at once, and another tenant is not.
+        // When the maximum is waiting, one more is rejected at once; another tenant is not affected.
         let mut last: Vec<_> = (0..5).map(|_| Box::pin(readers.run(account(1, 1), || ()))).collect();
-        let polled: Vec<_> = last.iter_mut().map(|one| futures(one.as_mut())).collect();
+        let polled: Vec<_> = last.iter_mut().map(|one| poll(one.as_mut())).collect();
         assert!(polled.contains(&Poll::Ready(Err(NotRun::Crowded))), "{polled:?}");
         assert_eq!(readers.run(tenant(9), || ()).await, Ok(()));
         drop(last);
@@ -236,7 +238,7 @@ mod tests {
         }
     }
 
-    fn futures<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+    fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
         future.poll(&mut Context::from_waker(Waker::noop()))
     }
 }

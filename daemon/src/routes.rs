@@ -1,48 +1,48 @@
-//! What stands behind the doors: which path is which operation.
+//! Routing of requests from both listeners to their operations.
 
 use std::sync::Arc;
 
-use quorate_common::fault::{Code, Fault};
+use quorate_common::api_error::{ApiError, Code};
 use quorate_core::authn::{self, Credentials};
 use quorate_core::budget::{CancelOnDrop, Cancellation};
+use quorate_core::error::{Corrupt, RequestError, Unimplemented};
 use quorate_core::model::layout;
 use quorate_core::pipeline;
 use quorate_core::queries::Known;
-use quorate_core::refusal::{Corrupt, Refusal, Unoffered};
 use quorate_core::{kinds, queries};
 
 use crate::console::Console;
-use crate::door::{Answer, Incoming, Line, Service, Stamps};
+use crate::executor::Executor;
 use crate::fail_points;
+use crate::listener::{Answer, Incoming, Line, Service, Stamps};
 use crate::readers::{Account, NotRun, Readers};
 use crate::source::Proxies;
-use crate::turn::Turns;
 
 const SUBMIT: &str = "/public/v1/submit/";
 const QUERY: &str = "/public/v1/query/";
 const CONSOLE: &str = "/console/v1/";
 
-/// Answers requests of both doors.
+/// Answers the requests of both listeners.
 pub struct Routes {
-    turns: Arc<Turns>,
+    executor: Arc<Executor>,
     console: Arc<Console>,
     proxies: Proxies,
-    /// Places for consoles, which do not wait behind the public API.
+    /// Reader threads for consoles, which do not wait behind the public API.
     console_readers: Readers,
 }
 
-/// How many requests of consoles are answered at once.
+/// Maximum number of concurrent console requests.
 const CONSOLE_READERS: usize = 4;
 
 impl Routes {
-    /// Routes over these turns.
-    pub fn new(turns: Arc<Turns>, console: Console, proxies: Proxies) -> Self {
+    /// Creates routes to an executor and a console.
+    pub fn new(executor: Arc<Executor>, console: Console, proxies: Proxies) -> Self {
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { turns, console: Arc::new(console), proxies, console_readers }
+        Self { executor, console: Arc::new(console), proxies, console_readers }
     }
 
     fn credentials(&self, incoming: &Incoming) -> Credentials {
-        let source = self.proxies.source(incoming.door, &incoming.forwarded);
+        let source = self.proxies.source(incoming.listener, &incoming.forwarded);
         Credentials { source, ..credentials(&incoming.stamps) }
     }
 
@@ -53,59 +53,59 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let result = self.turns.submit(operation, &self.credentials(incoming), &incoming.body).await;
+        let result = self.executor.submit(operation, &self.credentials(incoming), &incoming.body).await;
         answer(result).of(operation)
     }
 
     async fn query(&self, name: &str, incoming: &Incoming) -> Answer {
         let Some(operation) = queries::names().find(|known| *known == name) else {
             return match queries::known(name) {
-                Known::Unoffered => unoffered(name),
-                Known::Offered | Known::Unknown => Answer::not_found(),
+                Known::Unimplemented => unoffered(name),
+                Known::Implemented | Known::Unknown => Answer::not_found(),
             };
         };
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let result = self.turns.query(operation, &self.credentials(incoming), &incoming.body).await;
+        let result = self.executor.query(operation, &self.credentials(incoming), &incoming.body).await;
         answer(result).of(operation)
     }
 
-    /// Answers a console. The work ends at its next read when the future is dropped.
+    /// Answers a console request. If the future is dropped, the work ends at its next read.
     async fn console(&self, rest: &str, incoming: Incoming) -> Answer {
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
         let work = move || console.answer(&rest, &incoming, &cancellation);
-        // Consoles act for the operator, who is one tenant.
+        // Consoles act for the operator, who counts as one tenant.
         let operator = Account { tenant: layout::NO_PARENT, organization: layout::NO_PARENT };
         self.console_readers.run(operator, work).await.unwrap_or_else(|why| match why {
             NotRun::Crowded => {
-                Answer::fault(&Fault::new(Code::Unavailable, "too many consoles read at once"))
+                Answer::error(&ApiError::new(Code::Unavailable, "too many concurrent console requests"))
             }
             NotRun::Panicked => {
                 tracing::error!("reading for a console panicked");
-                Answer::fault(&Refusal::from(Corrupt::Invariant("reading panicked")).fault())
+                Answer::error(&RequestError::from(Corrupt::Invariant("a reader thread panicked")).api_error())
             }
         })
     }
 }
 
 impl Service for Routes {
-    fn refuse(&self, head: &Incoming) -> Option<Answer> {
+    fn reject(&self, head: &Incoming) -> Option<Answer> {
         let credentials = credentials(&head.stamps);
-        let refusal = if head.path().starts_with(SUBMIT) {
+        let error = if head.path().starts_with(SUBMIT) {
             pipeline::admit(&credentials).err()?
         } else if head.path().starts_with(QUERY) {
             authn::admit(&credentials).err()?
         } else {
             return None;
         };
-        Some(Answer::fault(&refusal.fault()))
+        Some(Answer::error(&error.api_error()))
     }
 
     fn counts(&self, head: &Incoming) -> bool {
-        // Consoles have readers of their own, and no other door answers these paths.
+        // Consoles have their own readers, and the HTTP listener does not serve these paths.
         !head.path().starts_with(CONSOLE)
     }
 
@@ -115,7 +115,7 @@ impl Service for Routes {
             self.submit(name, &incoming).await
         } else if let Some(name) = path.strip_prefix(QUERY) {
             self.query(name, &incoming).await
-        } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.door.serves_console()) {
+        } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.listener.serves_console()) {
             self.console(rest, incoming).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
@@ -128,14 +128,14 @@ impl Service for Routes {
 }
 
 fn unoffered(name: &str) -> Answer {
-    Answer::fault(&Refusal::from(Unoffered::Type(name.to_owned())).fault())
+    Answer::error(&RequestError::from(Unimplemented::Type(name.to_owned())).api_error())
 }
 
-fn answer(result: Result<Vec<u8>, Fault>) -> Answer {
+fn answer(result: Result<Vec<u8>, ApiError>) -> Answer {
     fail_points::reach("answer.render");
     match result {
         Ok(body) => Answer::ok(body),
-        Err(fault) => Answer::fault(&fault),
+        Err(error) => Answer::error(&error),
     }
 }
 
@@ -145,7 +145,7 @@ fn credentials(stamps: &Stamps) -> Credentials {
         Line::Once(_) => 1,
         Line::Repeated => 2,
     };
-    // What is repeated is refused, whatever it says.
+    // A repeated header is rejected, whatever its values are.
     let values = |line: &Line| match line {
         Line::Absent => Vec::new(),
         Line::Once(text) => vec![text.as_str().to_owned()],

@@ -1,4 +1,4 @@
-//! The daemon put together: store, vault, turns, doors, outbox; started in order, stopped in order.
+//! Assembly of the daemon: store, vault, executor, listeners and outbox, started and stopped in order.
 
 use std::fs::File;
 use std::future::Future;
@@ -8,68 +8,68 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_common::console::Mode;
+use quorate_core::error::Corrupt;
 use quorate_core::limits::Limits;
 use quorate_core::policy::DenyErrors;
-use quorate_core::refusal::Corrupt;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::barrier::Barrier;
+use crate::cleanup;
 use crate::clock;
 use crate::console::{Console, Facts};
+use crate::executor::{self, Executor, Shared, StoreState};
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
-use crate::http::limits::{Limits as DoorLimits, RequestLimits};
-use crate::http::{HttpDoor, Server};
+use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
+use crate::http::{HttpListener, Server};
 use crate::identity::{Identity, IdentityError};
-use crate::outbox::{MailSettings, Outbox, OutboxLimits, Postman, WebhookPolicy, WebhookUrl};
+use crate::outbox::{MailSettings, Mailer, Outbox, OutboxLimits, WebhookPolicy, WebhookUrl};
 use crate::private_file::SecretFileError;
 use crate::routes::Routes;
-use crate::socket::{SocketDoor, SocketError};
+use crate::socket::{SocketError, SocketListener};
 use crate::source::Proxies;
 use crate::store::{StoreError, embedded::Embedded};
-use crate::sweeper;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
-use crate::turn::{self, Shared, StoreState, Turns};
 use crate::upgrade::{self, UpgradeError};
 use crate::vault::{KeySource, Vault, VaultError};
 
-/// The folder of the embedded store within the data folder.
+/// Subdirectory of the embedded store in the data directory.
 const STORE: &str = "store";
-/// The guard file within the data folder, where the configuration names no other.
+/// Default name of the guard file in the data directory.
 pub const GUARD: &str = "guard";
-/// Space that stays free on the file system of the store unless the configuration says otherwise, in MiB.
+/// Default of `reserve_mib`, in MiB.
 pub const RESERVE_MIB: u32 = 32;
 
-/// For how long the records of the store are compared with their digest before requests are answered. Of a larger store
-/// the rest is compared while they are.
+/// How long the records of the store are compared with their digest before requests are answered. The rest of
+/// a larger store is compared in the background.
 const COMPARED_AT_START: Duration = Duration::from_millis(250);
 
-/// By how much the system's clock may be behind before that is logged, in milliseconds.
+/// Lag of the system clock above which a warning is logged, in milliseconds.
 const CLOCK_LAG: u64 = 2000;
 
-/// Why the daemon does not start. Each kind has an exit code of its own.
+/// An error that prevents the start. [`Self::exit_code`] maps each kind to an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The vault does not open.
+    /// The vault cannot be opened.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The store does not open.
+    /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The store is not what was acknowledged.
+    /// The store does not match what was acknowledged.
     #[error(transparent)]
     Guard(#[from] GuardError),
     /// A record of the store cannot be read.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
-    /// A check of the store found so many problems, which were printed.
-    #[error("{0} problems were found; restore a backup")]
+    /// A check of the store found this number of problems, which were printed.
+    #[error("problems found in the store: {0}; restore a backup")]
     Altered(usize),
     /// A store of an earlier version cannot be rewritten.
     #[error(transparent)]
     Upgrade(#[from] UpgradeError),
-    /// The daemon's own keys cannot be had.
+    /// The daemon's own keys cannot be loaded.
     #[error(transparent)]
     Identity(#[from] IdentityError),
     /// The local socket cannot be served.
@@ -78,24 +78,30 @@ pub enum StartError {
     /// A file with a secret cannot be used.
     #[error(transparent)]
     Secret(#[from] SecretFileError),
-    /// The HTTP address cannot be served.
+    /// The HTTP listener cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
+        /// Address to listen on.
         address: SocketAddr,
-        /// What the system says.
+        /// I/O error of the operating system.
         source: std::io::Error,
     },
-    /// Anything else at the start.
+    /// Any other error during the start.
     #[error("{0}")]
     Other(String),
 }
 
 impl StartError {
-    /// The exit code of the program: 3 the store is missing, or a file or folder cannot be used, such as on a full
-    /// disk, 4 the key is missing, 5 the key is wrong, or it or another secret is open to others, 6 the folder is in
-    /// use, 7 the store is damaged, 8 an address or socket is in use, 9 the store is not what was acknowledged, 1
-    /// anything else.
+    /// Returns the exit code of the program.
+    ///
+    /// - 1: any other error
+    /// - 3: the store is missing, or a file or directory cannot be used, for example on a full disk
+    /// - 4: the key is missing
+    /// - 5: the key is wrong, or it or another secret is accessible to other users
+    /// - 6: the data directory is in use
+    /// - 7: the store is damaged
+    /// - 8: an address or socket is in use
+    /// - 9: the store does not match what was acknowledged
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Vault(error) => match error {
@@ -104,7 +110,7 @@ impl StartError {
                 | VaultError::NotAKey(_)
                 | VaultError::WrongKey(_)
                 | VaultError::OtherKind(..) => 5,
-                VaultError::NoStore(_) | VaultError::NoKeyFolder(_) | VaultError::System { .. } => 3,
+                VaultError::NoStore(_) | VaultError::NoKeyDirectory(_) | VaultError::System { .. } => 3,
                 VaultError::NoHeader(_) | VaultError::Header(_) => 7,
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
@@ -119,7 +125,7 @@ impl StartError {
             },
             Self::Guard(error) => match error {
                 GuardError::Corrupt(_) => 7,
-                GuardError::System { .. } | GuardError::NoFolder(_) => 3,
+                GuardError::System { .. } | GuardError::NoDirectory(_) => 3,
                 _ => 9,
             },
             Self::Upgrade(UpgradeError::System { .. }) => 3,
@@ -129,102 +135,106 @@ impl StartError {
     }
 }
 
-/// The part of a daemon that needs no door: enough to found organizations.
+/// The part of a daemon without listeners, which is enough to create organizations.
 pub struct Engine {
-    /// Takes requests.
-    pub turns: Arc<Turns>,
-    /// The daemon's own keys.
+    /// Executor of requests.
+    pub executor: Arc<Executor>,
+    /// Keys of the daemon.
     pub identity: Identity,
 }
 
-/// Where the data is and what opens it.
+/// Location of the data and source of its root key.
 pub struct Data {
-    /// The data folder.
+    /// Data directory.
     pub folder: PathBuf,
-    /// The root key.
+    /// Source of the root key.
     pub key: KeySource,
     /// Whether a missing store is created.
     pub create: bool,
-    /// The guard file.
+    /// Path of the guard file.
     pub guard: PathBuf,
     /// Space that stays free on the file system of the store, in bytes.
     pub reserve: u64,
 }
 
 impl Data {
-    /// Data in a folder with the guard file in it.
+    /// Returns data in a directory that also contains the guard file.
     pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
         let guard = folder.join(GUARD);
         Self { folder, key, create, guard, reserve: u64::from(RESERVE_MIB) * 1024 * 1024 }
     }
 }
 
-/// What the daemon may do to the world outside, and how.
+/// Settings of the service behind the listeners.
 #[derive(Default)]
-pub struct Outside {
-    /// Which webhooks may be called.
+pub struct ServiceSettings {
+    /// Webhook receivers that may be reached.
     pub webhooks: WebhookPolicy,
-    /// How mail is sent, if it is.
+    /// Mail settings; `None` if no mail is sent.
     pub mail: Option<MailSettings>,
-    /// Whether anybody may found an organization.
-    pub founders: bool,
-    /// What becomes of denying policies that fail.
+    /// Whether any client may create an organization.
+    pub allow_organizations: bool,
+    /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
-    /// How much one organization may have in the outbox.
+    /// Limits of one organization's share of the outbox.
     pub outbox: OutboxLimits,
 }
 
 /// Opens the data and starts the committer.
 ///
 /// # Errors
-/// When the store does not open, is not what its guard has seen, or cannot be written.
-pub fn open(data: &Data, limits: Limits, outside: &Outside) -> Result<Engine, StartError> {
+/// Returns an error if the store cannot be opened or written, or does not match its guard file.
+pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<Engine, StartError> {
     let barrier = open_store(data)?;
     fail_points::reach("start.guard");
     guard::check(&data.guard, &barrier)?;
     fail_points::reach("start.identity");
-    // Without the guard, which notices what comes past it.
-    let identity =
-        if guard::has_mark(&barrier)? { Identity::open(&barrier)? } else { Identity::make(&barrier)? };
+    // The keys are created before the guard is opened, which would detect this write as one that bypasses it.
+    let identity = if guard::has_mark(&barrier)? {
+        Identity::open(&barrier)?
+    } else {
+        Identity::load_or_create(&barrier)?
+    };
     let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
     clock::start_from(newest);
     fail_points::reach("start.compare");
     guard.compare_for(&barrier, COMPARED_AT_START)?;
-    let policy = outside.webhooks.clone();
+    let policy = settings.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
-    let outside = turn::Outside {
+    let world_settings = executor::WorldSettings {
         webhooks,
-        mail: outside.mail.is_some(),
-        founders: outside.founders,
-        deny_errors: outside.deny_errors,
+        mail: settings.mail.is_some(),
+        allow_organizations: settings.allow_organizations,
+        deny_errors: settings.deny_errors,
     };
-    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, outside));
-    Ok(Engine { turns: Arc::new(Turns::start(shared)), identity })
+    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
+    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity })
 }
 
-/// Opens store and vault, and nothing that writes to them, unless the store is new or of an earlier version.
+/// Opens store and vault. Writes to them only if the store is new or of an earlier version.
 ///
 /// # Errors
-/// When one of them does not open.
+/// Returns an error if one of them cannot be opened.
 pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     let folder = &data.folder;
     let fresh = !Vault::exists(folder)?;
     if fresh {
-        demand_unused(data)?;
+        check_unused(data)?;
     }
     fail_points::reach("start.folder");
-    make_private(folder)?;
-    let _opening = opening(folder)?;
-    let place = folder.join(STORE);
-    upgrade::finish(&place)?;
-    // The store is locked first, so that a second daemon is told so, whatever its key.
+    create_private(folder)?;
+    let _lock = lock_folder(folder)?;
+    let store_path = folder.join(STORE);
+    upgrade::finish(&store_path)?;
+    // The store is locked before the vault is opened, so that a second daemon gets this error whatever its
+    // key is.
     fail_points::reach("start.store");
     let store = Arc::new(if fresh {
-        Embedded::create(&place, data.reserve)?
+        Embedded::create(&store_path, data.reserve)?
     } else if data.guard.exists() {
-        Embedded::open_guarded(&place, data.reserve)?
+        Embedded::open_guarded(&store_path, data.reserve)?
     } else {
-        Embedded::open(&place, data.reserve)?
+        Embedded::open(&store_path, data.reserve)?
     });
     fail_points::reach("start.vault");
     let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
@@ -233,10 +243,10 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     if fresh || guard::has_mark(&barrier)? {
         return Ok(barrier);
     }
-    let barrier = if upgrade::is_needed(&place, &barrier)? {
+    let barrier = if upgrade::is_needed(&store_path, &barrier)? {
         let vault = Vault::open(folder, &data.key)?;
-        upgrade::rewrite(&place, barrier, vault, data.reserve)?;
-        let store = Arc::new(Embedded::open_again(&place, data.reserve)?);
+        upgrade::rewrite(&store_path, barrier, vault, data.reserve)?;
+        let store = Arc::new(Embedded::open_again(&store_path, data.reserve)?);
         Barrier::new(store, Vault::open(folder, &data.key)?)
     } else {
         barrier
@@ -245,12 +255,12 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     Ok(barrier)
 }
 
-/// Fails unless a store may be created in a folder without a header. A header or a key beside records of another one
-/// would make them unreadable for ever.
-fn demand_unused(data: &Data) -> Result<(), StartError> {
+/// Returns an error unless a store may be created in a directory without a header. A new header or key would
+/// make existing records unreadable forever.
+fn check_unused(data: &Data) -> Result<(), StartError> {
     let folder = &data.folder;
-    let place = folder.join(STORE);
-    if !Embedded::is_unused(&place)? || !Embedded::is_unused(&upgrade::replaced(&place))? {
+    let store_path = folder.join(STORE);
+    if !Embedded::is_unused(&store_path)? || !Embedded::is_unused(&upgrade::replaced(&store_path))? {
         return Err(VaultError::NoHeader(folder.clone()).into());
     }
     if !data.create {
@@ -261,11 +271,11 @@ fn demand_unused(data: &Data) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Locks the data folder while its store is opened: two first starts must not create it at once. Later the store has a lock
-/// of its own.
-fn opening(folder: &Path) -> Result<File, StartError> {
+/// Locks the data directory while its store is opened, so that two first starts do not create it at the same
+/// time. Later, the lock of the store itself is enough.
+fn lock_folder(folder: &Path) -> Result<File, StartError> {
     let failed =
-        |source| VaultError::System { doing: "locking the data folder", path: folder.to_owned(), source };
+        |source| VaultError::System { doing: "locking the data directory", path: folder.to_owned(), source };
     let handle = File::open(folder).map_err(failed)?;
     match rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(handle),
@@ -274,48 +284,51 @@ fn opening(folder: &Path) -> Result<File, StartError> {
     }
 }
 
-/// Creates the data folder for its owner only.
-fn make_private(folder: &PathBuf) -> Result<(), StartError> {
+/// Creates the data directory with access for its owner only.
+fn create_private(folder: &PathBuf) -> Result<(), StartError> {
     use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    let doing = "creating the data folder";
-    made.map_err(|source| VaultError::System { doing, path: folder.clone(), source }.into())
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let doing = "creating the data directory";
+    created.map_err(|source| VaultError::System { doing, path: folder.clone(), source }.into())
 }
 
-/// How the HTTP door is served.
+/// Settings of the HTTP listener.
 pub struct HttpSettings {
-    /// Where to listen; port 0 picks a free one.
+    /// Address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Address that clients use, if it is not the one listened on.
+    /// URL that clients use; `None` if it is the address listened on.
     pub base_url: Option<String>,
-    /// Certificate and key.
+    /// TLS acceptor with certificate and key; `None` to serve plain HTTP.
     pub tls: Option<TlsAcceptor>,
-    /// Limits.
-    pub limits: DoorLimits,
-    /// Proxies that are believed where a request came from.
+    /// Deadlines and counts of the listener.
+    pub limits: ListenerLimits,
+    /// Proxies that are trusted to report the client address.
     pub proxies: Proxies,
 }
 
-/// How the doors are served.
-pub struct Doors {
-    /// The HTTP door, if there is one.
+/// Settings of all listeners and of the service behind them.
+pub struct Listeners {
+    /// HTTP listener, if there is one.
     pub http: Option<HttpSettings>,
     /// Path of the local socket.
     pub socket: PathBuf,
-    /// Group that may connect beside the owner.
+    /// Group whose members may connect besides the owner.
     pub group: Option<u32>,
-    /// What requests may take of the daemon at once.
+    /// Limits on concurrent requests and their memory.
     pub requests: RequestLimits,
-    /// How the daemon was started.
+    /// Mode in which the daemon was started.
     pub mode: Mode,
-    /// What the daemon may do to the world outside.
-    pub outside: Outside,
+    /// Settings of the service.
+    pub settings: ServiceSettings,
 }
 
-/// Serves until `stop`. `ready` runs when both doors accept, with the address that clients use.
+/// Serves until `stop`. Calls `ready` with the base URL once both listeners accept connections.
+///
+/// # Errors
+/// Returns an error if a listener cannot be bound, mail cannot be set up, or `ready` fails.
 pub async fn serve<F, R>(
     engine: Engine,
-    doors: Doors,
+    listeners: Listeners,
     stop: CancellationToken,
     ready: F,
 ) -> Result<(), StartError>
@@ -323,89 +336,94 @@ where
     F: FnOnce(Option<String>) -> R,
     R: Future<Output = Result<(), StartError>>,
 {
-    let Doors { http, socket, group, requests, mode, outside } = doors;
-    let socket = SocketDoor::bind(&socket, group, DoorLimits::socket()).await?;
-    let proxies = http.as_ref().map(|settings| settings.proxies.clone()).unwrap_or_default();
+    let Listeners { http, socket, group, requests, mode, settings } = listeners;
+    let socket = SocketListener::bind(&socket, group, ListenerLimits::socket()).await?;
+    let proxies = http.as_ref().map(|http| http.proxies.clone()).unwrap_or_default();
     let (http, base_url) = match http {
         None => (None, None),
-        Some(settings) => {
-            let (door, base_url) = bind(settings).await?;
-            (Some(door), Some(base_url))
+        Some(http) => {
+            let (listener, base_url) = bind(http).await?;
+            (Some(listener), Some(base_url))
         }
     };
-    if !engine.turns.world().keys_are_locked() {
+    if !engine.executor.world().keys_are_locked() {
         tracing::warn!(
-            "the limit of locked memory lets the system swap opened keys; raise it (LimitMEMLOCK)"
+            "decrypted keys may be swapped to disk: raise the limit of locked memory (LimitMEMLOCK)"
         );
     }
     let metrics = Metrics::new();
     let readiness = SharedReadiness::default();
     let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
-    let console = Console::new(Arc::clone(&engine.turns), facts);
-    let routes = Arc::new(Routes::new(Arc::clone(&engine.turns), console, proxies.clone()));
+    let console = Console::new(Arc::clone(&engine.executor), facts);
+    let routes = Arc::new(Routes::new(Arc::clone(&engine.executor), console, proxies.clone()));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let outbox = Outbox::new(
-        Arc::clone(&engine.turns),
+        Arc::clone(&engine.executor),
         engine.identity.clone(),
-        &outside.webhooks,
-        outside.outbox,
+        &settings.webhooks,
+        settings.outbox,
         metrics.clone(),
     );
     let outbox = tokio::spawn(outbox.run(stop.clone()));
-    let postman = outside.mail.map(|mail| Postman::new(Arc::clone(&engine.turns), mail, metrics.clone()));
-    let postman = postman.transpose().map_err(StartError::Other)?;
-    let postman = postman.map(|postman| tokio::spawn(postman.run(stop.clone())));
-    let sweeper = tokio::spawn(sweeper::run(Arc::clone(&engine.turns), stop.clone()));
-    let watch = tokio::spawn(watch(Arc::clone(&engine.turns), metrics, readiness.clone(), stop.clone()));
+    let mailer = settings.mail.map(|mail| Mailer::new(Arc::clone(&engine.executor), mail, metrics.clone()));
+    let mailer = mailer.transpose().map_err(StartError::Other)?;
+    let mailer = mailer.map(|mailer| tokio::spawn(mailer.run(stop.clone())));
+    let cleanup = tokio::spawn(cleanup::run(Arc::clone(&engine.executor), stop.clone()));
+    let watch = tokio::spawn(watch(Arc::clone(&engine.executor), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
-    let http = http.map(|door| tokio::spawn(door.run(server, stop.clone())));
+    let http = http.map(|listener| tokio::spawn(listener.run(server, stop.clone())));
     fail_points::reach("start.serve");
     readiness.set(Readiness::Ready);
     let started = ready(base_url).await;
     if started.is_err() {
         stop.cancel();
     }
-    // A task that panicked has said so in the log.
+    // The panic of a task was logged when it happened.
     if let Some(http) = http {
         let _ = http.await;
     }
     let _ = socket.await;
     let _ = outbox.await;
-    if let Some(postman) = postman {
-        let _ = postman.await;
+    if let Some(mailer) = mailer {
+        let _ = mailer.await;
     }
-    let _ = sweeper.await;
+    let _ = cleanup.await;
     let _ = watch.await;
     started
 }
 
-async fn bind(settings: HttpSettings) -> Result<(HttpDoor, String), StartError> {
+async fn bind(settings: HttpSettings) -> Result<(HttpListener, String), StartError> {
     let HttpSettings { listen, base_url, tls, limits, .. } = settings;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let failed = |source| StartError::Listen { address: listen, source };
-    let door = HttpDoor::bind(listen, tls, limits).await.map_err(failed)?;
-    let address = door.local_address().map_err(failed)?;
-    Ok((door, base_url.unwrap_or_else(|| format!("{scheme}://{address}"))))
+    let listener = HttpListener::bind(listen, tls, limits).await.map_err(failed)?;
+    let address = listener.local_address().map_err(failed)?;
+    Ok((listener, base_url.unwrap_or_else(|| format!("{scheme}://{address}"))))
 }
 
-/// Keeps metrics and readiness true.
-async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, stop: CancellationToken) {
-    let mut before = turns.figures();
+/// Updates metrics and readiness.
+async fn watch(
+    executor: Arc<Executor>,
+    metrics: Metrics,
+    readiness: SharedReadiness,
+    stop: CancellationToken,
+) {
+    let mut before = executor.figures();
     let mut clock_lags = false;
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     while !stop.is_cancelled() {
         tokio::select! {
             () = stop.cancelled() => break,
             _ = ticks.tick() => {}
-            () = turns.world().store_state.notified() => {}
+            () = executor.world().store_state.notified() => {}
         }
-        let figures = turns.figures();
+        let figures = executor.figures();
         metrics.committed(figures.commits.saturating_sub(before.commits));
         for _ in before.groups..figures.groups {
             metrics.synced();
         }
         before = figures;
-        let state = match turns.store_state() {
+        let state = match executor.store_state() {
             StoreState::Ready => Readiness::Ready,
             StoreState::Full { .. } => Readiness::StoreFull,
             StoreState::Failed { guard_only: true, .. } => Readiness::GuardFailed,
@@ -414,17 +432,17 @@ async fn watch(turns: Arc<Turns>, metrics: Metrics, readiness: SharedReadiness, 
         };
         readiness.set(state);
         metrics.store_is_ready(state == Readiness::Ready);
-        turns.world().keep_time();
+        executor.world().persist_time();
         let lag = clock::behind();
         metrics.clock_is_behind(lag);
         if lag > CLOCK_LAG && !clock_lags {
             tracing::warn!(
                 millis = lag,
-                "the system's clock is behind the newest time ever seen, which holds"
+                "the system clock is behind the newest recorded time, from which the daemon continues"
             );
         }
         clock_lags = lag > CLOCK_LAG;
     }
-    turns.world().keep_time();
+    executor.world().persist_time();
     readiness.set(Readiness::Stopping);
 }

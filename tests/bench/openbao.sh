@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# OpenBao as a yardstick: raft storage, one file audit device, plain HTTP on the loopback interface.
-#   openbao.sh install VENV      installs the pinned server into a virtual environment; fails if it cannot be had
+# OpenBao for comparison: raft storage, one file audit device, plain HTTP on the loopback interface.
+#   openbao.sh install VENV      installs the pinned server into a virtual environment; fails if that is not possible
 #   openbao.sh start VENV DIR    starts it and writes DIR/{address,token,pid}
 set -euo pipefail
 
@@ -63,7 +63,7 @@ CONFIG
     sleep 0.1
   done
   "$bao" write -f transit/keys/ed type=ed25519 > /dev/null
-  # A service calls with a token of its own and not as root, so that a policy is evaluated for each request.
+  # Services use their own token and not that of root, so that a policy is evaluated for each request.
   printf 'path "transit/sign/*" { capabilities = ["update"] }\n' > "$dir/policy.hcl"
   "$bao" policy write signer "$dir/policy.hcl" > /dev/null
   "$bao" token create -policy=signer -period=24h -format=json > "$dir/token.json"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Measures the daemon against its limits and its goals, and says which of them are met. Exit code 1 if one is not.
-#   tests/bench/run.sh             some fifteen minutes on two cores, most of it building
+# Measures the daemon against its limits and its goals, and prints which of them are met. Exit code 1 if one
+# is not.
+#   tests/bench/run.sh             about fifteen minutes on two cores, mostly for the build
 #   QUICK=1 tests/bench/run.sh     fewer and shorter runs, and fewer activities
-#   BUILD=0 tests/bench/run.sh     measures what was built last
+#   BUILD=0 tests/bench/run.sh     measures the last build
 # Everything listens on the loopback interface only. Results are in target/bench/results.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -28,7 +29,7 @@ finish() {
   for process in "${started[@]}"; do
     wait "$process" 2> /dev/null || true
   done
-  # Stores of a hundred thousand activities are large; the figures stay.
+  # Stores of a hundred thousand activities are large and are removed; the figures stay.
   rm -rf "$work/data"
 }
 trap finish EXIT
@@ -40,11 +41,11 @@ await() { # FILE
     [ -s "$1" ] && return
     sleep 0.1
   done
-  echo "$1 does not appear" >&2
+  echo "$1 was not created in time" >&2
   exit 1
 }
 
-# Sockets have short names only, so this one stands beside the credentials under a relative path.
+# Paths of sockets must be short, so the socket is next to the credentials under a relative path.
 daemon() { # NAME [ARGUMENT...]
   local name=$1
   shift
@@ -57,7 +58,7 @@ daemon() { # NAME [ARGUMENT...]
 
 if [ "${BUILD:-1}" = 1 ]; then
   say "building (minutes)"
-  # Line tables change no code, and let a profiler name inlined functions.
+  # Line tables do not change the code, and let a profiler name inlined functions.
   CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
     cargo build --release -p quorated -p quorate -p quorate-bench
 fi
@@ -76,7 +77,7 @@ say "decisions"
 say "transactions and wallets"
 "$release/loadgen" chains --out "$results/chains.json"
 
-say "side by side"
+say "comparison"
 alone=(--users 1 --threshold 1 --no-demo)
 daemon sign "${alone[@]}"
 "$release/loadgen" provision --credentials "$work/data/sign.json" --organizations 20 --keys 2 --out "$work/data/sign-targets.json"
@@ -102,7 +103,7 @@ if bash $here/openbao.sh install "$work/openbao" > "$work/openbao.log" 2>&1; the
 SCENARIO
   )
 else
-  echo "skipped: OpenBao could not be installed ($work/openbao.log says why)"
+  echo "skipped: OpenBao could not be installed (see $work/openbao.log)"
 fi
 
 cat > "$work/data/compare.json" <<CONFIG
@@ -120,7 +121,7 @@ $openbao
 CONFIG
 "$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
 
-say "queries beside signatures"
+say "queries during signatures"
 "$release/loadgen" beside --targets "$work/data/sign-targets.json" --others "$work/data/limit-targets.json" \
   --folder "$work/data" --signers 4 --runs "$runs" --seconds "$seconds" --out "$results/beside.json"
 
@@ -135,7 +136,7 @@ for name in few many; do
   "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
 done
 "$release/loadgen" fill --targets "$work/data/many-targets.json" --count "$activities"
-# Short runs, so that few stay few; hence more of them.
+# Runs are short, so that few activities stay few; there are more runs instead.
 cat > "$work/data/growth.json" <<CONFIG
 {"runs": $((3 * runs)), "seconds": 10, "warmUp": 0.1, "requests": 3000, "connections": [64],
  "scenarios": [
@@ -168,9 +169,10 @@ both() { # FILE SECONDS REQUESTS LANES
     $((2 * runs)) "$2" "$3" "$4" > "$work/data/$1"
   "$release/loadgen" compare --config "$work/data/$1" --out "$results/$1"
 }
-# The warm-up is long, so that the store's cache holds what signatures need and not what was made last.
+# The warm-up is long, so that the store's cache has the records that signatures need, and not the newest
+# ones.
 both crowd.json 10 10000 "$(lane "empty organization" sign empty), $(lane "crowded organization" sign crowded)"
-# A whole page is a hundred.
+# A full page has a hundred elements.
 "$release/loadgen" crowd --targets "$work/data/empty-targets.json" --accounts 100
 "$release/loadgen" fill --targets "$work/data/empty-targets.json" --count 100 --mode child
 both pages.json 1 3000 "$(lane "few children" children empty), $(lane "many children" children crowded),

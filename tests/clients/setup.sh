@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the foreign clients that the stories drive, exactly as locked. Does nothing where they are
-# installed already.   setup.sh [npm] [pypi]
+# Installs the third-party clients of the scenarios, exactly as locked. Does nothing if they are installed.
+#   setup.sh [npm] [pypi]
 #
-# The overrides in npm/package.json leave out what the clients name for their types alone and never load, and have
-# all of them use one version of @turnkey/http.
+# The overrides in npm/package.json omit packages that the clients use for types only and never load, and
+# select one version of @turnkey/http for all of them.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -26,7 +26,7 @@ pypi_client() {
     cp requirements.txt "$installed"
 }
 
-# Stories run side by side: one of them installs, the others wait.
+# Scenarios run concurrently: one of them installs, the others wait.
 if command -v flock >/dev/null && [ "${SETUP_LOCKED:-}" != yes ]; then
     SETUP_LOCKED=yes exec flock "$here/setup.sh" "$0" "$@"
 fi

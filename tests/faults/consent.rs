@@ -1,5 +1,6 @@
-//! `f8`, second part: someone who has the disk puts back an activity that was rejected, or one that waits with other
-//! votes than it has now, removes one, or adds a copy. No consent comes of it, and `quorated verify` names it.
+//! `f8`, second part: someone with access to the disk restores a rejected activity, restores a waiting
+//! activity with other votes, removes one, or adds a copy. None of this grants an approval, and `quorated
+//! verify` names the activity.
 
 use std::path::Path;
 
@@ -8,38 +9,38 @@ use quorate_tests::installation::{Installation, Run};
 use quorate_tests::requests;
 use serde_json::{Value, json};
 
-use crate::damage::{copy, unclear};
+use crate::damage::{copy, startup_violation};
 use crate::engine::Engine;
 use crate::scenario::Scenario;
 
 type Row = (Vec<u8>, Vec<u8>);
 
-/// What is changed on disk.
+/// A change on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// The rejected activity as it was while it waited.
+    /// Restores the rejected activity as it was while it waited.
     Rejected,
-    /// The same with the index entry by which it waited.
+    /// The same, with its index entry of waiting activities.
     RejectedListed,
-    /// The same without the index entry of the rejected one.
+    /// The same, without its index entry as a rejected one.
     RejectedListedOnly,
-    /// One that waits, with the votes it had before.
+    /// Restores earlier votes of a waiting activity.
     FewerVotes,
-    /// The same with the index entry of that time.
+    /// The same, with the index entry of that time.
     FewerVotesListed,
-    /// One that waits, with a vote that was cast in a copy of the installation that went on.
+    /// Adds a vote to a waiting activity, which was cast in a copy of the installation that kept running.
     MoreVotes,
-    /// The same with the index entry of that copy.
+    /// The same, with the index entry of that copy.
     MoreVotesListed,
-    /// One that waits is removed.
+    /// Removes a waiting activity.
     Removed,
-    /// The index entry of one that waits is removed.
+    /// Removes the index entry of a waiting activity.
     Unlisted,
-    /// Both are removed.
+    /// Removes both.
     RemovedUnlisted,
-    /// The record of one that waits under a second id.
+    /// Stores the record of a waiting activity under a second id.
     Copied,
-    /// The index entry of one that waits under a second id.
+    /// Stores the index entry of a waiting activity under a second id.
     CopiedEntry,
 }
 
@@ -58,7 +59,7 @@ const CHANGES: [Change; 12] = [
     Change::CopiedEntry,
 ];
 
-/// An activity and where it is stored.
+/// An activity and its id in store keys.
 struct Target {
     activity: Value,
     id: Vec<u8>,
@@ -70,11 +71,11 @@ impl Target {
         Self { id: const_hex::decode(id).expect("an id"), activity }
     }
 
-    /// The key of its record, or of its index entries, among these rows.
+    /// Returns the key of its record or index entry among these rows.
     fn key(&self, letter: u8, rows: &[Row]) -> Vec<u8> {
         let mut keys = rows.iter().map(|(key, _)| key);
-        let found = keys.find(|key| key.first() == Some(&letter) && key.ends_with(&self.id));
-        found.expect("a row of the activity").clone()
+        let key = keys.find(|key| key.first() == Some(&letter) && key.ends_with(&self.id));
+        key.expect("a row of the activity").clone()
     }
 }
 
@@ -82,8 +83,8 @@ fn value<'r>(rows: &'r [Row], key: &[u8]) -> Option<&'r [u8]> {
     rows.iter().find(|row| row.0 == key).map(|row| row.1.as_slice())
 }
 
-/// An installation at two times: as it was, and as it is after votes.
-struct Stage {
+/// An installation at two points in time: before and after the last votes.
+struct Installations {
     engine: Engine,
     early: Vec<Row>,
     late: Vec<Row>,
@@ -91,8 +92,9 @@ struct Stage {
     waiting: Target,
 }
 
-impl Stage {
-    /// Changes the rows of a data folder, which is one of the early time for what a copy added. Returns the activity.
+impl Installations {
+    /// Changes the rows of a data folder and returns the affected activity. The folder must be of the early
+    /// time if [`Change::is_early`].
     fn change(&self, change: Change, data: &Path) -> &Target {
         let Self { early, late, rejected, waiting, .. } = self;
         let rows = self.engine.rows(data);
@@ -139,22 +141,22 @@ impl Stage {
 }
 
 impl Change {
-    /// Whether it is made to the installation as it was before the last votes.
+    /// Returns whether the change applies to the installation before the last votes.
     fn is_early(self) -> bool {
         matches!(self, Self::MoreVotes | Self::MoreVotesListed)
     }
 
-    /// Whether records and index entries contradict each other, so that the activity is known by its id. Otherwise the
-    /// organization is named.
+    /// Returns whether records and index entries contradict each other, so that the activity is named by its
+    /// id. Otherwise the organization is named.
     fn names_activity(self) -> bool {
         !matches!(self, Self::FewerVotesListed | Self::MoreVotesListed | Self::RemovedUnlisted)
     }
 }
 
-/// What was served although the change was made.
+/// Returns what was served in spite of the change.
 async fn served(engine: Engine, data: &Path, change: Change, target: &Target) -> Vec<String> {
     let daemon = match Daemon::try_start_on(engine.options(3, 3), data).await {
-        Err(ended) => return unclear(&ended).into_iter().collect(),
+        Err(ended) => return startup_violation(&ended).into_iter().collect(),
         Ok(daemon) => daemon,
     };
     let root = daemon.root(2);
@@ -173,7 +175,7 @@ async fn served(engine: Engine, data: &Path, change: Change, target: &Target) ->
     }
     let waiting = json!({ "filterByStatus": ["ACTIVITY_STATUS_CONSENSUS_NEEDED"] });
     let mut queries = vec![("get_activity", json!({ "activityId": id }))];
-    // A copy opens under no other key, and stops nothing but itself.
+    // A copied record cannot be decrypted under another key, and blocks nothing but itself.
     if change != Change::Copied {
         queries.extend([("list_activities", waiting), ("whoami", json!({}))]);
     }
@@ -186,11 +188,11 @@ async fn served(engine: Engine, data: &Path, change: Change, target: &Target) ->
     served
 }
 
-async fn verified(installation: &Path) -> Run {
+async fn verify(installation: &Path) -> Run {
     let installation = Installation::at(installation, "file = \"data/root.key\"");
     loop {
         let run = installation.run("verify", &[]).await;
-        // Threads of sled in this process hold the lock of the store a little longer.
+        // Threads of sled in this process may hold the lock of the store a little longer.
         if run.code != 6 {
             return run;
         }
@@ -199,7 +201,7 @@ async fn verified(installation: &Path) -> Run {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f8_consent_put_back() {
-    let mut scenario = Scenario::begin("f8 consent put back", 4, CHANGES.len());
+    let mut scenario = Scenario::begin("f8 restored activities", 4, CHANGES.len());
     let engine = scenario.engine();
     let folder = tempfile::tempdir().expect("a folder");
     let (early, late) = (folder.path().join("early/data"), folder.path().join("late/data"));
@@ -218,34 +220,35 @@ async fn f8_consent_put_back() {
     daemon.kill();
     let late_rows = engine.rows(&late).all();
     let (rejected, waiting) = (Target::of(rejected), Target::of(waiting));
-    let stage = Stage { engine, early: early_rows, late: late_rows, rejected, waiting };
-    let run = verified(&folder.path().join("late")).await;
-    assert_eq!(run.code, 0, "an installation as it was left is complete: {run:?}");
-    let mut missed = Vec::new();
+    let stage = Installations { engine, early: early_rows, late: late_rows, rejected, waiting };
+    let run = verify(&folder.path().join("late")).await;
+    assert_eq!(run.code, 0, "an unchanged installation is complete: {run:?}");
+    let mut undetected = Vec::new();
     for round in 0..scenario.rounds() {
         let change = CHANGES[round % CHANGES.len()];
         scenario.step(format!("round {round}: {change:?}"));
-        let place = folder.path().join("changed");
-        let data = place.join("data");
+        let installation = folder.path().join("changed");
+        let data = installation.join("data");
         copy(if change.is_early() { &early } else { &late }, &data);
-        // The guard knows of the copy that went on.
+        // The guard file is that of the later copy.
         let target = stage.change(change, &data);
-        let Run { code, output, .. } = verified(&place).await;
+        let Run { code, output, .. } = verify(&installation).await;
         let name = match (change, target.activity["id"].as_str().expect("an id")) {
-            // The key of what does not open.
+            // The store key of the record that cannot be decrypted.
             (Change::Copied | Change::CopiedEntry, id) => id[..24].replace('-', ""),
             (_, id) if change.names_activity() => id.to_owned(),
             _ => first.organization().to_owned(),
         };
         if code == 0 || !output.contains(&name) {
-            missed.push(format!("{change:?}: verify ends with {code} and names no {name}: {output}"));
+            undetected
+                .push(format!("{change:?}: verify exits with {code} and does not name {name}: {output}"));
         }
         for what in served(engine, &data, change, target).await {
-            missed.push(format!("{change:?}: {what}"));
+            undetected.push(format!("{change:?}: {what}"));
         }
-        std::fs::remove_dir_all(&place).expect("the copy");
+        std::fs::remove_dir_all(&installation).expect("the copy");
     }
-    assert!(missed.is_empty(), "not noticed:\n{}", missed.join("\n"));
+    assert!(undetected.is_empty(), "not detected:\n{}", undetected.join("\n"));
     let rounds = scenario.rounds();
-    scenario.close(format!("{rounds} changes of activities, all noticed and named"));
+    scenario.close(format!("{rounds} changes of activities, all detected and named"));
 }

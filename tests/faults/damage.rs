@@ -1,5 +1,5 @@
-//! `f7`: bytes of every file of the data folder are flipped, cut off, zeroed or swapped. The daemon serves everything
-//! that was acknowledged, or refuses to start with its exit code and one message.
+//! `f7`: bytes of every file of the data folder are flipped, cut off, zeroed or swapped. The daemon serves
+//! everything that was acknowledged, or fails to start with its exit code and one message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,21 @@ use quorate_tests::keys::Key;
 use quorate_tests::requests;
 use serde_json::{Value, json};
 
-use crate::deeds::{Deed, KINDS, Stage};
+use crate::operations::{KINDS, Operation, Stage};
 use crate::scenario::Scenario;
 
-/// Exit codes of a daemon that does not start: see README.
-const REFUSALS: std::ops::RangeInclusive<i32> = 3..=9;
-/// Length of the blocks that are swapped.
+/// Exit codes of a daemon that fails to start: see README.
+const STARTUP_EXIT_CODES: std::ops::RangeInclusive<i32> = 3..=9;
+/// Length of the swapped blocks in bytes.
 const BLOCK: usize = 512;
 
-/// What is known of an installation: requests with their answers, and a key that is deleted.
-pub(crate) struct Kept {
-    requests: Vec<(Deed, Value)>,
+/// Expected state of an installation: requests with their answers, and a deleted key.
+pub(crate) struct ExpectedState {
+    requests: Vec<(Operation, Value)>,
     deleted: Key,
 }
 
-impl Kept {
+impl ExpectedState {
     /// Fills an installation. The last acknowledged request deletes an API key.
     pub(crate) async fn fill(daemon: &Daemon, requests: usize) -> Self {
         let root = daemon.root(0);
@@ -34,28 +34,31 @@ impl Kept {
         let mut done = Vec::new();
         let deleted = Key::named("deleted");
         let api_keys = [requests::api_key("deleted", &deleted)];
-        let made =
+        let created =
             root.result(requests::CREATE_API_KEYS, &requests::api_keys(daemon.root_id(0), &api_keys)).await;
         for number in 0..requests {
-            let deed = stage.deed(&root, KINDS[number % KINDS.len()]).await;
-            let answer =
-                root.send(&submit_path(deed.activity_type), &deed.body).await.activity_in("COMPLETED");
-            done.push((deed, answer));
+            let operation = stage.operation(&root, KINDS[number % KINDS.len()]).await;
+            let answer = root
+                .send(&submit_path(operation.activity_type), &operation.body)
+                .await
+                .activity_in("COMPLETED");
+            done.push((operation, answer));
         }
-        let gone = json!({ "userId": daemon.root_id(0), "apiKeyIds": [made["apiKeyIds"][0]] });
+        let parameters = json!({ "userId": daemon.root_id(0), "apiKeyIds": [created["apiKeyIds"][0]] });
         let deletion = "ACTIVITY_TYPE_DELETE_API_KEYS";
-        let deed = Deed { activity_type: deletion, body: root.proposal(deletion, &gone) };
-        let answer = root.send(&submit_path(deletion), &deed.body).await.activity_in("COMPLETED");
-        done.push((deed, answer));
+        let operation = Operation { activity_type: deletion, body: root.proposal(deletion, &parameters) };
+        let answer = root.send(&submit_path(deletion), &operation.body).await.activity_in("COMPLETED");
+        done.push((operation, answer));
         Self { requests: done, deleted }
     }
 
-    /// What an installation serves that it should not, or does not serve. An error with status 5xx is a clear refusal.
-    pub(crate) async fn silent_losses(&self, daemon: &Daemon) -> Vec<String> {
+    /// Returns what an installation serves wrongly or does not serve. An error with status 5xx is reported
+    /// and does not count.
+    pub(crate) async fn unreported_losses(&self, daemon: &Daemon) -> Vec<String> {
         let mut lost = Vec::new();
         let root = daemon.root(0);
         let deleted = Caller::new(daemon.http(), root.organization(), self.deleted.clone());
-        // Queries first: what is sent again runs again where it was lost.
+        // Queries come first, because a lost request runs again when it is sent again.
         let reply = deleted.query("whoami", json!({})).await;
         if reply.status < 400 {
             lost.push("a deleted API key is accepted".to_owned());
@@ -70,8 +73,8 @@ impl Kept {
                 lost.push(format!("{} {} is answered with {}", answer["type"], answer["id"], reply.status));
             }
         }
-        for (deed, answer) in &self.requests {
-            let reply = root.send(&submit_path(deed.activity_type), &deed.body).await;
+        for (operation, answer) in &self.requests {
+            let reply = root.send(&submit_path(operation.activity_type), &operation.body).await;
             let same = reply.status == 200 && reply.activity()["id"] == answer["id"];
             if !same && reply.status < 500 {
                 lost.push(format!("{} runs again", answer["type"]));
@@ -81,24 +84,24 @@ impl Kept {
     }
 }
 
-/// Why a refusal to start is not a clear one.
-pub(crate) fn unclear(ended: &Ended) -> Option<String> {
+/// Returns why a failed start does not follow the rules, if so.
+pub(crate) fn startup_violation(ended: &Ended) -> Option<String> {
     let code = ended.status.code();
-    let lines: Vec<&str> = ended.complaint.lines().filter(|line| line.contains("quorated: ")).collect();
-    if code.is_none_or(|code| !REFUSALS.contains(&code)) {
-        Some(format!("ended with {}", ended.status))
+    let lines: Vec<&str> = ended.log.lines().filter(|line| line.contains("quorated: ")).collect();
+    if code.is_none_or(|code| !STARTUP_EXIT_CODES.contains(&code)) {
+        Some(format!("exited with {}", ended.status))
     } else if lines.len() != 1 {
         Some(format!("{} messages", lines.len()))
-    } else if ended.complaint.contains("panicked at") {
+    } else if ended.log.contains("panicked at") {
         Some("prints a panic".to_owned())
     } else {
         None
     }
 }
 
-/// All files below a folder, as relative paths, sorted.
+/// Returns all files below a folder as sorted relative paths.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(inner) = open.pop() {
         for entry in fs::read_dir(&inner).expect("a folder") {
@@ -107,12 +110,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
             if kind.is_dir() {
                 open.push(entry.path());
             } else if kind.is_file() {
-                found.push(entry.path().strip_prefix(folder).expect("a path below").to_owned());
+                paths.push(entry.path().strip_prefix(folder).expect("a path below").to_owned());
             }
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 /// Copies a folder with its files.
@@ -124,27 +127,27 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Damages bytes, and says how. Nothing if the bytes are as before.
+/// Damages bytes and describes the damage. Returns `None` if the bytes are unchanged.
 fn damage(bytes: &mut Vec<u8>, choices: &mut Choices) -> Option<String> {
     let before = bytes.clone();
     let length = bytes.len();
     assert!(!before.is_empty(), "an empty file cannot be damaged");
-    // Zeroes at the end of a file that grows in steps say nothing; most damages are in what was written.
+    // Preallocated zeroes at the end of a file carry no data, so most damage hits written bytes.
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(length, |last| last + 1);
-    let at = choices.below(used);
+    let offset = choices.below(used);
     let what = match choices.below(6) {
         0 | 1 => {
-            bytes[at] ^= 1 << choices.below(8);
-            format!("bit flipped in byte {at}")
+            bytes[offset] ^= 1 << choices.below(8);
+            format!("bit flipped in byte {offset}")
         }
         2 => {
-            bytes.truncate(at);
-            format!("cut to {at} bytes")
+            bytes.truncate(offset);
+            format!("cut to {offset} bytes")
         }
         3 => {
-            let end = (at + 1 + choices.below(2 * BLOCK)).min(length);
-            bytes[at..end].fill(0);
-            format!("zeroed from {at} to {end}")
+            let end = (offset + 1 + choices.below(2 * BLOCK)).min(length);
+            bytes[offset..end].fill(0);
+            format!("zeroed from {offset} to {end}")
         }
         4 => {
             let tail = used - choices.below(used.min(4096));
@@ -152,10 +155,10 @@ fn damage(bytes: &mut Vec<u8>, choices: &mut Choices) -> Option<String> {
             format!("zeroed from {tail} to the end at {used}")
         }
         _ => {
-            let (first, second) = (at / BLOCK * BLOCK, choices.below(used) / BLOCK * BLOCK);
-            for offset in 0..BLOCK {
-                if first + offset < length && second + offset < length {
-                    bytes.swap(first + offset, second + offset);
+            let (first, second) = (offset / BLOCK * BLOCK, choices.below(used) / BLOCK * BLOCK);
+            for byte in 0..BLOCK {
+                if first + byte < length && second + byte < length {
+                    bytes.swap(first + byte, second + byte);
                 }
             }
             format!("blocks at {first} and {second} swapped")
@@ -164,7 +167,8 @@ fn damage(bytes: &mut Vec<u8>, choices: &mut Choices) -> Option<String> {
     (*bytes != before).then(|| format!("{what} of {length}"))
 }
 
-/// The file for a damage: each has its turn, and the files of the store half of all.
+/// Chooses the file to damage: half of the rounds take a file of the store, the others take all files in
+/// turn.
 fn choose<'a>(all: &'a [PathBuf], round: usize, choices: &mut Choices) -> &'a PathBuf {
     let of_store: Vec<&PathBuf> = all.iter().filter(|file| file.starts_with("store")).collect();
     if round.is_multiple_of(2) && !of_store.is_empty() {
@@ -181,16 +185,16 @@ async fn f7_damaged_files() {
     let original = folder.path().join("original");
     let options = scenario.engine().options(1, 1);
     let mut daemon = Daemon::start_on(options.clone(), &original).await;
-    let kept = Kept::fill(&daemon, 35).await;
+    let expected = ExpectedState::fill(&daemon, 35).await;
     daemon.kill();
-    // The memory of dev mode is no part of what is promised.
+    // The state file of dev mode is not covered by the guarantee.
     let is_data = |file: &PathBuf| {
         let length = fs::metadata(original.join(file)).map_or(0, |metadata| metadata.len());
         length > 0 && !file.ends_with("dev.json")
     };
     let all: Vec<PathBuf> = files(&original).into_iter().filter(is_data).collect();
     assert!(!all.is_empty(), "no file to damage");
-    let (mut refused, mut served, mut silent) = (0, 0, Vec::new());
+    let (mut failed_starts, mut served, mut violations) = (0, 0, Vec::new());
     let begun = Instant::now();
     for round in 0..scenario.rounds() {
         let mut choices = scenario.choices(round);
@@ -204,28 +208,28 @@ async fn f7_damaged_files() {
         scenario.step(&what);
         fs::write(data.join(file), bytes).expect("a file");
         match Daemon::try_start_on(options.clone(), &data).await {
-            Err(ended) => match unclear(&ended) {
-                None => refused += 1,
-                Some(why) => silent.push(format!("{what}: {why}\n{}", ended.complaint)),
+            Err(ended) => match startup_violation(&ended) {
+                None => failed_starts += 1,
+                Some(why) => violations.push(format!("{what}: {why}\n{}", ended.log)),
             },
             Ok(daemon) => {
-                let lost = kept.silent_losses(&daemon).await;
+                let lost = expected.unreported_losses(&daemon).await;
                 if lost.is_empty() {
                     served += 1;
                 } else {
                     eprintln!("{what}: {} losses: {}", lost.len(), lost[0]);
-                    silent.push(format!("{what}: {} losses: {}", lost.len(), lost[0]));
+                    violations.push(format!("{what}: {} losses: {}", lost.len(), lost[0]));
                 }
             }
         }
         fs::remove_dir_all(&data).expect("the copy");
     }
-    let count = silent.len();
-    let list = silent.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    let count = violations.len();
+    let list = violations.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
     assert!(
-        silent.is_empty(),
-        "{refused} refused, {served} served whole, {count} silent or unclear:\n{list}"
+        violations.is_empty(),
+        "{failed_starts} failed starts, {served} served completely, {count} violations:\n{list}"
     );
     let each = begun.elapsed().as_millis() / u128::try_from(scenario.rounds().max(1)).expect("a number");
-    scenario.close(format!("{refused} refused clearly, {served} served whole, 0 silent; {each} ms each"));
+    scenario.close(format!("{failed_starts} failed starts with a clear error, {served} served completely, 0 unreported losses; {each} ms each"));
 }

@@ -1,4 +1,4 @@
-//! The store engines that scenarios run on. A new engine gets its row here and nowhere else.
+//! The store engines that scenarios run on. A new engine needs a row here and nowhere else.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,9 +13,9 @@ pub(crate) enum Engine {
     Sled,
 }
 
-/// The rows of a store, while no daemon has it open.
+/// Access to the rows of a store that no daemon has open.
 pub(crate) trait Rows {
-    /// All rows, by key.
+    /// Returns all rows, ordered by key.
     fn all(&self) -> Vec<(Vec<u8>, Vec<u8>)>;
 
     /// Writes the value of a key, or removes it.
@@ -23,28 +23,28 @@ pub(crate) trait Rows {
 }
 
 impl Engine {
-    /// Its name in `ENGINE`.
+    /// Returns the name of the engine in `ENGINE`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sled => "sled",
         }
     }
 
-    /// How a daemon is started on it.
+    /// Returns the options to start a daemon on this engine.
     pub(crate) fn options(self, threshold: u32, users: u32) -> Options {
         match self {
             Self::Sled => Options::quorum(threshold, users),
         }
     }
 
-    /// The folder of its files in a data folder.
+    /// Returns the folder of the engine's files in a data folder.
     pub(crate) fn folder(self, data: &Path) -> PathBuf {
         match self {
             Self::Sled => data.join("store"),
         }
     }
 
-    /// Opens the rows in a data folder. No daemon may have it open.
+    /// Opens the rows in a data folder. No daemon may have the store open.
     pub(crate) fn rows(self, data: &Path) -> Box<dyn Rows> {
         match self {
             Self::Sled => Box::new(SledRows::open(&self.folder(data))),
@@ -60,7 +60,7 @@ impl FromStr for Engine {
     }
 }
 
-/// Rows of the embedded store. They are durable when this is dropped.
+/// Rows of the embedded store. Changes are durable when this is dropped.
 struct SledRows(sled::Db);
 
 impl SledRows {
@@ -76,16 +76,16 @@ impl Rows for SledRows {
     }
 
     fn put(&self, key: &[u8], value: Option<&[u8]>) {
-        let before = match value {
+        let previous = match value {
             Some(value) => self.0.insert(key, value),
             None => self.0.remove(key),
         };
-        before.expect("a store that takes writes");
+        previous.expect("a store that accepts writes");
     }
 }
 
 impl Drop for SledRows {
     fn drop(&mut self) {
-        self.0.flush().expect("a store that takes writes");
+        self.0.flush().expect("a store that accepts writes");
     }
 }

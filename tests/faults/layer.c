@@ -1,9 +1,12 @@
 /*
- * Stands between a process and the C library (LD_PRELOAD) and makes calls on files below one folder fail, write half,
- * take long, or lose what was written, and shifts the clock. Controlled through a file of 64-bit words that the test
- * writes and every process maps, so that a running process can be switched.
+ * Intercepts calls of a process to the C library (LD_PRELOAD). Calls on files below one folder can fail,
+ * write half, be
+ * delayed, or lose written data, and the clock can be shifted. The test controls a running process through a
+ * file of
+ * 64-bit words that it writes and every process maps.
  *
- * FAULTS_CONTROL names the file, FAULTS_BELOW the folder. Calls that do not go through the C library are not seen.
+ * FAULTS_CONTROL names the file, FAULTS_BELOW the folder. Calls that bypass the C library are not
+ * intercepted.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,19 +30,19 @@
 /* The words of the control file, in the order of layer.rs. */
 struct control {
     _Atomic uint64_t calls;      /* calls of the chosen kinds since the last reset */
-    _Atomic uint64_t failures;   /* how many of them were made to fail */
+    _Atomic uint64_t failures;   /* how many of them failed */
     _Atomic uint64_t fail_at;    /* the call that fails, from 1; 0 for none */
     _Atomic uint64_t fault;      /* errno, or SHORT */
-    _Atomic uint64_t goes_on;    /* whether all later calls fail too */
-    _Atomic uint64_t kinds;      /* bits of the kinds that count */
-    _Atomic uint64_t sync_delay; /* milliseconds that each sync takes longer */
+    _Atomic uint64_t persists;   /* whether all later calls fail, too */
+    _Atomic uint64_t kinds;      /* bits of the counted kinds */
+    _Atomic uint64_t sync_delay; /* delay of each sync in milliseconds */
     _Atomic int64_t clock;       /* milliseconds added to the time of day */
-    _Atomic uint64_t loses;      /* whether a failed sync undoes what was written since the last one */
-    _Atomic uint64_t syncing;    /* syncs under way */
+    _Atomic uint64_t loses;      /* whether a failed sync reverts the writes since the last one */
+    _Atomic uint64_t syncing;    /* running syncs */
     _Atomic uint64_t background; /* a value of enum background */
 };
 
-/* A sync after a shrinking, on another thread than the syncs of groups, learns of the failed write of a group. */
+/* A sync after a truncation, on another thread than the syncs of commit groups, reports the failed write of a group. */
 enum background { OFF, ARMED, WAITS, TAKES, TOOK };
 
 enum kind { OPEN, WRITE, SYNC, TRUNCATE, ALLOCATE, RENAME, UNLINK };
@@ -91,12 +94,12 @@ static int at_is_below(int folder, const char *path) {
     return path[0] == '/' ? path_is_below(path) : folder != AT_FDCWD && fd_is_below(folder);
 }
 
-/* Counts a call. Answers 0, an errno, or SHORT. */
+/* Counts a call. Returns 0, an errno, or SHORT. */
 static int fault_of(enum kind kind) {
     if (!(atomic_load(&control->kinds) >> kind & 1))
         return 0;
     uint64_t call = atomic_fetch_add(&control->calls, 1) + 1, at = atomic_load(&control->fail_at);
-    if (!at || !(call == at || (call > at && atomic_load(&control->goes_on))))
+    if (!at || !(call == at || (call > at && atomic_load(&control->persists))))
         return 0;
     int fault = (int)atomic_load(&control->fault);
     if (fault == SHORT && kind != WRITE)
@@ -114,7 +117,7 @@ static int fault_of(enum kind kind) {
         }                                                           \
     } while (0)
 
-/* What a failed sync undoes: the bytes that stood where somebody wrote since the last sync that succeeded. */
+/* Data for a failed sync to restore: the previous bytes of each write since the last successful sync. */
 struct undo {
     struct undo *next;
     dev_t device;
@@ -126,7 +129,7 @@ struct undo {
 static struct undo *undos;
 static pthread_mutex_t undo_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void remember(int fd, off_t offset, size_t length) {
+static void save_undo(int fd, off_t offset, size_t length) {
     struct stat stat;
     if (!atomic_load(&control->loses) || fstat(fd, &stat))
         return;
@@ -142,7 +145,7 @@ static void remember(int fd, off_t offset, size_t length) {
     pthread_mutex_unlock(&undo_lock);
 }
 
-/* Forgets what is now durable, or puts back what was there before it. */
+/* Discards the undo data after a successful sync, or restores it after a failed one. */
 static void synced(int fd, int succeeded) {
     struct stat stat;
     ssize_t (*real_write)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
@@ -166,52 +169,53 @@ static void synced(int fd, int succeeded) {
 }
 
 /*
- * Linux reports a failed write once for each open file description: errors counts those of one file, and seen holds how
- * many of them each descriptor has reported.
+ * Linux reports a failed write once for each open file description: errors counts the failures of one file,
+ * and seen has
+ * the number that each descriptor has reported.
  */
 #define DESCRIPTORS 4096
 static _Atomic uint64_t errors, seen[DESCRIPTORS];
 static dev_t failed_device;
 static ino_t failed_inode;
 
-static int opened(int fd) {
+static int mark_reported(int fd) {
     if (fd >= 0 && fd < DESCRIPTORS)
         atomic_store(&seen[fd], atomic_load(&errors));
     return fd;
 }
 
-static int reports(int fd) {
+static int has_unreported_error(int fd) {
     struct stat stat;
     uint64_t all = atomic_load(&errors);
     return all && fd < DESCRIPTORS && !fstat(fd, &stat) && stat.st_dev == failed_device && stat.st_ino == failed_inode &&
            atomic_exchange(&seen[fd], all) != all;
 }
 
-/* Milliseconds for which a sync in the background waits for the sync of a group. */
-#define PATIENCE 1000
+/* Milliseconds for which a background sync waits for the sync of a group. */
+#define WAIT_MILLIS 1000
 static _Thread_local int shrunk = -1;
 
-static int moves(enum background from, enum background to) {
+static int transition(enum background from, enum background to) {
     uint64_t state = from;
     return atomic_compare_exchange_strong(&control->background, &state, to);
 }
 
-/* The sync in the background fails, once the sync of a group came whose error it takes. */
-static int takes_error(int fd) {
+/* Lets the background sync fail once the sync of a group, whose error it takes, has arrived. */
+static int take_error(int fd) {
     if (shrunk != fd)
         return 0;
     shrunk = -1;
-    if (!moves(ARMED, WAITS))
+    if (!transition(ARMED, WAITS))
         return 0;
-    for (int waited = 0; waited < PATIENCE || atomic_load(&control->background) == TAKES; waited++) {
+    for (int waited = 0; waited < WAIT_MILLIS || atomic_load(&control->background) == TAKES; waited++) {
         if (atomic_load(&control->background) == TOOK)
             return 1;
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    return !moves(WAITS, ARMED);
+    return !transition(WAITS, ARMED);
 }
 
-/* Drops what was not durable. This descriptor has reported it. */
+/* Reverts the data that is not durable. This descriptor has reported the error. */
 static void lose(int fd) {
     struct stat stat;
     if (fstat(fd, &stat))
@@ -220,12 +224,12 @@ static void lose(int fd) {
     failed_inode = stat.st_ino;
     synced(fd, 0);
     atomic_fetch_add(&errors, 1);
-    opened(fd);
+    mark_reported(fd);
 }
 
-/* The sync of a group succeeds, although what it was to make durable is gone. */
-static int loses_error(int fd) {
-    if (!moves(WAITS, TAKES))
+/* Lets the sync of a group succeed, although its data is lost. */
+static int lose_error(int fd) {
+    if (!transition(WAITS, TAKES))
         return 0;
     lose(fd);
     atomic_store(&control->background, TOOK);
@@ -240,7 +244,7 @@ static int loses_error(int fd) {
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list);                                               \
         FAIL_IF(flags &O_CREAT && path_is_below(path), OPEN);       \
-        return opened(real(path, flags, mode));                           \
+        return mark_reported(real(path, flags, mode));                           \
     }
 OPEN_LIKE(open)
 OPEN_LIKE(open64)
@@ -253,7 +257,7 @@ OPEN_LIKE(open64)
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list);                                               \
         FAIL_IF(flags &O_CREAT && at_is_below(folder, path), OPEN); \
-        return opened(real(folder, path, flags, mode));                    \
+        return mark_reported(real(folder, path, flags, mode));                    \
     }
 OPENAT_LIKE(openat)
 OPENAT_LIKE(openat64)
@@ -267,7 +271,7 @@ ssize_t write(int fd, const void *bytes, size_t length) {
         errno = fault;
         return -1;
     }
-    remember(fd, lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR), length);
+    save_undo(fd, lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR), length);
     return real(fd, bytes, fault && length > 1 ? length / 2 : length);
 }
 
@@ -281,7 +285,7 @@ ssize_t write(int fd, const void *bytes, size_t length) {
             errno = fault;                                          \
             return -1;                                              \
         }                                                           \
-        remember(fd, offset, length);                               \
+        save_undo(fd, offset, length);                               \
         return real(fd, bytes, fault && length > 1 ? length / 2 : length, offset); \
     }
 PWRITE_LIKE(pwrite)
@@ -313,8 +317,8 @@ PWRITEV_LIKE(pwritev64)
             struct timespec rest = {(time_t)(delay / 1000), (long)(delay % 1000) * 1000000}; \
             nanosleep(&rest, NULL);                                 \
         }                                                           \
-        int reported = takes_error(fd) || reports(fd);              \
-        int fault = reported ? EIO : loses_error(fd) ? 0 : fault_of(SYNC); \
+        int reported = take_error(fd) || has_unreported_error(fd);              \
+        int fault = reported ? EIO : lose_error(fd) ? 0 : fault_of(SYNC); \
         int result = fault ? -1 : real(fd);                         \
         if (!result)                                                \
             synced(fd, 1);                                          \
@@ -347,7 +351,7 @@ FTRUNCATE_LIKE(ftruncate64)
 FALLOCATE_LIKE(fallocate)
 FALLOCATE_LIKE(fallocate64)
 
-/* These answer the error itself and leave errno alone. */
+/* These functions return the error and do not change errno. */
 #define POSIX_FALLOCATE_LIKE(name)                                  \
     int name(int fd, off_t offset, off_t length) {                  \
         REAL(int, #name, int, off_t, off_t);                        \

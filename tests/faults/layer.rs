@@ -1,5 +1,5 @@
-//! The layer between a daemon and the C library: `layer.c`, compiled once and loaded with `LD_PRELOAD`. A running
-//! daemon is switched through a file that both map.
+//! The layer between a daemon and the C library: `layer.c`, compiled once and loaded with `LD_PRELOAD`. A
+//! file that both map controls the running daemon.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ enum Word {
     Failures,
     FailAt,
     Fault,
-    GoesOn,
+    Persists,
     Kinds,
     SyncDelay,
     Clock,
@@ -28,16 +28,16 @@ enum Word {
 
 const WORDS: usize = 11;
 
-/// Kinds of calls, by their bit in `layer.c`.
+/// Kinds of calls, as bits in `layer.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
-    /// All that change files.
+    /// All calls that change files.
     All,
     /// `fsync` and `fdatasync`.
     Syncs,
 }
 
-/// How a call fails.
+/// Failure of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// `EIO`.
@@ -46,24 +46,24 @@ pub(crate) enum Fault {
     Full,
     /// `EINTR`.
     Interrupted,
-    /// A write takes half of its bytes.
+    /// A write accepts half of its bytes.
     Short,
 }
 
-/// The layer of one data folder.
+/// The layer for one data folder.
 pub(crate) struct Layer {
     control: NamedTempFile,
 }
 
 impl Layer {
-    /// A layer that lets all calls pass.
+    /// Creates a layer that lets all calls succeed.
     pub(crate) fn new() -> Self {
         let control = NamedTempFile::new().expect("a temporary file");
         control.as_file().set_len(u64::try_from(8 * WORDS).expect("a small number")).expect("a control file");
         Self { control }
     }
 
-    /// Variables of the environment that put it under a daemon with this data folder.
+    /// Returns the environment variables that load the layer under a daemon with this data folder.
     pub(crate) fn variables(&self, data: &Path) -> Vec<(String, String)> {
         let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
         vec![
@@ -73,14 +73,14 @@ impl Layer {
         ]
     }
 
-    /// Makes call number `call` from now on fail, and all after it if the fault goes on.
-    pub(crate) fn fail(&self, calls: Calls, call: usize, fault: Fault, goes_on: bool) {
+    /// Makes call number `call` from now on fail, and all later ones if the fault persists.
+    pub(crate) fn fail(&self, calls: Calls, call: usize, fault: Fault, persists: bool) {
         self.heal();
         self.set(Word::Calls, 0);
         self.set(Word::Failures, 0);
         let kinds = match (calls, fault) {
             (Calls::Syncs, _) => 1 << 2,
-            // Nothing but a write can be short.
+            // Only a write can be short.
             (Calls::All, Fault::Short) => 1 << 1,
             (Calls::All, _) => 0x7f,
         };
@@ -94,52 +94,52 @@ impl Layer {
                 Fault::Short => 1_000_000,
             },
         );
-        self.set(Word::GoesOn, u64::from(goes_on));
+        self.set(Word::Persists, u64::from(persists));
         self.set(Word::FailAt, u64::try_from(call).expect("a small number"));
     }
 
-    /// Lets all calls pass again.
+    /// Lets all calls succeed again.
     pub(crate) fn heal(&self) {
         self.set(Word::FailAt, 0);
     }
 
-    /// Calls of the chosen kinds since the fault was set.
+    /// Returns the number of calls of the chosen kinds since the fault was set.
     pub(crate) fn calls(&self) -> u64 {
         self.get(Word::Calls)
     }
 
-    /// Calls that failed since the fault was set.
+    /// Returns the number of calls that failed since the fault was set.
     pub(crate) fn failures(&self) -> u64 {
         self.get(Word::Failures)
     }
 
-    /// Makes each sync take longer.
+    /// Delays each sync.
     pub(crate) fn delay_syncs(&self, delay: Duration) {
         self.set(Word::SyncDelay, u64::try_from(delay.as_millis()).expect("a short time"));
     }
 
-    /// Syncs that are under way.
+    /// Returns the number of running syncs.
     pub(crate) fn syncing(&self) -> u64 {
         self.get(Word::Syncing)
     }
 
-    /// Makes a failed sync undo what was written since the last one, as a system may that drops dirty pages.
+    /// Makes a failed sync revert what was written since the last one, as systems do that drop dirty pages.
     pub(crate) fn lose_on_failed_sync(&self, loses: bool) {
         self.set(Word::Loses, u64::from(loses));
     }
 
-    /// Makes the next write of a group fail, and a sync that runs in the background after the file was shrunk report that,
-    /// in place of the sync of the group, which succeeds.
+    /// Makes the next write of a commit group fail. A background sync after a truncation reports that error
+    /// instead of the sync of the group, which succeeds.
     pub(crate) fn fail_in_background(&self) {
         self.set(Word::Background, 1);
     }
 
-    /// Whether a sync in the background has reported the error of a group.
+    /// Returns whether a background sync has reported the error of a commit group.
     pub(crate) fn failed_in_background(&self) -> bool {
         self.get(Word::Background) == 4
     }
 
-    /// Moves the time of day by so many milliseconds from the real time.
+    /// Shifts the time of day by this many milliseconds from the real time.
     pub(crate) fn shift_clock(&self, millis: i64) {
         self.set(Word::Clock, u64::from_ne_bytes(millis.to_ne_bytes()));
     }
@@ -159,7 +159,7 @@ impl Layer {
     }
 }
 
-/// The library, compiled when it is first needed.
+/// Returns the path of the library, which is compiled at the first use.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -175,7 +175,7 @@ fn library() -> &'static Path {
             .output()
             .expect("a C compiler");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        // Renamed when it is whole: other test processes may load it at the same time.
+        // Renamed when complete, because other test processes may load it at the same time.
         let library = folder.join("layer.so");
         std::fs::rename(compiled, &library).expect("the library");
         library

@@ -1,9 +1,9 @@
-//! `f2`: the daemon dies at each of its named fail points, at its first start and under load.
+//! `f2`: the daemon dies at each named fail point, at its first start and under load.
 
 use std::time::Instant;
 
-use quorate_tests::daemon::{Daemon, GLANCE};
-use quorate_tests::http::PATIENCE;
+use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
+use quorate_tests::http::TIMEOUT;
 use quorate_tests::load::{Load, Mix};
 use quorate_tests::mailbox::Mailbox;
 use quorate_tests::receiver::Receiver;
@@ -12,32 +12,32 @@ use serde_json::json;
 
 use crate::scenario::Scenario;
 
-/// Below this is how often a point may be passed before the daemon dies there.
-const PASSED: usize = 6;
+/// Upper bound of how often a point is passed before the daemon dies there.
+const MAX_PASSES: usize = 6;
 
-/// Makes the daemon die when it has passed a point so many times.
+/// Returns the variables that make the daemon die after it has passed a point this many times.
 fn dies_at(name: &str, passed: usize) -> Vec<(String, String)> {
     let actions = if passed > 0 { format!("{passed}*off->return") } else { "return".to_owned() };
     vec![("FAIL_POINTS".to_owned(), format!("{name}={actions}"))]
 }
 
-/// Points that a daemon passes before it serves, and none of them twice.
-fn is_of_the_start(name: &str) -> bool {
+/// Returns whether a daemon passes the point once before it serves.
+fn is_startup_point(name: &str) -> bool {
     ["start.", "file."].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// How often a daemon under load is sure to pass a point before it dies there.
-fn most_passed(name: &str) -> usize {
+/// Returns how often a daemon under load certainly passes a point before it dies there.
+fn max_passes(name: &str) -> usize {
     match name {
-        name if is_of_the_start(name) => 1,
-        // Both are kept in memory, and there are two organizations.
+        name if is_startup_point(name) => 1,
+        // Both are cached in memory, and there are two organizations.
         "snapshot.read" | "key.load" => 2,
-        _ => PASSED,
+        _ => MAX_PASSES,
     }
 }
 
-/// Points that only the first start of an installation passes.
-fn is_of_the_first_start(name: &str) -> bool {
+/// Returns whether only the first start of an installation passes the point.
+fn is_first_start_point(name: &str) -> bool {
     name.starts_with("identity.")
 }
 
@@ -53,21 +53,21 @@ async fn f2_killed_at_each_point_of_the_first_start() {
             let options = scenario.engine().options(1, 1);
             let armed = options.clone().with_variables(dies_at(name, round / 4));
             let started = Daemon::try_start_on(armed, &data).await;
-            let must_die = round == 0 && (is_of_the_start(name) || is_of_the_first_start(name));
+            let must_die = round == 0 && (is_startup_point(name) || is_first_start_point(name));
             assert!(
                 started.is_err() || !must_die,
                 "the first start does not pass {name}: is the daemon built without fail points?"
             );
             if let Err(ended) = started {
-                assert!(ended.complaint.contains(name), "ended elsewhere: {}", ended.complaint);
+                assert!(ended.log.contains(name), "exited elsewhere: {}", ended.log);
                 kills += 1;
                 let daemon = Daemon::start_on(options, &data).await;
-                daemon.root(0).ask("whoami", json!({})).await;
+                daemon.root(0).fetch("whoami", json!({})).await;
             }
         }
     }
     let points = NAMES.len();
-    scenario.close(format!("{kills} kills at {points} points, each start after that served"));
+    scenario.close(format!("{kills} kills at {points} points, each following start served"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -83,19 +83,19 @@ async fn f2_killed_at_each_point_under_load() {
         let mix = Mix { deletions: true, invitations: true, ..Mix::default() };
         let mut load = Load::prepare_mix(&daemon, mix).await;
         for (number, name) in NAMES.into_iter().enumerate() {
-            if is_of_the_first_start(name) {
+            if is_first_start_point(name) {
                 continue;
             }
             scenario.step(format!("round {round}, {name}"));
-            let most = if round == 0 { 1 } else { most_passed(name) };
+            let most = if round == 0 { 1 } else { max_passes(name) };
             let passed = scenario.choices(round * NAMES.len() + number).below(most);
             daemon.set_variables(dies_at(name, passed));
             if daemon.try_restart().await.is_ok() {
                 let running = load.start(&daemon);
-                let deadline = Instant::now() + PATIENCE;
+                let deadline = Instant::now() + TIMEOUT;
                 while daemon.is_alive() {
                     assert!(Instant::now() < deadline, "the daemon does not pass {name}");
-                    tokio::time::sleep(GLANCE).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 daemon.ended().await;
                 running.join().await;
@@ -109,6 +109,6 @@ async fn f2_killed_at_each_point_under_load() {
     }
     let points = NAMES.len();
     scenario.close(format!(
-        "{kills} kills at {points} points, {acknowledged} requests acknowledged, 0 lost, 0 twice, 0 half"
+        "{kills} kills at {points} points, {acknowledged} requests acknowledged, 0 lost, 0 duplicated, 0 partial"
     ));
 }

@@ -1,5 +1,6 @@
-//! `f3`: power cuts. Two models: the writes of a block device are recorded and replayed up to any point with a random
-//! subset of what was not flushed; and the file system under a running daemon is shut down without its journal.
+//! `f3`: power cuts, in two models. The writes of a block device are recorded and replayed up to any point,
+//! with a random subset of what was not flushed. The file system under a running daemon is shut down without
+//! its journal.
 
 use quorate_tests::daemon::Daemon;
 use quorate_tests::disk::Disk;
@@ -8,14 +9,15 @@ use quorate_tests::load::{Load, Mix, Unavailable};
 use crate::recorder::Recorder;
 use crate::scenario::{Longest, Scenario, is_long, variable};
 
-/// Sizes of bodies, and how many of each are acknowledged before the last cut in the long form.
+/// Sizes of bodies in bytes, and how many of each are acknowledged before the last cut in the long form.
 const BODIES: [(usize, u32); 5] = [(1_000, 20), (12_000, 20), (60_000, 15), (300_000, 10), (4_000_000, 3)];
 
 fn mix(size: usize) -> Mix {
     Mix { bodies: vec![size], unavailable: Unavailable::Repeats, ..Mix::default() }
 }
 
-/// The sizes in the variable `BODIES`, or all. The short form has the sizes given here, and one body of each.
+/// Returns the sizes in the variable `BODIES`, or all. The short form uses the sizes given here and one body
+/// of each.
 fn sizes(short: &[usize]) -> Vec<(usize, u32)> {
     let chosen = variable::<String>("BODIES");
     let is_chosen = |size: usize| match &chosen {
@@ -59,7 +61,7 @@ async fn f3_recorded_power_cuts() {
             let disk = Disk::of_image(&image).expect("an image that can be mounted");
             let begun = std::time::Instant::now();
             let copy = Daemon::start_on(options.clone(), &disk.root().join("data")).await;
-            opened.take(begun.elapsed());
+            opened.add(begun.elapsed());
             let clock = u64::try_from(cut).expect("a small number");
             due += load.examine_copy(&copy, clock).await;
             images += 1;
@@ -67,7 +69,7 @@ async fn f3_recorded_power_cuts() {
         }
     }
     let opened = opened.millis();
-    scenario.close(format!("{images} images, {due} acknowledged requests due in them, 0 lost, 0 half; opened in {opened} ms or less"));
+    scenario.close(format!("{images} images, {due} acknowledged requests due in them, 0 lost, 0 partial; opened within {opened} ms"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,13 +87,13 @@ async fn f3_shut_down_file_systems() {
                 u32::try_from(scenario.choices(round).below(count as usize)).expect("a small number");
             running.until_large_acknowledged(1 + before).await;
             let unsynced = format!("unsynced-{round}");
-            disk.leave_unsynced(&unsynced);
+            disk.write_unsynced(&unsynced);
             daemon.freeze().await;
             disk.cut();
             daemon.kill();
             running.join().await;
             disk = disk.remount();
-            disk.has_lost(&unsynced);
+            disk.assert_lost(&unsynced);
             daemon.restart().await;
             load.examine(&daemon).await;
             cuts += 1;
@@ -100,5 +102,5 @@ async fn f3_shut_down_file_systems() {
         drop(daemon);
         drop(disk);
     }
-    scenario.close(format!("{cuts} cuts, {acknowledged} requests acknowledged, 0 lost, 0 half"));
+    scenario.close(format!("{cuts} cuts, {acknowledged} requests acknowledged, 0 lost, 0 partial"));
 }

@@ -1,5 +1,5 @@
-//! A block device whose writes and flushes are recorded, so that a power cut at any of them can be replayed: whatever
-//! was flushed is there, and of the writes since then any subset, the last ones perhaps in part.
+//! A block device whose writes and flushes are recorded, so that a power cut at any of them can be replayed.
+//! Flushed writes are present. Of the later writes any subset is present, the last ones perhaps in part.
 //!
 //! The device is a loop device over an image that this process serves by FUSE.
 
@@ -25,20 +25,20 @@ use tempfile::TempDir;
 
 const NAME: &str = "image";
 const IMAGE: INodeNo = INodeNo(2);
-/// How long the system may keep what it knows about the image.
-const KEPT: Duration = Duration::from_hours(1);
-/// What a disk writes whole.
+/// Time for which the system may cache attributes of the image.
+const CACHE_TIME: Duration = Duration::from_hours(1);
+/// Unit that a disk writes atomically, in bytes.
 const SECTOR: usize = 512;
-/// Parts of an image that are kept when they were written.
+/// Unit of the sparse image, in bytes.
 const BLOCK: usize = 4096;
 
-/// What a device was asked to do.
+/// An operation of the device.
 enum Event {
     Write(usize, Vec<u8>),
     Flush,
 }
 
-/// The bytes of a device. Blocks that were never written are zeroes and take no memory.
+/// Content of a device. Blocks that were never written are zeroes and take no memory.
 #[derive(Clone, Default)]
 struct Image {
     length: usize,
@@ -51,7 +51,7 @@ impl Image {
         let mut image = Self { length, blocks: BTreeMap::new() };
         let file = File::open(path)?;
         let mut offset = 0;
-        // Holes of the file are skipped.
+        // Holes in the file are skipped.
         while let Ok(data) = rustix::fs::seek(&file, SeekFrom::Data(offset)) {
             let end = rustix::fs::seek(&file, SeekFrom::Hole(data))?;
             let mut bytes = vec![0; usize::try_from(end - data).map_err(io::Error::other)?];
@@ -97,7 +97,7 @@ impl Image {
     }
 }
 
-/// The image as it is now, and how it came to be.
+/// The current image and its history.
 #[derive(Default)]
 struct Tape {
     now: Image,
@@ -106,18 +106,18 @@ struct Tape {
     events: Vec<Event>,
 }
 
-/// An ext4 file system on a device that is recorded.
+/// An ext4 file system on a recorded device.
 pub(crate) struct Recorder {
     disk: Option<Disk>,
     session: Option<BackgroundSession>,
     tape: Arc<Mutex<Tape>>,
-    /// The number of events so far.
+    /// Number of events so far.
     clock: Arc<Mutex<Arc<AtomicU64>>>,
     _folder: TempDir,
 }
 
 impl Recorder {
-    /// Mounts an empty file system of this size, or reports why that cannot be done here.
+    /// Mounts an empty file system of this size, or reports why that is not possible here.
     pub(crate) fn mount(bytes: u64) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let empty = folder.path().join("empty");
@@ -128,23 +128,23 @@ impl Recorder {
         std::fs::create_dir(&mounted).map_err(|error| error.to_string())?;
         let tape = Arc::new(Mutex::new(Tape { now, ..Tape::default() }));
         let clock = Arc::new(Mutex::new(Arc::default()));
-        let served = Served { tape: Arc::clone(&tape), clock: Arc::clone(&clock) };
+        let server = ImageServer { tape: Arc::clone(&tape), clock: Arc::clone(&clock) };
         let mut options = Config::default();
         options.mount_options = vec![MountOption::FSName("quorate-recorder".to_owned())];
-        let session = fuser::spawn_mount(served, &mounted, &options);
+        let session = fuser::spawn_mount(server, &mounted, &options);
         let session = session.map_err(|error| format!("FUSE: {error}"))?;
         let disk = Disk::of_image(&mounted.join(NAME))?;
         Ok(Self { disk: Some(disk), session: Some(session), tape, clock, _folder: folder })
     }
 
-    /// The root folder of the file system.
+    /// Returns the root folder of the file system.
     pub(crate) fn root(&self) -> std::path::PathBuf {
         self.disk.as_ref().expect("a mounted disk").root()
     }
 
-    /// Makes everything durable, and begins the recording. The clock then counts events.
+    /// Syncs the file system and starts the recording. The clock then counts events.
     pub(crate) fn record(&self, clock: Arc<AtomicU64>) {
-        self.disk.as_ref().expect("a mounted disk").make_durable();
+        self.disk.as_ref().expect("a mounted disk").sync();
         let mut tape = self.tape.lock().expect("no holder panicked");
         let Tape { now, base, .. } = &mut *tape;
         base.clone_from(now);
@@ -153,12 +153,12 @@ impl Recorder {
         *self.clock.lock().expect("no holder panicked") = clock;
     }
 
-    /// How many events were recorded.
+    /// Returns the number of recorded events.
     pub(crate) fn events(&self) -> usize {
         self.tape.lock().expect("no holder panicked").events.len()
     }
 
-    /// Writes the image that a power cut after so many events may leave.
+    /// Writes an image that a power cut after `cut` events may leave.
     pub(crate) fn write_image(&self, cut: usize, choices: &mut Choices, path: &Path) {
         let tape = self.tape.lock().expect("no holder panicked");
         let mut image = tape.base.clone();
@@ -190,13 +190,13 @@ impl Drop for Recorder {
     }
 }
 
-/// The file system with the image.
-struct Served {
+/// The FUSE file system that serves the image.
+struct ImageServer {
     tape: Arc<Mutex<Tape>>,
     clock: Arc<Mutex<Arc<AtomicU64>>>,
 }
 
-impl Served {
+impl ImageServer {
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let size = self.tape.lock().expect("no holder panicked").now.length;
         let is_image = inode == IMAGE;
@@ -219,24 +219,24 @@ impl Served {
         }
     }
 
-    fn note(&self, event: Event) {
+    fn record(&self, event: Event) {
         let mut tape = self.tape.lock().expect("no holder panicked");
         tape.events.push(event);
         self.clock.lock().expect("no holder panicked").fetch_add(1, Ordering::SeqCst);
     }
 }
 
-impl Filesystem for Served {
+impl Filesystem for ImageServer {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == NAME {
-            reply.entry(&KEPT, &self.attributes(IMAGE), Generation(0));
+            reply.entry(&CACHE_TIME, &self.attributes(IMAGE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
         }
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&KEPT, &self.attributes(inode));
+        reply.attr(&CACHE_TIME, &self.attributes(inode));
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -281,12 +281,12 @@ impl Filesystem for Served {
             }
             tape.now.write(offset, data);
         }
-        self.note(Event::Write(offset, data.to_vec()));
+        self.record(Event::Write(offset, data.to_vec()));
         reply.written(u32::try_from(data.len()).expect("a length"));
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.note(Event::Flush);
+        self.record(Event::Flush);
         reply.ok();
     }
 

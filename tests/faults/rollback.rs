@@ -1,29 +1,29 @@
-//! `f8`: an older copy of the store, or single records of one, are put back by someone who has the disk.
+//! `f8`: someone with access to the disk restores an older copy of the store or single records.
 
 use quorate_tests::choices::Choices;
 use quorate_tests::daemon::Daemon;
 use quorate_tests::requests;
 
-use crate::damage::{Kept, copy, unclear};
+use crate::damage::{ExpectedState, copy, startup_violation};
 use crate::engine::{Engine, Rows};
 use crate::scenario::Scenario;
 
 type Row = (Vec<u8>, Vec<u8>);
 
-/// What someone who has the disk does to a store.
+/// A change of the store by someone with access to the disk.
 #[derive(Debug, Clone, Copy)]
 enum Tampering {
-    /// The old value of a record is put back.
+    /// Restores the old value of a record.
     OldValue,
-    /// A record that was removed is put back.
+    /// Restores a removed record.
     Removed,
-    /// A record is removed.
+    /// Removes a record.
     Removal,
-    /// The value of a record is put under the key of another one.
+    /// Stores the value of a record under the key of another one.
     Moved,
-    /// All records of an organization are put back.
+    /// Restores all records of an organization.
     Organization,
-    /// All records of an organization are removed.
+    /// Removes all records of an organization.
     NoOrganization,
 }
 
@@ -37,7 +37,7 @@ const TAMPERINGS: [Tampering; 6] = [
 ];
 
 impl Tampering {
-    /// Changes the rows, and says what was changed.
+    /// Changes the rows and describes the change.
     fn act(self, rows: &dyn Rows, organization: &[u8], before: &[Row], choices: &mut Choices) -> String {
         let now = rows.all();
         let of = |rows: &[Row], key: &[u8]| rows.iter().find(|row| row.0 == key).map(|row| row.1.clone());
@@ -49,13 +49,13 @@ impl Tampering {
                 let changed: Vec<&Row> = before.iter().filter(differs).collect();
                 let (key, value) = choices.pick(&changed).expect("a record that changed");
                 rows.put(key, Some(value));
-                format!("the old value of {} put back", show(key))
+                format!("the old value of {} restored", show(key))
             }
             Self::Removed => {
-                let gone: Vec<&Row> = before.iter().filter(|row| of(&now, &row.0).is_none()).collect();
-                let (key, value) = choices.pick(&gone).expect("a record that was removed");
+                let removed: Vec<&Row> = before.iter().filter(|row| of(&now, &row.0).is_none()).collect();
+                let (key, value) = choices.pick(&removed).expect("a record that was removed");
                 rows.put(key, Some(value));
-                format!("the removed {} put back", show(key))
+                format!("the removed {} restored", show(key))
             }
             Self::Removal => {
                 let (key, _) = choices.pick(&now).expect("a record");
@@ -79,13 +79,13 @@ impl Tampering {
     }
 }
 
-/// Whether the daemon noticed: it refuses to start, or answers nothing in this organization.
-async fn is_noticed(engine: Engine, data: &std::path::Path) -> Result<(), String> {
+/// Checks that the daemon detects the change: it fails to start, or answers nothing in this organization.
+async fn check_detected(engine: Engine, data: &std::path::Path) -> Result<(), String> {
     loop {
         return match Daemon::try_start_on(engine.options(1, 1), data).await {
-            // Threads of sled in this process hold the lock of the store a little longer.
+            // Threads of sled in this process may hold the lock of the store a little longer.
             Err(ended) if ended.status.code() == Some(6) => continue,
-            Err(ended) => unclear(&ended).map_or(Ok(()), Err),
+            Err(ended) => startup_violation(&ended).map_or(Ok(()), Err),
             Ok(daemon) => {
                 let reply = daemon.root(0).query("whoami", serde_json::json!({})).await;
                 if reply.status >= 500 { Ok(()) } else { Err(format!("answered with {}", reply.status)) }
@@ -96,7 +96,7 @@ async fn is_noticed(engine: Engine, data: &std::path::Path) -> Result<(), String
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f8_records_put_back() {
-    let mut scenario = Scenario::begin("f8 records put back", TAMPERINGS.len(), 300);
+    let mut scenario = Scenario::begin("f8 restored records", TAMPERINGS.len(), 300);
     let engine = scenario.engine();
     let folder = tempfile::tempdir().expect("a folder");
     let original = folder.path().join("original");
@@ -111,12 +111,12 @@ async fn f8_records_put_back() {
     copy(&original, &older);
     daemon.restart().await;
     let root = daemon.root(0);
-    let gone = serde_json::json!({ "userTagIds": [tag["userTagId"]] });
-    root.result("ACTIVITY_TYPE_DELETE_USER_TAGS", &gone).await;
-    Kept::fill(&daemon, 20).await;
-    requests::make_wallet(&daemon.root(0), "one more").await;
+    let deleted = serde_json::json!({ "userTagIds": [tag["userTagId"]] });
+    root.result("ACTIVITY_TYPE_DELETE_USER_TAGS", &deleted).await;
+    ExpectedState::fill(&daemon, 20).await;
+    requests::create_wallet(&daemon.root(0), "one more").await;
     daemon.kill();
-    let mut missed = Vec::new();
+    let mut undetected = Vec::new();
     let mut tampered = 0;
     for round in 0..scenario.rounds() {
         let data = folder.path().join("tampered");
@@ -125,8 +125,8 @@ async fn f8_records_put_back() {
         let choices = &mut scenario.choices(round);
         let what = tampering.act(engine.rows(&data).as_ref(), &organization, &before, choices);
         scenario.step(format!("round {round}: {what}"));
-        if let Err(why) = is_noticed(engine, &data).await {
-            missed.push(format!("round {round}: {what}: {why}"));
+        if let Err(why) = check_detected(engine, &data).await {
+            undetected.push(format!("round {round}: {what}: {why}"));
         }
         tampered += 1;
         std::fs::remove_dir_all(&data).expect("the copy");
@@ -136,10 +136,15 @@ async fn f8_records_put_back() {
     copy(&original, &data);
     std::fs::remove_dir_all(engine.folder(&data)).expect("a store");
     copy(&engine.folder(&older), &engine.folder(&data));
-    if let Err(why) = is_noticed(engine, &data).await {
-        missed.push(format!("an older copy of the store: {why}"));
+    if let Err(why) = check_detected(engine, &data).await {
+        undetected.push(format!("an older copy of the store: {why}"));
     }
     tampered += 1;
-    assert!(missed.is_empty(), "{} of {tampered} not noticed:\n{}", missed.len(), missed.join("\n"));
-    scenario.close(format!("{tampered} changes by someone with the disk, all noticed"));
+    assert!(
+        undetected.is_empty(),
+        "{} of {tampered} not detected:\n{}",
+        undetected.len(),
+        undetected.join("\n")
+    );
+    scenario.close(format!("{tampered} changes by someone with access to the disk, all detected"));
 }

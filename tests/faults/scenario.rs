@@ -1,4 +1,4 @@
-//! One run of a scenario: how long it is, what it chooses, and what is printed at its end.
+//! A run of a scenario: number of rounds, random choices, and the closing line.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use quorate_tests::choices::Choices;
 
 use crate::engine::Engine;
 
-/// A run of a scenario. When it panics, the command that repeats it is printed.
+/// A run of a scenario. On a panic, the command that repeats it is printed.
 pub(crate) struct Scenario {
     name: &'static str,
     rounds: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// Begins a scenario with these numbers of rounds in the short and in the long form.
+    /// Starts a scenario with these numbers of rounds in the short and in the long form.
     pub(crate) fn begin(name: &'static str, short: usize, long: usize) -> Self {
         let rounds = if is_long() { long } else { short };
         Self {
@@ -31,23 +31,24 @@ impl Scenario {
         }
     }
 
-    /// How many rounds to run.
+    /// Returns the number of rounds to run.
     pub(crate) const fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// The store engine to run on.
+    /// Returns the store engine to run on.
     pub(crate) const fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// Choices that depend on the seed and on this number only, so that a round can be repeated by itself.
+    /// Returns choices that depend on the seed and on this number only, so that a round can be repeated
+    /// alone.
     pub(crate) fn choices(&self, number: usize) -> Choices {
         let number = u64::try_from(number).expect("a small number");
         Choices::of_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(number))
     }
 
-    /// Notes what is done now, for whoever reads a failure.
+    /// Records the current step, which is printed on a failure.
     pub(crate) fn step(&mut self, step: impl Display) {
         self.step = step.to_string();
     }
@@ -72,28 +73,28 @@ impl Drop for Scenario {
     }
 }
 
-/// Whether scenarios run in their long form.
+/// Returns whether scenarios run in their long form.
 pub(crate) fn is_long() -> bool {
     variable::<String>("FAULTS").is_some_and(|form| form == "full")
 }
 
-/// The value of a variable of the environment.
+/// Returns the value of an environment variable.
 pub(crate) fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} cannot be {text}")))
 }
 
-/// The longest of some durations, for a closing line.
+/// Maximum of some durations, for a closing line.
 #[derive(Default)]
 pub(crate) struct Longest(Duration);
 
 impl Longest {
-    /// Takes one more.
-    pub(crate) fn take(&mut self, duration: Duration) {
+    /// Adds a duration.
+    pub(crate) fn add(&mut self, duration: Duration) {
         self.0 = self.0.max(duration);
     }
 
-    /// The longest in milliseconds.
+    /// Returns the maximum in milliseconds.
     pub(crate) const fn millis(&self) -> u128 {
         self.0.as_millis()
     }

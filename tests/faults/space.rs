@@ -1,12 +1,12 @@
-//! `f6`: a real small file system runs full and is freed again, under load.
+//! `f6`: a real small file system fills up and is freed again, under load.
 
 use std::time::{Duration, Instant};
 
 use hyper::Method;
 use quorate_tests::caller::Caller;
-use quorate_tests::daemon::{Daemon, GLANCE};
+use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
 use quorate_tests::disk::Disk;
-use quorate_tests::http::PATIENCE;
+use quorate_tests::http::TIMEOUT;
 use quorate_tests::load::{Load, Mix, Unavailable};
 use quorate_tests::requests;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::calls::{RECOVERY, is_clean};
 use crate::scenario::{Longest, Scenario};
 
-/// Size of a file system that is soon full.
+/// Size in bytes of a file system that fills up quickly.
 const SMALL: u64 = 96 << 20;
-/// How long a file system stays full at least.
+/// Minimum time for which a file system stays full.
 const FULL: Duration = Duration::from_millis(500);
 
-/// Makes a file system, or reports why that cannot be done here.
+/// Returns the file system, or reports why it could not be created here.
 fn or_skip(disk: Result<Disk, String>) -> Option<Disk> {
     disk.inspect_err(|cause| eprintln!("SKIPPED: full disks need root and loop devices ({cause})")).ok()
 }
@@ -39,9 +39,9 @@ async fn f6_tmpfs_runs_full() {
 }
 
 async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
-    // One installation for a few rounds, since the file system is small.
+    // An installation serves only a few rounds, because the file system is small.
     const ROUNDS: usize = 5;
-    let (mut acknowledged, mut refused, mut recovered) = (0, 0, Longest::default());
+    let (mut acknowledged, mut rejected, mut recovered) = (0, 0, Longest::default());
     for first in (0..scenario.rounds()).step_by(ROUNDS) {
         let data = disk.root().join(format!("data-{first}"));
         let mut daemon = Daemon::start_on(scenario.engine().options(1, 1), &data).await;
@@ -53,20 +53,20 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
             let mut running = load.start(&daemon);
             running.until_acknowledged(5).await;
             disk.fill();
-            refused += refusals(&daemon, &kept["id"]).await;
-            reports(&daemon, &[json!("full"), json!("recovering")]).await;
+            rejected += count_rejections(&daemon, &kept["id"]).await;
+            wait_for_store_state(&daemon, &[json!("full"), json!("recovering")]).await;
             disk.free();
             let begun = Instant::now();
-            running.acknowledged_anew(RECOVERY).await;
-            recovered.take(begun.elapsed());
-            reports(&daemon, &[Value::Null]).await;
+            running.until_next_acknowledged(RECOVERY).await;
+            recovered.add(begun.elapsed());
+            wait_for_store_state(&daemon, &[Value::Null]).await;
             running.stop();
             running.join().await;
             load.examine(&daemon).await;
-            // What a restart would take back was never durable.
+            // A restart would revert what was never durable.
             daemon.restart().await;
             load.examine(&daemon).await;
-            started_when_full(&mut daemon, &mut load, &disk, &kept["id"]).await;
+            start_on_full_disk(&mut daemon, &mut load, &disk, &kept["id"]).await;
         }
         acknowledged += load.acknowledged();
         drop(daemon);
@@ -74,69 +74,72 @@ async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
     }
     let (rounds, recovered) = (scenario.rounds(), recovered.millis());
     scenario.close(format!(
-        "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {refused} refused meanwhile, writes taken again \
-         after {recovered} ms or less"
+        "{rounds} rounds, {acknowledged} requests acknowledged, 0 lost; {rejected} rejected meanwhile, writes accepted again \
+         within {recovered} ms"
     ));
 }
 
-/// Kills the daemon on a full file system and starts it there: it answers reads, and accepts writes once space is free.
-async fn started_when_full(daemon: &mut Daemon, load: &mut Load, disk: &Disk, kept: &Value) {
+/// Kills and restarts the daemon on a full file system: it answers reads, and accepts writes once space is
+/// free.
+async fn start_on_full_disk(daemon: &mut Daemon, load: &mut Load, disk: &Disk, kept: &Value) {
     let mut running = load.start(daemon);
     running.until_acknowledged(5).await;
     disk.fill();
-    refusals(daemon, kept).await;
+    count_rejections(daemon, kept).await;
     running.stop();
     running.join().await;
     daemon.kill();
     daemon.restart().await;
-    refusals(daemon, kept).await;
-    reports(daemon, &[json!("full"), json!("recovering")]).await;
+    count_rejections(daemon, kept).await;
+    wait_for_store_state(daemon, &[json!("full"), json!("recovering")]).await;
     disk.free();
-    reports(daemon, &[Value::Null]).await;
+    wait_for_store_state(daemon, &[Value::Null]).await;
     let started = daemon.root(0).result(requests::CREATE_WALLET, &requests::wallet("started")).await;
     let unneeded = json!({ "walletIds": [started["walletId"]], "deleteWithoutExport": true });
     daemon.root(0).completed("ACTIVITY_TYPE_DELETE_WALLETS", &unneeded).await;
     load.examine(daemon).await;
 }
 
-/// Waits until the console is told one of these states of the store.
-async fn reports(daemon: &Daemon, states: &[Value]) {
+/// Waits until the console API reports one of these states of the store.
+async fn wait_for_store_state(daemon: &Daemon, expected: &[Value]) {
     let root = daemon.root(0);
     let operator = Caller::new(daemon.socket(), root.organization(), root.key().clone());
     let begun = Instant::now();
     loop {
-        let told = operator.call(Method::GET, "/console/v1/status", &[], b"").await.success();
-        let state = &told["store"]["state"];
-        if states.contains(state) {
+        let status = operator.call(Method::GET, "/console/v1/status", &[], b"").await.success();
+        let state = &status["store"]["state"];
+        if expected.contains(state) {
             return;
         }
-        assert!(begun.elapsed() < RECOVERY, "the console is told {state}, not one of {states:?}");
-        tokio::time::sleep(GLANCE).await;
+        assert!(begun.elapsed() < RECOVERY, "the console API reports {state}, not one of {expected:?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Writes and reads while the file system is full, until writes are refused. Returns how often they were.
-async fn refusals(daemon: &Daemon, kept: &Value) -> usize {
+/// Writes and reads while the file system is full, until writes are rejected. Returns the number of
+/// rejections.
+async fn count_rejections(daemon: &Daemon, kept: &Value) -> usize {
     let root = daemon.root(0);
-    let (begun, mut refused, mut number) = (Instant::now(), 0, 0);
-    while refused == 0 || begun.elapsed() < FULL {
-        assert!(begun.elapsed() < PATIENCE, "a full file system takes all writes");
+    let (begun, mut rejected, mut number) = (Instant::now(), 0, 0);
+    while rejected == 0 || begun.elapsed() < FULL {
+        assert!(begun.elapsed() < TIMEOUT, "a full file system accepts all writes");
         number += 1;
         let write = root.submit(requests::CREATE_WALLET, &requests::wallet(&format!("full {number}"))).await;
         assert!(is_clean(&write), "neither a success nor a clean error{write}");
         if write.status == 200 {
-            // Some room was left. The wallet is not needed.
-            let gone = json!({ "walletIds": [write.result()["walletId"]], "deleteWithoutExport": true });
-            refused += usize::from(root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &gone).await.status != 200);
+            // Some space was left. The wallet is not needed.
+            let unneeded = json!({ "walletIds": [write.result()["walletId"]], "deleteWithoutExport": true });
+            rejected +=
+                usize::from(root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &unneeded).await.status != 200);
         } else {
-            refused += 1;
+            rejected += 1;
         }
-        root.ask("whoami", json!({})).await;
+        root.fetch("whoami", json!({})).await;
         root.activity(kept).await;
-        root.ask("list_wallets", json!({})).await;
-        root.ask("list_activities", json!({})).await;
-        root.ask("list_private_keys", json!({})).await;
-        tokio::time::sleep(GLANCE).await;
+        root.fetch("list_wallets", json!({})).await;
+        root.fetch("list_activities", json!({})).await;
+        root.fetch("list_private_keys", json!({})).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    refused
+    rejected
 }

@@ -1,27 +1,27 @@
-//! `f5`: a sync fails once, and a sync takes long. Nothing is shown of what is not durable.
+//! `f5`: a sync fails once, or takes long. Nothing is shown that is not durable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use quorate_tests::caller::{Caller, submit_path};
-use quorate_tests::daemon::{Daemon, GLANCE};
+use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
 use quorate_tests::feed::Feed;
-use quorate_tests::http::PATIENCE;
+use quorate_tests::http::TIMEOUT;
 use quorate_tests::receiver::Receiver;
 use quorate_tests::requests;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::calls::{daemon_under, is_clean, send, taken_again};
-use crate::deeds::{KINDS, Stage};
+use crate::calls::{daemon_under, is_clean, retry_until_accepted, send};
 use crate::layer::{Calls, Fault, Layer};
+use crate::operations::{KINDS, Stage};
 use crate::scenario::Scenario;
 
-/// How long a sync takes.
+/// Duration of a slow sync.
 const SLOW: Duration = Duration::from_secs(4);
-/// How long answers are looked for while it lasts.
-const LOOK: Duration = Duration::from_millis(700);
+/// Time for which answers are awaited during a slow sync.
+const OBSERVATION: Duration = Duration::from_millis(700);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f5_a_sync_fails_once() {
@@ -33,34 +33,35 @@ async fn f5_a_sync_fails_once() {
     let options = scenario.engine().options(1, 1).with_variables(layer.variables(&data.join("store")));
     let mut daemon = Daemon::start_on(options, &data).await;
     let mut stage = Stage::prepare(&daemon).await;
-    let (mut failed, mut refused) = (0, 0);
+    let (mut failed, mut rejected) = (0, 0);
     for round in 0..scenario.rounds() {
         let kind = KINDS[round % KINDS.len()];
-        let refused_before = refused;
+        let rejected_before = rejected;
         for call in 1.. {
             scenario.step(format!("round {round}, sync {call} of {kind} fails"));
-            let before = stage.deed(&daemon.root(0), KINDS[0]).await;
+            let before = stage.operation(&daemon.root(0), KINDS[0]).await;
             let kept = send(&daemon, &before).await.activity_in("COMPLETED");
-            let deed = stage.deed(&daemon.root(0), kind).await;
-            // What was written since the last sync is gone, as on systems that drop pages which they could not write.
+            let operation = stage.operation(&daemon.root(0), kind).await;
+            // Data written since the last sync is lost, as on systems that drop pages which they could not
+            // write.
             layer.lose_on_failed_sync(true);
             layer.fail(Calls::Syncs, call, Fault::Broken, false);
-            let reply = send(&daemon, &deed).await;
+            let reply = send(&daemon, &operation).await;
             let reached = layer.failures() > 0;
             assert!(is_clean(&reply), "neither a success nor a clean error{reply}");
             assert!(call > 1 || reached, "the activity syncs nothing");
             failed += usize::from(reached);
-            refused += usize::from(reply.status != 200);
-            // It may be acknowledged all the same, since the store syncs besides for purposes of its own.
+            rejected += usize::from(reply.status != 200);
+            // It may still be acknowledged, because the store also syncs for its own purposes.
             let acknowledged = (reply.status == 200).then(|| reply.activity_in("COMPLETED"));
-            // The same bytes at once: an answer may say no, or rest on what is durable.
-            let again = send(&daemon, &deed).await;
+            // The same bytes at once: the answer may be an error, or must rest on durable data.
+            let again = send(&daemon, &operation).await;
             let shown = (again.status == 200).then(|| again.activity_in("COMPLETED"));
-            let recovered = taken_again(&daemon, &deed).await;
+            let recovered = retry_until_accepted(&daemon, &operation).await;
             layer.heal();
             layer.lose_on_failed_sync(false);
             daemon.restart().await;
-            let after = send(&daemon, &deed).await.activity_in("COMPLETED");
+            let after = send(&daemon, &operation).await.activity_in("COMPLETED");
             for shown in acknowledged.iter().chain(&shown).chain([&recovered]) {
                 let members = |activity: &Value| (activity["id"].clone(), activity["result"].clone());
                 assert_eq!(members(shown), members(&after), "shown, then lost");
@@ -70,36 +71,38 @@ async fn f5_a_sync_fails_once() {
                 break;
             }
         }
-        assert!(refused > refused_before, "no sync of {kind} matters");
+        assert!(rejected > rejected_before, "no sync of {kind} matters");
     }
-    scenario.close(format!("{failed} failed syncs, {refused} answered with an error, 0 lost"));
+    scenario.close(format!("{failed} failed syncs, {rejected} answered with an error, 0 lost"));
 }
 
-/// How many accounts a wallet has whose deletion makes the store shrink its log.
+/// Number of accounts of a wallet whose deletion makes the store truncate its log.
 const ACCOUNTS: u32 = 100;
 /// Requests that are sent after the failure.
 const AFTERWARDS: usize = 5;
 
-/// Creates wallets with many accounts, and deletes them, until the layer took an error from a group.
-async fn turn_over(root: Caller, layer: Arc<Layer>, name: String) {
+/// Creates wallets with many accounts and deletes them, until a background sync took the error of a commit
+/// group.
+async fn create_and_delete(root: Caller, layer: Arc<Layer>, name: String) {
     for number in 0.. {
         if layer.failed_in_background() {
             return;
         }
         let accounts: Vec<Value> = (0..ACCOUNTS).map(requests::account).collect();
         let wallet = json!({ "walletName": format!("{name} {number}"), "accounts": accounts });
-        let made = root.submit(requests::CREATE_WALLET, &wallet).await;
-        if made.status == 200 {
-            let gone = json!({ "walletIds": [made.result()["walletId"]], "deleteWithoutExport": true });
-            root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &gone).await;
+        let created = root.submit(requests::CREATE_WALLET, &wallet).await;
+        if created.status == 200 {
+            let unneeded =
+                json!({ "walletIds": [created.result()["walletId"]], "deleteWithoutExport": true });
+            root.submit("ACTIVITY_TYPE_DELETE_WALLETS", &unneeded).await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f5_a_sync_in_the_background_takes_the_error() {
-    let mut scenario = Scenario::begin("f5 errors taken", 1, 20);
-    let (mut acknowledged, mut refused) = (0, 0);
+    let mut scenario = Scenario::begin("f5 errors taken by background syncs", 1, 20);
+    let (mut acknowledged, mut rejected) = (0, 0);
     for round in 0..scenario.rounds() {
         scenario.step(format!("round {round}"));
         let layer = Arc::new(Layer::new());
@@ -112,27 +115,27 @@ async fn f5_a_sync_in_the_background_takes_the_error() {
         layer.fail_in_background();
         let mut busy = JoinSet::new();
         for writer in 0..3 {
-            busy.spawn(turn_over(daemon.root(0), Arc::clone(&layer), format!("wallet {writer}")));
+            busy.spawn(create_and_delete(daemon.root(0), Arc::clone(&layer), format!("wallet {writer}")));
         }
         let (mut kept, mut afterwards) = (Vec::new(), 0);
-        let deadline = Instant::now() + 2 * PATIENCE;
+        let deadline = Instant::now() + 2 * TIMEOUT;
         while afterwards < AFTERWARDS {
-            assert!(Instant::now() < deadline, "the store does not shrink its log");
+            assert!(Instant::now() < deadline, "the store does not truncate its log");
             afterwards += usize::from(layer.failed_in_background());
-            let deed = stage.deed(&daemon.root(0), KINDS[0]).await;
-            let reply = send(&daemon, &deed).await;
+            let operation = stage.operation(&daemon.root(0), KINDS[0]).await;
+            let reply = send(&daemon, &operation).await;
             assert!(is_clean(&reply), "neither a success nor a clean error{reply}");
             if reply.status == 200 {
-                kept.push((deed, reply.activity_in("COMPLETED")));
+                kept.push((operation, reply.activity_in("COMPLETED")));
             } else {
-                refused += 1;
-                taken_again(&daemon, &deed).await;
+                rejected += 1;
+                retry_until_accepted(&daemon, &operation).await;
             }
         }
         busy.join_all().await;
         daemon.restart().await;
-        for (deed, answer) in &kept {
-            let after = send(&daemon, deed).await.activity_in("COMPLETED");
+        for (operation, answer) in &kept {
+            let after = send(&daemon, operation).await.activity_in("COMPLETED");
             assert_eq!(
                 (&answer["id"], &answer["result"]),
                 (&after["id"], &after["result"]),
@@ -142,9 +145,8 @@ async fn f5_a_sync_in_the_background_takes_the_error() {
         acknowledged += kept.len();
     }
     let rounds = scenario.rounds();
-    scenario.close(format!(
-        "{rounds} errors taken, {acknowledged} requests acknowledged, {refused} refused, 0 lost"
-    ));
+    scenario
+        .close(format!("{rounds} rounds, {acknowledged} requests acknowledged, {rejected} rejected, 0 lost"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -161,51 +163,51 @@ async fn f5_a_slow_sync_shows_nothing() {
         root.result("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &hook).await;
         let mut stage = Stage::prepare(&daemon).await;
         receiver.until("the stage", |deliveries| deliveries.len() >= 2).await;
-        let deed = stage.deed(&root, [KINDS[1], KINDS[3]][round % 2]).await;
-        let body = deed.body.clone();
-        let is_it = move |activity: &Value| activity.to_string().contains("deed ");
+        let operation = stage.operation(&root, [KINDS[1], KINDS[3]][round % 2]).await;
+        let body = operation.body.clone();
+        let is_it = move |activity: &Value| activity.to_string().contains("operation ");
         let shown: [Arc<AtomicBool>; 4] = std::array::from_fn(|_| Arc::default());
-        let path = submit_path(deed.activity_type);
+        let path = submit_path(operation.activity_type);
         layer.delay_syncs(SLOW);
         let mut tasks = JoinSet::new();
         let (submitter, path_of_first, first) = (root.clone(), path.clone(), body.clone());
         let answered = Arc::new(AtomicBool::new(false));
-        let note = Arc::clone(&answered);
+        let flag = Arc::clone(&answered);
         tasks.spawn(async move {
             if submitter.try_send(&path_of_first, &first).await.is_ok() {
-                note.store(true, Ordering::SeqCst);
+                flag.store(true, Ordering::SeqCst);
             }
         });
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while layer.syncing() == 0 {
             assert!(Instant::now() < deadline, "no sync begins");
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
-        let (caller, note) = (root.clone(), Arc::clone(&shown[0]));
+        let (caller, flag) = (root.clone(), Arc::clone(&shown[0]));
         tasks.spawn(async move {
             if caller.try_send(&path, &body).await.is_ok_and(|reply| reply.status == 200) {
-                note.store(true, Ordering::SeqCst);
+                flag.store(true, Ordering::SeqCst);
             }
         });
-        let (caller, note) = (root.clone(), Arc::clone(&shown[1]));
+        let (caller, flag) = (root.clone(), Arc::clone(&shown[1]));
         tasks.spawn(async move {
             let query = json!({ "organizationId": caller.organization() }).to_string();
             let reply = caller.try_send("/public/v1/query/list_activities", query.as_bytes()).await;
             if reply.is_ok_and(|reply| reply.status == 200 && is_it(&reply.json())) {
-                note.store(true, Ordering::SeqCst);
+                flag.store(true, Ordering::SeqCst);
             }
         });
-        let (door, note) = (daemon.socket(), Arc::clone(&shown[2]));
+        let (listener, flag) = (daemon.socket(), Arc::clone(&shown[2]));
         tasks.spawn(async move {
-            let Ok(mut feed) = Feed::open(&door, None).await else { return };
+            let Ok(mut feed) = Feed::open(&listener, None).await else { return };
             while let Some(event) = feed.next().await {
                 if !matches!(event.change, quorate_common::console::Change::Reset) {
-                    note.store(true, Ordering::SeqCst);
+                    flag.store(true, Ordering::SeqCst);
                 }
             }
         });
-        // As long as the sync lasts nothing can become durable, so what is shown in this time is shown too early.
-        tokio::time::sleep(LOOK).await;
+        // Nothing can become durable before the sync ends, so anything shown until then is shown too early.
+        tokio::time::sleep(OBSERVATION).await;
         let delivered = receiver.deliveries().iter().any(|delivery| is_it(&delivery.body));
         shown[3].store(delivered, Ordering::SeqCst);
         assert!(layer.syncing() > 0, "the sync ended too early for this test");
@@ -223,10 +225,10 @@ async fn f5_a_slow_sync_shows_nothing() {
         assert!(early.is_empty(), "shown before it was durable, by: {early:?}");
         layer.delay_syncs(Duration::ZERO);
         daemon.restart().await;
-        send(&daemon, &deed).await.activity_in("COMPLETED");
+        send(&daemon, &operation).await.activity_in("COMPLETED");
     }
     let syncs = scenario.rounds();
     scenario.close(format!(
-        "{syncs} syncs of {SLOW:?}, no answer before their end; replay, query, feed and webhook looked at"
+        "{syncs} syncs of {SLOW:?}, no answer before their end; replay, query, feed and webhook checked"
     ));
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the targets under libFuzzer, one after another, and says what was found. Exit code 1 if anything was.
-#   tests/fuzz/run.sh                         every target, five minutes each
+# Runs the targets under libFuzzer, one after another, and reports the findings. Exits with 1 if there are any.
+#   tests/fuzz/run.sh                         all targets, five minutes each
 #   MINUTES=60 tests/fuzz/run.sh NAME...      these targets, an hour each
-#   REPLAY=FILE tests/fuzz/run.sh NAME        one input, as often as needed to understand it
+#   REPLAY=FILE tests/fuzz/run.sh NAME        one input, for debugging
 #
-# Starts from assets/corpora/ and from what earlier runs came upon. Writes only under target/fuzz:
+# Starts from assets/corpora/ and from the corpus of earlier runs. Writes only under target/fuzz:
 #   findings/NAME/   inputs that panic, hang or take too much memory
-#   new/NAME/        the fewest inputs that reach code no committed case reaches: candidates for assets/corpora/
+#   new/NAME/        the fewest inputs that reach code which no committed case reaches: candidates for assets/corpora/
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,8 +19,8 @@ else
     targets=("$@")
 fi
 
-# What libFuzzer watches: edges by counters, and comparisons, so that it guesses constants. Naming the target keeps
-# build scripts and macros of the compiler uninstrumented.
+# Instrumentation for libFuzzer: edge counters, and comparisons, so that it can guess constants. With an explicit --target,
+# build scripts and procedural macros are not instrumented.
 flags=(
     -Cpasses=sancov-module
     -Cllvm-args=-sanitizer-coverage-level=4
@@ -50,7 +50,7 @@ for target in "${targets[@]}"; do
     "$fuzzer" "${limits[@]}" -dict="assets/corpora/${target%%_*}.dict" -max_total_time=$((minutes * 60)) \
         -artifact_prefix="$findings/" -print_final_stats=1 -verbosity="${VERBOSITY:-1}" "$corpus" "$cases" || found=1
 
-    # The merge starts from the committed cases and adds what they do not reach: code, not how often it runs.
+    # The merge starts from the committed cases and adds inputs that reach new code; execution counts are ignored.
     merged=$(mktemp -d "$work/merge.XXXXXX")
     cp "$cases"/* "$merged/"
     "$fuzzer" "${limits[@]}" -artifact_prefix="$findings/" -set_cover_merge=1 -use_counters=0 "$merged" "$corpus" > "$work/merge.log" 2>&1 ||
@@ -62,7 +62,7 @@ for target in "${targets[@]}"; do
     echo "== $target: $(find "$new" -type f | wc -l) inputs reach what no committed case reaches: $new"
     if [ -n "$(find "$findings" -type f -print -quit)" ]; then
         found=1
-        echo "== $target: findings in $findings; see one again with REPLAY=FILE tests/fuzz/run.sh $target" >&2
+        echo "== $target: findings in $findings; replay one with REPLAY=FILE tests/fuzz/run.sh $target" >&2
     fi
 done
 exit "$found"

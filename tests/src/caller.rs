@@ -1,4 +1,4 @@
-//! A user of the API: an organization, a key and a door. Stamps what it sends; judges no answer.
+//! API client of one user: an organization, a key and a listener. Stamps what it sends and checks no answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,12 +7,12 @@ use hyper::Method;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::http::{Connection, Door, Lost, Reply};
+use crate::http::{Connection, Listener, NoAnswer, Reply};
 use crate::keys::Key;
 
 /// A user of the API. Clones share the key, not the connection.
 pub struct Caller {
-    door: Door,
+    listener: Listener,
     organization: String,
     key: Key,
     connection: Mutex<Option<Connection>>,
@@ -20,49 +20,49 @@ pub struct Caller {
 
 impl Clone for Caller {
     fn clone(&self) -> Self {
-        Self::new(self.door.clone(), &self.organization, self.key.clone())
+        Self::new(self.listener.clone(), &self.organization, self.key.clone())
     }
 }
 
 impl Caller {
-    /// A caller that acts on `organization`.
-    pub fn new(door: Door, organization: &str, key: Key) -> Self {
-        Self { door, organization: organization.to_owned(), key, connection: Mutex::default() }
+    /// Creates a caller that acts on `organization`.
+    pub fn new(listener: Listener, organization: &str, key: Key) -> Self {
+        Self { listener, organization: organization.to_owned(), key, connection: Mutex::default() }
     }
 
-    /// The same door and organization with another key.
+    /// Returns a caller on the same listener and organization, with another key.
     #[must_use]
     pub fn with_key(&self, key: &Key) -> Self {
-        Self::new(self.door.clone(), &self.organization, key.clone())
+        Self::new(self.listener.clone(), &self.organization, key.clone())
     }
 
-    /// The same door and key, acting on another organization.
+    /// Returns a caller on the same listener and with the same key, which acts on another organization.
     #[must_use]
     pub fn on(&self, organization: &str) -> Self {
-        Self::new(self.door.clone(), organization, self.key.clone())
+        Self::new(self.listener.clone(), organization, self.key.clone())
     }
 
-    /// The organization acted on.
+    /// Returns the id of the organization that it acts on.
     pub fn organization(&self) -> &str {
         &self.organization
     }
 
-    /// The key that stamps.
+    /// Returns the key that stamps the requests.
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// The door used.
-    pub fn door(&self) -> &Door {
-        &self.door
+    /// Returns the listener that it connects to.
+    pub fn listener(&self) -> &Listener {
+        &self.listener
     }
 
-    /// The body of a submit, made now: a new activity each time.
+    /// Returns the body of a submit request with the current time, which proposes a new activity each time.
     pub fn proposal(&self, activity_type: &str, parameters: &Value) -> Vec<u8> {
         self.proposal_at(&now_millis().to_string(), activity_type, parameters)
     }
 
-    /// The body of a submit with this time.
+    /// Returns the body of a submit request with this timestamp.
     pub fn proposal_at(&self, timestamp_millis: &str, activity_type: &str, parameters: &Value) -> Vec<u8> {
         let body = json!({
             "type": activity_type,
@@ -73,7 +73,7 @@ impl Caller {
         body.to_string().into_bytes()
     }
 
-    /// Submits an activity made now.
+    /// Submits a new activity.
     pub async fn submit(&self, activity_type: &str, parameters: &Value) -> Reply {
         self.send(&submit_path(activity_type), &self.proposal(activity_type, parameters)).await
     }
@@ -93,7 +93,7 @@ impl Caller {
         self.submit(activity_type, parameters).await.result()
     }
 
-    /// Approves an activity that must complete by that, and returns it.
+    /// Approves an activity that this approval must complete, and returns it.
     pub async fn approved(&self, fingerprint: &Value) -> Value {
         self.approve(fingerprint).await.activity_in("COMPLETED")
     }
@@ -108,28 +108,28 @@ impl Caller {
         self.submit("ACTIVITY_TYPE_REJECT_ACTIVITY", &json!({ "fingerprint": fingerprint })).await
     }
 
-    /// Asks a query. The organization is added to `members`.
+    /// Sends a query. The organization is added to `members`.
     pub async fn query(&self, name: &str, mut members: Value) -> Reply {
         members["organizationId"] = json!(self.organization);
         self.send(&format!("/public/v1/query/{name}"), members.to_string().as_bytes()).await
     }
 
-    /// Asks a query that must succeed.
-    pub async fn ask(&self, name: &str, members: Value) -> Value {
+    /// Sends a query that must succeed, and returns the body of the answer.
+    pub async fn fetch(&self, name: &str, members: Value) -> Value {
         self.query(name, members).await.success()
     }
 
-    /// The activity of this id as it is now.
+    /// Queries the current state of an activity.
     pub async fn activity(&self, id: &Value) -> Value {
         self.query("get_activity", json!({ "activityId": id })).await.activity()
     }
 
-    /// All activities, newest first, read page by page.
+    /// Queries all activities page by page, newest first.
     pub async fn activities(&self) -> Vec<Value> {
         self.activities_by(100).await
     }
 
-    /// The same with pages of this length.
+    /// Queries all activities, newest first, in pages of `length`.
     pub async fn activities_by(&self, length: usize) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         loop {
@@ -147,36 +147,44 @@ impl Caller {
         }
     }
 
-    /// Sends a body with its stamp. An answer must come.
+    /// Sends a body with its stamp. Panics if no answer arrives.
     pub async fn send(&self, path: &str, body: &[u8]) -> Reply {
         self.try_send(path, body).await.unwrap_or_else(|lost| panic!("no answer from {path}: {}", lost.0))
     }
 
     /// Sends a body with its stamp.
-    pub async fn try_send(&self, path: &str, body: &[u8]) -> Result<Reply, Lost> {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NoAnswer`] if no answer arrives.
+    pub async fn try_send(&self, path: &str, body: &[u8]) -> Result<Reply, NoAnswer> {
         let stamp = self.key.stamp(body);
         let headers = [("content-type", "application/json"), (self.key.header_name(), stamp.as_str())];
         self.try_call(Method::POST, path, &headers, body).await
     }
 
-    /// Sends anything. An answer must come.
+    /// Sends any request. Panics if no answer arrives.
     pub async fn call(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         let reply = self.try_call(method, path, headers, body).await;
         reply.unwrap_or_else(|lost| panic!("no answer from {path}: {}", lost.0))
     }
 
     /// Sends anything.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NoAnswer`] if no answer arrives.
     pub async fn try_call(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) -> Result<Reply, Lost> {
+    ) -> Result<Reply, NoAnswer> {
         let mut kept = self.connection.lock().await;
         let mut connection = match kept.take() {
             Some(connection) if connection.is_usable() => connection,
-            _ => self.door.connect().await?,
+            _ => self.listener.connect().await?,
         };
         let reply = connection.call(method, path, headers, body).await?;
         *kept = Some(connection);
@@ -184,7 +192,7 @@ impl Caller {
     }
 }
 
-/// Path of a type: without its prefix and version, in lower case.
+/// Returns the path of an activity type: without its prefix and version, in lower case.
 pub fn submit_path(activity_type: &str) -> String {
     let name = activity_type.strip_prefix("ACTIVITY_TYPE_").unwrap_or(activity_type);
     let name = match name.rsplit_once("_V") {
@@ -194,7 +202,8 @@ pub fn submit_path(activity_type: &str) -> String {
     format!("/public/v1/submit/{}", name.to_ascii_lowercase())
 }
 
-/// Milliseconds since 1970, never the same twice, so that two bodies of one story never coincide.
+/// Returns milliseconds since 1970, never the same value twice, so that two bodies of one scenario never
+/// coincide.
 pub fn now_millis() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_millis();
@@ -208,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_have_no_version() {
+    fn submit_paths_omit_the_version() {
         for (activity_type, path) in [
             ("ACTIVITY_TYPE_CREATE_WALLET", "/public/v1/submit/create_wallet"),
             ("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "/public/v1/submit/sign_raw_payload"),
@@ -219,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn no_instant_is_given_twice() {
+    fn now_millis_never_repeats() {
         let instants: Vec<u64> = (0..1000).map(|_| now_millis()).collect();
         assert!(instants.is_sorted_by(|earlier, later| earlier < later));
     }

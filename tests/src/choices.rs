@@ -1,15 +1,15 @@
-//! Choices that look random and are the same each time for one seed, so that a failing run can be repeated.
+//! Pseudo-random choices that depend on the seed only, so that a failing run can be repeated.
 
 /// `SplitMix64` (Steele, Lea, Flood 2014).
 pub struct Choices(u64);
 
 impl Choices {
-    /// The choices of a seed.
+    /// Creates the generator for a seed.
     pub fn of_seed(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -18,12 +18,12 @@ impl Choices {
         usize::try_from((mixed ^ (mixed >> 31)) % bound as u64).expect("below a usize")
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these; nothing if there are none.
+    /// Picks one of the items, or returns `None` if there are none.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         if all.is_empty() { None } else { all.get(self.below(all.len())) }
     }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_decides_all_choices() {
+    fn equal_seeds_give_equal_choices() {
         let choices = |seed| {
             let mut choices = Choices::of_seed(seed);
             (0..100).map(|_| choices.below(1000)).collect::<Vec<_>>()
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_picked_from_nothing() {
+    fn pick_from_an_empty_slice_is_none() {
         let mut choices = Choices::of_seed(1);
         assert_eq!(choices.pick::<u8>(&[]), None);
         assert_eq!(choices.pick(&["one"]), Some(&"one"));

@@ -1,5 +1,5 @@
-//! The daemon as a process of its own: started, killed, started again on the same data, and its log
-//! shown when a story fails.
+//! The daemon as a separate process: started, killed and restarted on the same data. Its log is shown when a
+//! scenario fails.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -13,47 +13,47 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::caller::Caller;
-use crate::http::{Door, PATIENCE};
+use crate::http::{Listener, TIMEOUT};
 use crate::keys::Key;
-use crate::places;
+use crate::paths;
 
-/// How often a condition outside of this process is looked at.
-pub const GLANCE: Duration = Duration::from_millis(10);
+/// Interval at which a condition outside of this process is polled.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How to start the daemon.
+/// Options of `quorated dev`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Root users.
+    /// Number of root users.
     pub users: u32,
-    /// How many of them must agree.
+    /// Root quorum threshold.
     pub threshold: u32,
-    /// Whether the demo data is made.
+    /// Whether the demo data is created.
     pub demo: bool,
-    /// Mail server, if there is one.
+    /// URL of the mail server, if there is one.
     pub mail: Option<String>,
-    /// Variables of the environment that the daemon gets beside those of the tests.
+    /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
 }
 
 impl Options {
-    /// What `quorated dev` makes by itself: three root users, two of whom must agree, and something to approve.
+    /// Returns the defaults of `quorated dev`: three root users with threshold two, and demo data to approve.
     pub fn demo() -> Self {
         Self { demo: true, ..Self::quorum(2, 3) }
     }
 
-    /// The same with a mail server.
+    /// Sets the mail server.
     #[must_use]
     pub fn with_mail(self, url: String) -> Self {
         Self { mail: Some(url), ..self }
     }
 
-    /// The same with variables of the environment.
+    /// Sets the environment variables.
     #[must_use]
     pub fn with_variables(self, variables: Vec<(String, String)>) -> Self {
         Self { variables, ..self }
     }
 
-    /// Root users and threshold, without demo data.
+    /// Returns options with these numbers and without demo data.
     pub fn quorum(threshold: u32, users: u32) -> Self {
         Self { users, threshold, demo: false, mail: None, variables: Vec::new() }
     }
@@ -63,17 +63,17 @@ impl Options {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credentials {
-    /// Where the API is.
+    /// Base URL of the API.
     pub base_url: String,
-    /// The local socket.
+    /// Path of the local socket.
     pub socket: PathBuf,
-    /// The first organization.
+    /// Id of the first organization.
     pub organization_id: String,
-    /// Its name.
+    /// Name of the first organization.
     pub organization_name: String,
-    /// Its root quorum threshold.
+    /// Root quorum threshold of the first organization.
     pub threshold: u32,
-    /// Its root users.
+    /// Root users of the first organization.
     pub root_users: Vec<RootUser>,
     /// P-256 key that signs bundles, uncompressed hex.
     pub quorum_public_key: String,
@@ -83,13 +83,13 @@ pub struct Credentials {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUser {
-    /// Id.
+    /// Id in the organization.
     pub user_id: String,
-    /// Name.
+    /// Name that requests and reviews show.
     pub user_name: String,
     /// Mail address.
     pub user_email: String,
-    /// Id of the API key.
+    /// Id of the user's API key.
     pub api_key_id: String,
     /// Public key, 66 hex digits.
     pub public_key: String,
@@ -97,13 +97,13 @@ pub struct RootUser {
     pub private_key: String,
 }
 
-/// How a daemon ended that did not become ready.
+/// A daemon that exited before it became ready.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit status.
+    /// Exit status.
     pub status: ExitStatus,
-    /// What this start wrote to its log and to standard error.
-    pub complaint: String,
+    /// Log and standard error of this start.
+    pub log: String,
 }
 
 /// A running daemon. It is killed when dropped.
@@ -131,11 +131,15 @@ impl Daemon {
 
     async fn start_with(options: Options, folder: TempDir, data: PathBuf) -> Self {
         Self::try_start_with(options, folder, data).await.unwrap_or_else(|ended| {
-            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.complaint)
+            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.log)
         })
     }
 
     /// Starts on a data folder elsewhere, unless the daemon ends before it is ready.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Ended`] if the daemon exits before it is ready.
     pub async fn try_start_on(options: Options, data: &Path) -> Result<Self, Ended> {
         let folder = tempfile::Builder::new().prefix("quorate-").tempdir().expect("a temporary folder");
         Self::try_start_with(options, folder, data.to_owned()).await
@@ -146,65 +150,65 @@ impl Daemon {
         Ok(Self { options, folder, data, child: Some(child), credentials })
     }
 
-    /// Gives the next start other variables of the environment.
+    /// Replaces the environment variables of the next start.
     pub fn set_variables(&mut self, variables: Vec<(String, String)>) {
         self.options.variables = variables;
     }
 
-    /// What the credentials file says.
+    /// Returns the content of the credentials file.
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
-    /// Path of the credentials file.
+    /// Returns the path of the credentials file.
     pub fn credentials_file(&self) -> PathBuf {
         credentials_file(self.folder.path())
     }
 
-    /// The data folder.
+    /// Returns the path of the data folder.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// A folder of the story's own, removed at its end.
+    /// Returns a temporary folder of the scenario, which is removed at its end.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Process id.
+    /// Returns the process id.
     pub fn process_id(&self) -> Pid {
         let child = self.child.as_ref().expect("the daemon runs");
         Pid::from_raw(i32::try_from(child.id()).expect("a process id fits"))
             .expect("a process id is not zero")
     }
 
-    /// The HTTP door.
-    pub fn http(&self) -> Door {
-        Door::Tcp(self.address())
+    /// Returns the HTTP listener.
+    pub fn http(&self) -> Listener {
+        Listener::Tcp(self.address())
     }
 
-    /// Where the HTTP door is.
+    /// Returns the address of the HTTP listener.
     pub fn address(&self) -> SocketAddr {
         let address = self.credentials.base_url.strip_prefix("http://").expect("a base URL without TLS");
         address.parse().expect("a base URL with address and port")
     }
 
-    /// The local socket.
-    pub fn socket(&self) -> Door {
-        Door::Socket(self.credentials.socket.clone())
+    /// Returns the local socket.
+    pub fn socket(&self) -> Listener {
+        Listener::Socket(self.credentials.socket.clone())
     }
 
-    /// A root user, over HTTP.
+    /// Returns a caller that acts as a root user over HTTP.
     pub fn root(&self, index: usize) -> Caller {
         Caller::new(self.http(), &self.credentials.organization_id, self.root_key(index))
     }
 
-    /// The key of a root user.
+    /// Returns the API key of a root user.
     pub fn root_key(&self, index: usize) -> Key {
         Key::of_hex(&self.credentials.root_users[index].private_key)
     }
 
-    /// Id of a root user.
+    /// Returns the id of a root user.
     pub fn root_id(&self, index: usize) -> &str {
         &self.credentials.root_users[index].user_id
     }
@@ -214,18 +218,18 @@ impl Daemon {
         kill_process(self.process_id(), signal).expect("the daemon runs");
     }
 
-    /// Stops the daemon in its tracks and waits until none of its threads is in a system call any more.
+    /// Suspends the daemon with SIGSTOP and waits until none of its threads is in a system call any more.
     pub async fn freeze(&self) {
         self.signal(Signal::STOP);
         let threads = format!("/proc/{}/task", self.process_id().as_raw_nonzero());
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !all_stopped(Path::new(&threads)) {
-            assert!(Instant::now() < deadline, "the daemon does not stand still");
-            tokio::time::sleep(GLANCE).await;
+            assert!(Instant::now() < deadline, "the daemon is not suspended in time");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// `kill -9`, and waits until the process is gone.
+    /// Kills the daemon with SIGKILL and waits until the process is gone.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("the daemon can be killed");
@@ -233,18 +237,18 @@ impl Daemon {
         }
     }
 
-    /// Asks the daemon to stop and waits until it has.
+    /// Sends a signal that stops the daemon, and waits until it has exited.
     pub async fn stop(&mut self, signal: Signal) -> ExitStatus {
         self.signal(signal);
         ended(&mut self.child.take().expect("the daemon runs")).await
     }
 
-    /// Waits until the daemon has ended by itself.
+    /// Waits until the daemon has exited by itself.
     pub async fn ended(&mut self) -> ExitStatus {
         ended(&mut self.child.take().expect("the daemon runs")).await
     }
 
-    /// Whether the daemon has not ended.
+    /// Returns whether the daemon still runs.
     pub fn is_alive(&mut self) -> bool {
         let child = self.child.as_mut();
         child.is_some_and(|child| child.try_wait().expect("the daemon can be waited for").is_none())
@@ -253,11 +257,15 @@ impl Daemon {
     /// Starts again on the same data.
     pub async fn restart(&mut self) {
         self.try_restart().await.unwrap_or_else(|ended| {
-            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.complaint)
+            panic!("the daemon ended before it was ready: {}\n{}", ended.status, ended.log)
         });
     }
 
     /// Starts again on the same data, unless the daemon ends before it is ready.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Ended`] if the daemon exits before it is ready.
     pub async fn try_restart(&mut self) -> Result<(), Ended> {
         self.kill();
         let (child, credentials) = launch(&self.options, self.folder.path(), &self.data).await?;
@@ -266,7 +274,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Everything that it has logged.
+    /// Returns the whole log.
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(self.folder.path())).unwrap_or_default()
     }
@@ -284,7 +292,8 @@ impl Drop for Daemon {
     }
 }
 
-/// Whether each thread is in state T, the third field of its `stat`, behind the name in parentheses.
+/// Returns whether each thread is in state T, the third field of its `stat`, which follows the name in
+/// parentheses.
 fn all_stopped(threads: &Path) -> bool {
     let stopped = |thread: std::io::Result<fs::DirEntry>| {
         let text =
@@ -294,9 +303,9 @@ fn all_stopped(threads: &Path) -> bool {
     fs::read_dir(threads).expect("the threads of a living process").all(stopped)
 }
 
-/// Waits until a process has ended by itself.
+/// Waits until a process has exited by itself.
 pub async fn ended(child: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait().expect("the process can be waited for") {
             return status;
@@ -305,7 +314,7 @@ pub async fn ended(child: &mut Child) -> ExitStatus {
             let _ = child.kill();
             panic!("the process does not end");
         }
-        tokio::time::sleep(GLANCE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -317,7 +326,7 @@ fn log_file(folder: &Path) -> PathBuf {
     folder.join("daemon.log")
 }
 
-#[expect(clippy::print_stderr, reason = "shown by the test runner beside the failure")]
+#[expect(clippy::print_stderr, reason = "shown by the test runner next to the failure")]
 fn show_log(folder: &Path) {
     const LINES: usize = 60;
     let log = fs::read_to_string(log_file(folder)).unwrap_or_default();
@@ -330,7 +339,7 @@ fn show_log(folder: &Path) {
 
 fn command(options: &Options, folder: &Path, data: &Path) -> Command {
     let log = File::options().create(true).append(true).open(log_file(folder)).expect("a log file");
-    let mut command = Command::new(places::program("quorated"));
+    let mut command = Command::new(paths::program("quorated"));
     command
         .arg("dev")
         .args(["--listen", "127.0.0.1:0"])
@@ -352,17 +361,17 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
 
 async fn launch(options: &Options, folder: &Path, data: &Path) -> Result<(Child, Credentials), Ended> {
     let file = credentials_file(folder);
-    let before = mark(&file);
+    let before = file_stamp(&file);
     let logged = fs::metadata(log_file(folder)).map_or(0, |metadata| metadata.len());
     let mut child = command(options, folder, data).spawn().expect("quorated can be started");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait().expect("the daemon can be waited for") {
             let log = fs::read(log_file(folder)).unwrap_or_default();
-            let own = log.get(usize::try_from(logged).expect("a log fits")..).unwrap_or_default();
-            return Err(Ended { status, complaint: String::from_utf8_lossy(own).into_owned() });
+            let this_start = log.get(usize::try_from(logged).expect("a log fits")..).unwrap_or_default();
+            return Err(Ended { status, log: String::from_utf8_lossy(this_start).into_owned() });
         }
-        if mark(&file) != before
+        if file_stamp(&file) != before
             && let Ok(credentials) = serde_json::from_slice(&fs::read(&file).unwrap_or_default())
         {
             return Ok((child, credentials));
@@ -372,12 +381,12 @@ async fn launch(options: &Options, folder: &Path, data: &Path) -> Result<(Child,
             show_log(folder);
             panic!("the daemon is not ready in time");
         }
-        tokio::time::sleep(GLANCE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Tells one writing of a file from the next.
-fn mark(file: &Path) -> Option<(u64, i64, i64)> {
+/// Returns a value that changes whenever the file is written again.
+fn file_stamp(file: &Path) -> Option<(u64, i64, i64)> {
     let metadata = fs::metadata(file).ok()?;
     Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }

@@ -1,4 +1,4 @@
-//! Small file systems that a test can fill and whose power it can cut. They need root and loop devices.
+//! Small file systems that a test can fill or cut the power of. They need root and loop devices.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,18 +14,18 @@ fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack('I', 2))"
 /// Name of the file that fills a file system.
 const FILLER: &str = "filler";
 
-/// What a disk is made of.
+/// Backing store of a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Medium {
-    /// An ext4 image in the disk's own folder.
+    /// An ext4 image in the disk's temporary folder.
     Own,
     /// An ext4 image elsewhere.
     Image(PathBuf),
-    /// Memory.
+    /// A tmpfs of this many bytes.
     Memory(u64),
 }
 
-/// A file system in a file or in memory.
+/// A mounted file system, backed by a file or by memory.
 pub struct Disk {
     folder: TempDir,
     medium: Medium,
@@ -33,7 +33,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Makes and mounts one, or reports why that cannot be done here.
+    /// Creates and mounts an ext4 file system, or reports why that is not possible here.
     #[expect(clippy::print_stderr, reason = "the closing lines of the tests show what was skipped")]
     pub fn or_skip() -> Option<Self> {
         let disk = Self::of_size(IMAGE_BYTES);
@@ -43,7 +43,11 @@ impl Disk {
         .ok()
     }
 
-    /// An ext4 file system of this size.
+    /// Creates and mounts an ext4 file system of this size.
+    ///
+    /// # Errors
+    ///
+    /// Returns the cause if the file system cannot be created or mounted.
     pub fn of_size(bytes: u64) -> Result<Self, String> {
         let disk = Self::unmounted(Medium::Own)?;
         format(&disk.image(), bytes)?;
@@ -51,12 +55,20 @@ impl Disk {
         disk.mount()
     }
 
-    /// The ext4 file system in an image.
+    /// Mounts the ext4 file system in an image.
+    ///
+    /// # Errors
+    ///
+    /// Returns the cause if the image cannot be mounted.
     pub fn of_image(image: &Path) -> Result<Self, String> {
         Self::unmounted(Medium::Image(image.to_owned()))?.mount()
     }
 
-    /// A file system of this size in memory.
+    /// Creates and mounts a file system of this size in memory.
+    ///
+    /// # Errors
+    ///
+    /// Returns the cause if the file system cannot be mounted.
     pub fn of_memory(bytes: u64) -> Result<Self, String> {
         Self::unmounted(Medium::Memory(bytes))?.mount()
     }
@@ -76,7 +88,7 @@ impl Disk {
         }
     }
 
-    /// The root folder of the file system.
+    /// Returns the root folder of the file system.
     pub fn root(&self) -> PathBuf {
         self.folder.path().join("mounted")
     }
@@ -94,25 +106,25 @@ impl Disk {
         Ok(self)
     }
 
-    /// Writes what nobody makes durable, so that a cut can show that it cuts. Always a new file: replacing
-    /// the content of one is made durable by the file system itself.
-    pub fn leave_unsynced(&self, name: &str) {
+    /// Writes a file that is never synced, to prove that a power cut loses data. The file must be new,
+    /// because ext4 itself syncs a replaced file.
+    pub fn write_unsynced(&self, name: &str) {
         std::fs::write(self.root().join(name), name).expect("the file system takes writes");
     }
 
-    /// Asserts that what was not made durable is gone.
-    pub fn has_lost(&self, name: &str) {
-        let left = std::fs::read_to_string(self.root().join(name)).unwrap_or_default();
-        assert_ne!(left, name, "the cut has lost nothing: it proves nothing");
+    /// Asserts that a power cut lost the unsynced file.
+    pub fn assert_lost(&self, name: &str) {
+        let content = std::fs::read_to_string(self.root().join(name)).unwrap_or_default();
+        assert_ne!(content, name, "the power cut lost nothing, so the test proves nothing");
     }
 
-    /// Makes everything durable that was written so far.
-    pub fn make_durable(&self) {
+    /// Syncs the file system.
+    pub fn sync(&self) {
         run(Command::new("sync").arg("--file-system").arg(self.root()))
             .expect("the file system can be synced");
     }
 
-    /// Takes all free space.
+    /// Fills all free space.
     pub fn fill(&self) {
         let mut filler =
             File::options().create(true).append(true).open(self.root().join(FILLER)).expect("a file");
@@ -122,21 +134,21 @@ impl Disk {
         }
     }
 
-    /// Gives back what [`Disk::fill`] took.
+    /// Frees the space that [`Disk::fill`] used.
     pub fn free(&self) {
         std::fs::remove_file(self.root().join(FILLER)).expect("the file that fills the file system");
     }
 
-    /// Loses everything that is not durable.
+    /// Simulates a power cut: everything that is not durable is lost.
     pub fn cut(&self) {
         run(Command::new("python3").args(["-c", SHUTDOWN]).arg(self.root()))
             .expect("the file system can be cut");
     }
 
-    /// Mounts it again, as after a cut.
+    /// Unmounts and mounts the file system, as after a power cut.
     #[must_use]
     pub fn remount(mut self) -> Self {
-        run(Command::new("umount").arg(self.root())).expect("nobody uses the file system");
+        run(Command::new("umount").arg(self.root())).expect("the file system is not in use");
         self.mounted = false;
         self.mount().expect("the file system can be mounted again")
     }
@@ -150,7 +162,11 @@ impl Drop for Disk {
     }
 }
 
-/// Makes an image with an empty ext4 file system.
+/// Creates an image with an empty ext4 file system.
+///
+/// # Errors
+///
+/// Returns the cause if the image cannot be created or formatted.
 pub fn format(image: &Path, bytes: u64) -> Result<(), String> {
     let file = File::create(image).and_then(|file| file.set_len(bytes));
     file.map_err(|error| error.to_string())?;
@@ -160,6 +176,6 @@ pub fn format(image: &Path, bytes: u64) -> Result<(), String> {
 fn run(command: &mut Command) -> Result<Output, String> {
     let name = Path::new(command.get_program()).display().to_string();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
-    let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if output.status.success() { Ok(output) } else { Err(format!("{name}: {complaint}")) }
+    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(output) } else { Err(format!("{name}: {stderr}")) }
 }

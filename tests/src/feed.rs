@@ -1,33 +1,37 @@
-//! The change feed of the console door, event by event.
+//! The change feed of the console API, event by event.
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 use tokio::time::timeout;
 
-use crate::http::{Door, Lost, PATIENCE};
+use crate::http::{Listener, NoAnswer, TIMEOUT};
 
-/// What ends an event (HTML standard, section 9.2.5).
+/// Terminator of an event (HTML standard, section 9.2.5).
 const END: &str = "\n\n";
 
-/// An open feed.
+/// An open connection to the feed.
 pub struct Feed {
     body: Incoming,
     text: String,
 }
 
 impl Feed {
-    /// Opens the feed behind a token, or at the present.
-    pub async fn open(door: &Door, after: Option<&str>) -> Result<Self, Lost> {
+    /// Opens the feed after a token, or at the present.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NoAnswer`] if no answer arrives.
+    pub async fn open(listener: &Listener, after: Option<&str>) -> Result<Self, NoAnswer> {
         let path = match after {
             Some(token) => format!("/console/v1/events?after={token}"),
             None => "/console/v1/events".to_owned(),
         };
-        let body = door.connect().await?.stream(&path).await?;
+        let body = listener.connect().await?.stream(&path).await?;
         Ok(Self { body, text: String::new() })
     }
 
-    /// The next event; nothing when the daemon is gone.
+    /// Returns the next event, or `None` when the daemon is gone.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(end) = self.text.find(END) {
@@ -38,7 +42,7 @@ impl Feed {
                 }
                 continue;
             }
-            let frame = timeout(PATIENCE, self.body.frame()).await.expect("the feed goes on")?.ok()?;
+            let frame = timeout(TIMEOUT, self.body.frame()).await.expect("the feed continues")?.ok()?;
             let bytes = frame.into_data().unwrap_or_default();
             self.text.push_str(&String::from_utf8_lossy(&bytes).replace("\r\n", "\n"));
         }

@@ -1,5 +1,5 @@
-//! API keys and passkeys of the stories. They are made from names, so that a failing run can be read and repeated;
-//! never use them for anything else.
+//! API keys and passkeys of the scenarios. They are derived from names, so that a failing run can be read and
+//! repeated. Never use them for anything else.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::passkey::Passkey;
 
-/// A key that stamps: of an API, or a passkey.
+/// A key that stamps requests: an API key or a passkey.
 #[derive(Clone)]
 pub struct Key(Kind);
 
@@ -19,34 +19,34 @@ enum Kind {
 }
 
 impl Key {
-    /// The passkey of a name.
+    /// Derives a passkey from a name.
     pub fn passkey(name: &str) -> Self {
         Self(Kind::Passkey { name: name.to_owned(), public_key: Passkey::of(name).public_key() })
     }
 
-    /// The P-256 key of a name.
+    /// Derives a P-256 API key from a name.
     pub fn named(name: &str) -> Self {
         Self::on(ApiKeyCurve::P256, name)
     }
 
-    /// The key of a name on a curve.
+    /// Derives an API key on a curve from a name.
     pub fn on(curve: ApiKeyCurve, name: &str) -> Self {
         Self::of_secret(curve, Sha256::digest(name).into())
     }
 
-    /// The key of a P-256 secret in hex, as the credentials file holds it.
+    /// Creates an API key from a P-256 secret in hex, as the credentials file has it.
     pub fn of_hex(secret: &str) -> Self {
         let secret = const_hex::decode_to_array(secret).expect("the secret is 64 hex digits");
         Self::of_secret(ApiKeyCurve::P256, secret)
     }
 
-    /// The key of a secret.
+    /// Creates an API key from a secret.
     pub fn of_secret(curve: ApiKeyCurve, secret: [u8; 32]) -> Self {
         let stamper = Stamper::new(curve, &secret).expect("the secret is one of its curve");
         Self(Kind::Api { secret, stamper: Arc::new(stamper) })
     }
 
-    /// Secret in hex, for clients in other languages.
+    /// Returns the secret in hex, for clients in other languages.
     pub fn secret_hex(&self) -> String {
         match &self.0 {
             Kind::Api { secret, .. } => const_hex::encode(secret),
@@ -54,7 +54,7 @@ impl Key {
         }
     }
 
-    /// Public key as registered: in hex, or of a passkey in base64url.
+    /// Returns the public key as registered: hex for an API key, base64url for a passkey.
     pub fn public_key(&self) -> &str {
         match &self.0 {
             Kind::Api { stamper, .. } => stamper.public_key(),
@@ -62,7 +62,7 @@ impl Key {
         }
     }
 
-    /// Name of the curve on the wire. Passkeys have none.
+    /// Returns the wire name of the curve, which is empty for a passkey.
     pub fn curve_name(&self) -> &'static str {
         match &self.0 {
             Kind::Api { stamper, .. } => match stamper.curve() {
@@ -74,7 +74,7 @@ impl Key {
         }
     }
 
-    /// Value of the stamp header over these bytes.
+    /// Returns the value of the stamp header for a body.
     pub fn stamp(&self, body: &[u8]) -> String {
         match &self.0 {
             Kind::Api { stamper, .. } => stamper.stamp(body).expect("signing does not fail").header(),
@@ -82,7 +82,7 @@ impl Key {
         }
     }
 
-    /// Name of the stamp header.
+    /// Returns the name of the stamp header.
     pub fn header_name(&self) -> &'static str {
         match &self.0 {
             Kind::Api { .. } => "x-stamp",

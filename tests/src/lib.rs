@@ -1,5 +1,5 @@
-//! The harness of the stories: starts the real daemon, speaks to it as its users would, and takes it
-//! away again. It never reaches into the daemon: whatever a story knows, it learned over a door.
+//! Test harness: starts the real daemon, uses it as its users do, and removes it again. It never accesses the
+//! internals of the daemon: scenarios learn everything from a listener.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,7 +7,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    reason = "a harness of tests fails by panicking"
+    reason = "a test harness fails by panicking"
 )]
 
 pub mod caller;
@@ -16,7 +16,6 @@ pub mod daemon;
 pub mod dialogue;
 pub mod disk;
 pub mod feed;
-pub mod forger;
 pub mod http;
 pub mod installation;
 pub mod keys;
@@ -25,8 +24,9 @@ pub mod mailbox;
 pub mod operator;
 pub mod overload;
 pub mod passkey;
-pub mod places;
+pub mod paths;
 pub mod proof;
 pub mod receiver;
 pub mod requests;
+pub mod tampering_proxy;
 pub mod webhook_faults;

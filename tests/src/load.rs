@@ -1,7 +1,7 @@
-//! Writers that keep a daemon busy until it is gone, and the examination of what is left afterwards.
+//! Writers that keep a daemon busy until it is gone, and the checks of its data afterwards.
 //!
-//! Each request is noted before it is sent and its answer after it came, so that three kinds can be told
-//! apart: acknowledged, in flight when the daemon went, never sent.
+//! Each request is recorded before it is sent, and its answer after it arrived. This distinguishes three
+//! cases: acknowledged, in flight when the daemon stopped, never sent.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,14 +15,14 @@ use tokio::task::JoinSet;
 
 use crate::caller::{Caller, submit_path};
 use crate::choices::Choices;
-use crate::daemon::{Daemon, GLANCE};
+use crate::daemon::{Daemon, POLL_INTERVAL};
 use crate::keys::Key;
 use crate::requests::{self, SIGN};
 
-/// How many activities of bounded number (private keys) are made per round.
+/// Number of private keys created per round. The daemon limits their total.
 const KEYS_PER_ROUND: usize = 8;
 
-/// How many writers sign at once over each door.
+/// Number of concurrent signing writers per listener.
 const SIGNERS: usize = 3;
 
 const CREATE_KEYS: &str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
@@ -34,31 +34,31 @@ const INVITE: &str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
 const DELETE_INVITATION: &str = "ACTIVITY_TYPE_DELETE_INVITATION";
 const SIGN_SEVERAL: &str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS";
 
-/// Bodies that are longer than this number of bytes are not kept once they were examined.
+/// Larger bodies, in bytes, are dropped once they were examined.
 const LARGE: usize = 10_000;
 /// Longest payload of one signature in a large body, in bytes.
 const PAYLOAD: usize = 1_900_000;
 
-/// What the writers do beside signing, creating keys and accounts, and voting.
+/// Work of the writers in addition to signing, creating keys and accounts, and voting.
 #[derive(Debug, Clone, Default)]
 pub struct Mix {
-    /// Sizes of large bodies in bytes, sent one after the other, again and again.
+    /// Sizes of large bodies in bytes, sent in turn without end.
     pub bodies: Vec<usize>,
     /// Whether tags and wallets are created and deleted.
     pub deletions: bool,
-    /// Whether people are invited by mail.
+    /// Whether invitations are sent by mail.
     pub invitations: bool,
-    /// What a writer does when the store takes no writes.
+    /// Reaction of a writer to a store that accepts no writes.
     pub unavailable: Unavailable,
 }
 
-/// What a writer does when it is answered with 503.
+/// Reaction of a writer to status 503.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unavailable {
-    /// Fails: the store takes writes as long as the daemon lives.
+    /// Fails the test: the store must accept writes as long as the daemon runs.
     #[default]
     Fails,
-    /// Sends the same body again until it is taken.
+    /// Sends the same body again until it is accepted.
     Repeats,
 }
 
@@ -70,15 +70,15 @@ struct Sent {
     voter: usize,
     path: String,
     body: Vec<u8>,
-    /// The activity answered, once acknowledged.
+    /// The activity of the answer, once acknowledged.
     answer: Option<Value>,
     fingerprint: String,
-    /// What [`Load::clock`] said when the answer had come.
+    /// Value of [`Load::clock`] when the answer arrived.
     acknowledged_at: u64,
 }
 
 impl Sent {
-    /// Whether it was acknowledged before the clock passed a value.
+    /// Returns whether the request was acknowledged when the clock had this value.
     fn is_due(&self, clock: u64) -> bool {
         self.answer.is_some() && self.acknowledged_at <= clock
     }
@@ -88,7 +88,7 @@ impl Sent {
     }
 }
 
-/// The writers' work: one organization decided by one, and one below it decided by two.
+/// State of the load: a top-level organization with threshold one and a sub-organization with threshold two.
 pub struct Load {
     address: String,
     wallet: String,
@@ -96,7 +96,7 @@ pub struct Load {
     child_keys: [Key; 2],
     child_address: String,
     sent: Arc<Mutex<Vec<Sent>>>,
-    /// How many of `sent` earlier rounds have examined.
+    /// Number of requests in `sent` that earlier rounds examined.
     examined: usize,
     round: usize,
     mix: Mix,
@@ -104,12 +104,12 @@ pub struct Load {
 }
 
 impl Load {
-    /// Makes what the writers need. The daemon must let one root user decide alone.
+    /// Creates what the writers need. One root user of the daemon must be able to decide alone.
     pub async fn prepare(daemon: &Daemon) -> Self {
         Self::prepare_mix(daemon, Mix::default()).await
     }
 
-    /// The same for writers that do more.
+    /// Creates what writers with additional work need.
     pub async fn prepare_mix(daemon: &Daemon, mix: Mix) -> Self {
         let root = daemon.root(0);
         let wallet = root.result(requests::CREATE_WALLET, &requests::wallet("load")).await;
@@ -134,18 +134,18 @@ impl Load {
         }
     }
 
-    /// A counter of the test's, read whenever an answer has come.
+    /// Returns a counter that the test advances. Each writer reads it when an answer arrives.
     pub fn clock(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.clock)
     }
 
-    /// How many requests were acknowledged so far.
+    /// Returns the number of requests acknowledged so far.
     pub fn acknowledged(&self) -> usize {
         let sent = self.sent.lock().expect("no holder panicked");
         sent.iter().filter(|sent| sent.answer.is_some()).count()
     }
 
-    /// Starts the writers of a round. They end when their connection does.
+    /// Starts the writers of a round. They end when their connection closes.
     pub fn start(&mut self, daemon: &Daemon) -> Running {
         self.round += 1;
         let acknowledged = Arc::new(Semaphore::new(0));
@@ -172,15 +172,15 @@ impl Load {
             tasks.spawn(sign(writer(root.clone(), 0), self.address.clone()));
             tasks.spawn(sign(writer(over_socket.clone(), 0), self.address.clone()));
         }
-        tasks.spawn(make_keys(writer(root.clone(), 0), self.round, self.address.clone()));
-        tasks.spawn(make_accounts(writer(root.clone(), 0), self.wallet.clone(), self.round));
-        tasks.spawn(agree(in_child(0), in_child(1), self.child_address.clone()));
+        tasks.spawn(create_keys(writer(root.clone(), 0), self.round, self.address.clone()));
+        tasks.spawn(create_accounts(writer(root.clone(), 0), self.wallet.clone(), self.round));
+        tasks.spawn(propose_and_approve(in_child(0), in_child(1), self.child_address.clone()));
         if !self.mix.bodies.is_empty() {
             let writer = Writer { acknowledged: Arc::clone(&large), ..writer(root.clone(), 0) };
             tasks.spawn(sign_large(writer, self.address.clone(), self.mix.bodies.clone()));
         }
         if self.mix.deletions {
-            tasks.spawn(turn_over(writer(root.clone(), 0), self.round));
+            tasks.spawn(create_and_delete(writer(root.clone(), 0), self.round));
         }
         if self.mix.invitations {
             tasks.spawn(invite(writer(root, 0), daemon.root_id(0).to_owned(), self.round));
@@ -188,18 +188,18 @@ impl Load {
         Running { tasks, acknowledged, large, stop }
     }
 
-    /// Asserts that everything acknowledged is there, that nothing was done twice, and that each request of
-    /// the last round, sent once more, changes nothing but gets its answer.
+    /// Asserts that everything acknowledged is stored and that nothing was done twice. Sends each request of
+    /// the last round again, which must change nothing and return the same answer.
     pub async fn examine(&mut self, daemon: &Daemon) {
         let mut sent = std::mem::take(&mut *self.sent.lock().expect("no holder panicked"));
-        self.acknowledged_are_there(daemon, &sent).await;
+        self.assert_acknowledged_stored(daemon, &sent).await;
         for request in sent.iter_mut().skip(self.examined) {
             let again = self.replay(daemon, request).await;
             request.answer.get_or_insert(again);
         }
-        self.acknowledged_are_there(daemon, &sent).await;
+        self.assert_acknowledged_stored(daemon, &sent).await;
         let done = |request| Done { request, activity: request.answer.clone().unwrap_or_default() };
-        self.effects_are_single(daemon, &sent.iter().map(done).collect::<Vec<_>>()).await;
+        self.assert_effects_once(daemon, &sent.iter().map(done).collect::<Vec<_>>()).await;
         self.examined = sent.len();
         for request in sent.iter_mut().filter(|request| request.body.len() > LARGE) {
             request.body = Vec::new();
@@ -207,8 +207,8 @@ impl Load {
         *self.sent.lock().expect("no holder panicked") = sent;
     }
 
-    /// Asserts the same of a daemon on a copy of its data, taken when the clock showed a value. What was acknowledged
-    /// later may be missing there. Returns how many requests had to be there.
+    /// Asserts the same for a daemon on a copy of its data, taken at a value of the clock. What was
+    /// acknowledged later may be missing there. Returns the number of requests that had to be present.
     pub async fn examine_copy(&self, daemon: &Daemon, clock: u64) -> usize {
         let sent = std::mem::take(&mut *self.sent.lock().expect("no holder panicked"));
         let mut done = Vec::with_capacity(sent.len());
@@ -218,16 +218,16 @@ impl Load {
         }
         for request in sent.iter().filter(|request| !request.is_due(clock)) {
             let reply = self.caller(daemon, request).send(&request.path, &request.body).await;
-            // It may name what was made later than this copy.
+            // It may refer to something that was created after this copy.
             assert!(
                 matches!(reply.status, 200 | 404),
-                "neither done nor refused for what is not there{reply}"
+                "neither done nor rejected because of a missing record{reply}"
             );
             if reply.status == 200 {
                 done.push(Done { request, activity: reply.activity() });
             }
         }
-        self.effects_are_single(daemon, &done).await;
+        self.assert_effects_once(daemon, &done).await;
         let due = sent.iter().filter(|request| request.is_due(clock)).count();
         *self.sent.lock().expect("no holder panicked") = sent;
         due
@@ -241,53 +241,53 @@ impl Load {
         }
     }
 
-    async fn acknowledged_are_there(&self, daemon: &Daemon, sent: &[Sent]) {
+    async fn assert_acknowledged_stored(&self, daemon: &Daemon, sent: &[Sent]) {
         let root = daemon.root(0);
-        let mut found: HashMap<String, Value> = HashMap::new();
+        let mut stored: HashMap<String, Value> = HashMap::new();
         for organization in [root.clone(), root.on(&self.child)] {
-            // Pages of large bodies are kept short.
+            // Pages stay short when bodies are large.
             let page = if self.mix.bodies.is_empty() { 100 } else { 10 };
             for activity in organization.activities_by(page).await {
                 let fingerprint = activity["fingerprint"].as_str().expect("a fingerprint").to_owned();
-                let before = found.insert(fingerprint, activity);
+                let before = stored.insert(fingerprint, activity);
                 assert!(before.is_none(), "two activities of one body: {before:#?}");
             }
         }
         for (request, answer) in sent.iter().filter_map(|sent| Some((sent, sent.answer.as_ref()?))) {
             let body = String::from_utf8_lossy(&request.body);
-            let stored =
-                found.get(&request.fingerprint).unwrap_or_else(|| panic!("acknowledged, then lost: {body}"));
+            let current =
+                stored.get(&request.fingerprint).unwrap_or_else(|| panic!("acknowledged, then lost: {body}"));
             if request.is_vote() {
                 assert_eq!(
-                    stored["status"], "ACTIVITY_STATUS_COMPLETED",
+                    current["status"], "ACTIVITY_STATUS_COMPLETED",
                     "an acknowledged vote is undone: {body}"
                 );
             } else {
-                agrees(answer, stored);
+                assert_consistent(answer, current);
             }
         }
     }
 
-    /// Sends a request once more, which must give the answer that it had, if it had one.
+    /// Sends a request again. The answer must equal the earlier one, if there was one.
     async fn replay(&self, daemon: &Daemon, request: &Sent) -> Value {
         let activity = self.caller(daemon, request).send(&request.path, &request.body).await.activity();
         if let Some(answer) = &request.answer {
-            agrees(answer, &activity);
+            assert_consistent(answer, &activity);
         }
         activity
     }
 
-    /// Asserts that what these requests created is there once, and nothing else.
-    async fn effects_are_single(&self, daemon: &Daemon, done: &[Done<'_>]) {
+    /// Asserts that everything that these requests created exists exactly once, and nothing else exists.
+    async fn assert_effects_once(&self, daemon: &Daemon, done: &[Done<'_>]) {
         let root = daemon.root(0);
         let listed = async |query: &str, members: Value, list: &str, member: &str| {
-            let answer = root.ask(query, members).await;
+            let answer = root.fetch(query, members).await;
             let items = answer[list].as_array().expect("a list").iter();
             let mut names: Vec<String> = items.map(|item| item[member].to_string()).collect();
             names.sort();
             names
         };
-        let made = |activity_type: &str, name: fn(&Value) -> &Value| {
+        let created_by = |activity_type: &str, name: fn(&Value) -> &Value| {
             let path = submit_path(activity_type);
             let of_type = done.iter().filter(move |done| done.request.path == path);
             of_type.map(move |done| {
@@ -300,45 +300,45 @@ impl Load {
             names
         };
         let keys = listed("list_private_keys", json!({}), "privateKeys", "privateKeyName").await;
-        let expected = made(CREATE_KEYS, |parameters| &parameters["privateKeys"][0]["privateKeyName"]);
-        assert_eq!(keys, sorted(&mut expected.map(|(name, _)| name)), "each private key is made once");
+        let expected = created_by(CREATE_KEYS, |parameters| &parameters["privateKeys"][0]["privateKeyName"]);
+        assert_eq!(keys, sorted(&mut expected.map(|(name, _)| name)), "each private key is created once");
 
         let wallet = json!({ "walletId": self.wallet });
         let accounts = listed("list_wallet_accounts", wallet, "accounts", "path").await;
         let first = requests::account(0)["path"].to_string();
-        let expected = made(CREATE_ACCOUNTS, |parameters| &parameters["accounts"][0]["path"]);
+        let expected = created_by(CREATE_ACCOUNTS, |parameters| &parameters["accounts"][0]["path"]);
         let expected = sorted(&mut expected.map(|(name, _)| name).chain([first]));
-        assert_eq!(accounts, expected, "each account is made once");
+        assert_eq!(accounts, expected, "each account is created once");
 
         let tags = listed("list_user_tags", json!({}), "userTags", "tagName").await;
         let deleted: HashSet<String> =
-            made(DELETE_TAGS, |parameters| &parameters["userTagIds"][0]).map(|(id, _)| id).collect();
-        let expected = made(CREATE_TAG, |parameters| &parameters["userTagName"]);
+            created_by(DELETE_TAGS, |parameters| &parameters["userTagIds"][0]).map(|(id, _)| id).collect();
+        let expected = created_by(CREATE_TAG, |parameters| &parameters["userTagName"]);
         let kept = expected
             .filter(|(_, result)| !deleted.contains(&result["createUserTagResult"]["userTagId"].to_string()));
         let expected = sorted(&mut kept.map(|(name, _)| name));
-        assert_eq!(tags, expected, "each tag is made once, and gone for ever once it is deleted");
+        assert_eq!(tags, expected, "each tag is created once, and stays deleted");
     }
 }
 
-/// A request that was taken, and the activity that it became in the daemon that is examined.
+/// An accepted request and its activity in the daemon that is examined.
 struct Done<'a> {
     request: &'a Sent,
     activity: Value,
 }
 
-/// The members of an activity that are compared later.
+/// Returns the members of an activity that are compared later.
 fn trimmed(activity: &Value) -> Value {
     let members = ["id", "status", "result", "fingerprint"];
     members.iter().map(|member| ((*member).to_owned(), activity[member].clone())).collect()
 }
 
 fn parameters(body: &[u8]) -> Value {
-    serde_json::from_slice::<Value>(body).expect("a body of ours")["parameters"].clone()
+    serde_json::from_slice::<Value>(body).expect("a body of this test")["parameters"].clone()
 }
 
-/// What was acknowledged may have moved on from waiting to completed, and otherwise stays as it was.
-fn agrees(answer: &Value, now: &Value) {
+/// Asserts that an acknowledged activity is unchanged, except that it may have completed.
+fn assert_consistent(answer: &Value, now: &Value) {
     assert_eq!(answer["id"], now["id"], "one body, two activities: {answer:#} {now:#}");
     if answer["status"] == "ACTIVITY_STATUS_CONSENSUS_NEEDED" {
         let known = ["ACTIVITY_STATUS_CONSENSUS_NEEDED", "ACTIVITY_STATUS_COMPLETED"];
@@ -349,23 +349,23 @@ fn agrees(answer: &Value, now: &Value) {
     }
 }
 
-/// Writers at work.
+/// Running writers.
 pub struct Running {
     tasks: JoinSet<()>,
     acknowledged: Arc<Semaphore>,
-    /// The same of large bodies, which `acknowledged` does not count.
+    /// Counts large bodies, which `acknowledged` does not count.
     large: Arc<Semaphore>,
     stop: Arc<AtomicBool>,
 }
 
 impl Running {
-    /// Waits until so many requests were acknowledged.
+    /// Waits until this many requests were acknowledged.
     pub async fn until_acknowledged(&mut self, count: u32) {
         let acknowledged = Arc::clone(&self.acknowledged);
         self.until(&acknowledged, count).await;
     }
 
-    /// Waits until so many large bodies were acknowledged.
+    /// Waits until this many large bodies were acknowledged.
     pub async fn until_large_acknowledged(&mut self, count: u32) {
         let large = Arc::clone(&self.large);
         self.until(&large, count).await;
@@ -382,22 +382,22 @@ impl Running {
         }
     }
 
-    /// Lets each writer end after the answer that it waits for.
+    /// Stops each writer after the answer that it waits for.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until a request is acknowledged from now on, which must not take longer than this.
-    pub async fn acknowledged_anew(&mut self, patience: Duration) {
+    /// Waits for the next acknowledged request, for at most `patience`.
+    pub async fn until_next_acknowledged(&mut self, patience: Duration) {
         let before = self.acknowledged.available_permits();
         let deadline = Instant::now() + patience;
         while self.acknowledged.available_permits() <= before {
             assert!(Instant::now() < deadline, "no request is acknowledged within {patience:?}");
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Waits for the writers, whose daemon is gone, or who were told to stop.
+    /// Waits for the writers to end, after the daemon is gone or they were stopped.
     pub async fn join(mut self) {
         while let Some(ended) = self.tasks.join_next().await {
             ended.expect("a writer got a wrong answer");
@@ -417,14 +417,14 @@ struct Writer {
 }
 
 impl Writer {
-    /// Sends and notes a request; nothing when no answer came, or the writer is to stop.
+    /// Sends and records a request. Returns `None` if no answer arrived or the writer must stop.
     async fn submit(&self, activity_type: &str, parameters: &Value) -> Option<Value> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
         let path = submit_path(activity_type);
         let body = self.caller.proposal(activity_type, parameters);
-        let place = {
+        let index = {
             let mut sent = self.sent.lock().expect("no holder panicked");
             let (in_child, voter) = (self.in_child, self.voter);
             sent.push(Sent {
@@ -442,14 +442,15 @@ impl Writer {
         let acknowledged_at = self.clock.load(Ordering::SeqCst);
         {
             let mut sent = self.sent.lock().expect("no holder panicked");
-            sent[place].answer = Some(activity.clone());
-            sent[place].acknowledged_at = acknowledged_at;
+            sent[index].answer = Some(activity.clone());
+            sent[index].acknowledged_at = acknowledged_at;
         }
         self.acknowledged.add_permits(1);
         Some(activity)
     }
 
-    /// The activity that a body is answered with. A store that takes no writes is a reason to wait, or to end.
+    /// Returns the activity of the answer. If the store accepts no writes, waits or fails according to
+    /// `unavailable`.
     async fn answer(&self, path: &str, body: &[u8]) -> Option<Value> {
         loop {
             let reply = self.caller.try_send(path, body).await.ok()?;
@@ -458,7 +459,7 @@ impl Writer {
                     if self.stop.load(Ordering::Relaxed) {
                         return None;
                     }
-                    tokio::time::sleep(GLANCE).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 _ => return Some(trimmed(&reply.activity())),
             }
@@ -475,8 +476,8 @@ async fn sign(writer: Writer, address: String) {
     }
 }
 
-/// The number of private keys is limited, hence the signing afterwards.
-async fn make_keys(writer: Writer, round: usize, address: String) {
+/// Creates private keys and signs afterwards, because the number of private keys is limited.
+async fn create_keys(writer: Writer, round: usize, address: String) {
     for count in 0..KEYS_PER_ROUND {
         let key = json!({
             "privateKeyName": format!("load {round} {count}"),
@@ -491,7 +492,7 @@ async fn make_keys(writer: Writer, round: usize, address: String) {
     sign(writer, address).await;
 }
 
-async fn make_accounts(writer: Writer, wallet: String, round: usize) {
+async fn create_accounts(writer: Writer, wallet: String, round: usize) {
     for count in 1.. {
         let mut account = requests::account(count);
         account["path"] = json!(format!("m/44'/60'/{round}'/0/{count}"));
@@ -519,18 +520,18 @@ async fn sign_large(writer: Writer, address: String, sizes: Vec<usize>) {
     }
 }
 
-/// A text of this length that does not compress.
+/// Returns an incompressible text of this length.
 fn text(length: usize, seed: usize) -> String {
     let mut choices = Choices::of_seed(u64::try_from(seed).expect("a small number"));
     (0..length).map(|_| char::from(b'a' + u8::try_from(choices.below(26)).expect("a letter"))).collect()
 }
 
-/// Creates tags and wallets and deletes them again, except for the first tag of each fourth round.
-async fn turn_over(writer: Writer, round: usize) {
+/// Creates tags and wallets and deletes them again, except for the first tag of every fourth round.
+async fn create_and_delete(writer: Writer, round: usize) {
     for count in 0.. {
         let parameters = json!({ "userTagName": format!("load {round} {count}"), "userIds": [] });
         let Some(tag) = writer.submit(CREATE_TAG, &parameters).await else { return };
-        // Few stay, since their number is limited.
+        // Only a few are kept, because their number is limited.
         if count > 0 || !round.is_multiple_of(4) {
             let parameters = json!({ "userTagIds": [tag["result"]["createUserTagResult"]["userTagId"]] });
             if writer.submit(DELETE_TAGS, &parameters).await.is_none() {
@@ -558,17 +559,17 @@ async fn invite(writer: Writer, sender: String, round: usize) {
             "accessType": "ACCESS_TYPE_WEB",
             "senderUserId": sender,
         });
-        let made = writer.submit(INVITE, &json!({ "invitations": [invitation] })).await;
-        let Some(made) = made else { return };
+        let invited = writer.submit(INVITE, &json!({ "invitations": [invitation] })).await;
+        let Some(invited) = invited else { return };
         // Their number is limited.
-        let id = &made["result"]["createInvitationsResult"]["invitationIds"][0];
+        let id = &invited["result"]["createInvitationsResult"]["invitationIds"][0];
         if writer.submit(DELETE_INVITATION, &json!({ "invitationId": id })).await.is_none() {
             return;
         }
     }
 }
 
-async fn agree(proposer: Writer, voter: Writer, address: String) {
+async fn propose_and_approve(proposer: Writer, voter: Writer, address: String) {
     for count in 0.. {
         let Some(proposal) = proposer.submit(SIGN, &requests::sign(&address, &format!("load {count}"))).await
         else {
@@ -583,6 +584,9 @@ async fn agree(proposer: Writer, voter: Writer, address: String) {
             return;
         };
         assert_eq!(target["id"], proposal["id"], "approved another activity: {target:#}");
-        assert_eq!(target["status"], "ACTIVITY_STATUS_COMPLETED", "two of two did not suffice: {target:#}");
+        assert_eq!(
+            target["status"], "ACTIVITY_STATUS_COMPLETED",
+            "two approvals of two did not suffice: {target:#}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A mail server of another maker, which takes what the daemon sends and says what came.
+//! A third-party mail server that accepts mail from the daemon and reports what arrived.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,17 +7,17 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde::Deserialize;
 
-use crate::http::PATIENCE;
-use crate::places;
+use crate::http::TIMEOUT;
+use crate::paths;
 
-/// A mail as it came.
+/// A received mail.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Mail {
-    /// Whether the server asked for it to come later.
+    /// Whether the server rejected it temporarily.
     pub refused: bool,
     /// Envelope sender.
     pub from: String,
-    /// Envelope receivers.
+    /// Envelope recipients.
     pub to: Vec<String>,
     /// Header `Subject`.
     pub subject: String,
@@ -40,14 +40,14 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// Starts a server that asks for the first `refusals` mails to come later.
-    pub fn start(refusals: u32) -> Self {
-        let folder = places::clients();
+    /// Starts a server that rejects the first `rejections` mails temporarily.
+    pub fn start(rejections: u32) -> Self {
+        let folder = paths::clients();
         let installed =
             Command::new(folder.join("setup.sh")).arg("pypi").status().expect("setup.sh can be run");
-        assert!(installed.success(), "the mail server can not be installed");
+        assert!(installed.success(), "the mail server cannot be installed");
         let mut child = Command::new(folder.join("pypi/.venv/bin/python"))
-            .args(["mailbox.py", "refuse", &refusals.to_string()])
+            .args(["mailbox.py", "refuse", &rejections.to_string()])
             .current_dir(folder.join("pypi"))
             .stdout(Stdio::piped())
             .spawn()
@@ -55,23 +55,23 @@ impl Mailbox {
         let output = BufReader::new(child.stdout.take().expect("its output is piped"));
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            // Whoever waits for a line sees that there is none when this ends.
+            // The sender is dropped at the end, so that a waiting receiver returns at once.
             output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
-        let first = lines.recv_timeout(PATIENCE).expect("the mail server says where it is");
+        let first = lines.recv_timeout(TIMEOUT).expect("the mail server reports its port");
         let Ready { port } = serde_json::from_str(&first).expect("the mail server speaks JSON");
         Self { child, port, lines: Mutex::new(lines) }
     }
 
-    /// Where it is, as the daemon is told.
+    /// Returns the URL for the daemon's configuration.
     pub fn url(&self) -> String {
         format!("smtp://127.0.0.1:{}", self.port)
     }
 
-    /// The next mail.
+    /// Waits for the next mail and returns it.
     pub fn next(&self) -> Mail {
         let lines = self.lines.lock().expect("no reader panics");
-        let line = lines.recv_timeout(PATIENCE).expect("a mail comes in time");
+        let line = lines.recv_timeout(TIMEOUT).expect("a mail arrives in time");
         serde_json::from_str(&line).expect("the mail server speaks JSON")
     }
 }

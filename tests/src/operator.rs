@@ -1,4 +1,4 @@
-//! A person at the `quorate` program: a home folder of their own, and commands run to their end.
+//! A user of the `quorate` program: a separate home folder, and commands that run until they exit.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::daemon::{self, Daemon};
-use crate::places;
+use crate::paths;
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug)]
 pub struct Ended {
-    /// Arguments.
-    pub asked: String,
+    /// Command line, for messages.
+    pub arguments: String,
     /// Exit code.
     pub code: i32,
     /// Standard output.
     pub output: String,
     /// Standard error.
-    pub complaint: String,
+    pub stderr: String,
 }
 
 impl Ended {
@@ -33,14 +33,14 @@ impl Ended {
         self
     }
 
-    /// The lines of the output, each of which must be JSON.
+    /// Parses each line of the output as JSON.
     pub fn lines(&self) -> Vec<Value> {
         let parse =
-            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("no JSON ({error}): {self:#?}"));
+            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("not JSON ({error}): {self:#?}"));
         self.output.lines().map(parse).collect()
     }
 
-    /// The one line of the output.
+    /// Parses the single line of the output as JSON.
     pub fn json(&self) -> Value {
         let mut lines = self.lines();
         assert_eq!(lines.len(), 1, "expected one line: {self:#?}");
@@ -48,7 +48,7 @@ impl Ended {
     }
 }
 
-/// A person at the console of a DEV daemon.
+/// A user of the console of a DEV daemon.
 pub struct Operator {
     home: TempDir,
     credentials: PathBuf,
@@ -56,14 +56,14 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Acts as a root user.
+    /// Creates an operator that acts as a root user.
     pub fn root(daemon: &Daemon, index: usize) -> Self {
         let user = daemon.credentials().root_users[index].user_name.clone();
         Self { home: home(), credentials: daemon.credentials_file(), user }
     }
 
-    /// Acts in an organization as the user that `person` names: with `userId`, `userName`, `publicKey` and
-    /// `privateKey`.
+    /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,
+    /// `userName`, `publicKey` and `privateKey`.
     pub fn of(daemon: &Daemon, organization: &str, person: &Value) -> Self {
         let home = home();
         let credentials = json!({
@@ -77,7 +77,7 @@ impl Operator {
         Self { home, credentials: path, user }
     }
 
-    /// The same person, who is told of another socket.
+    /// Returns the same user with another socket.
     #[must_use]
     pub fn through(&self, socket: &Path) -> Self {
         let home = home();
@@ -89,18 +89,18 @@ impl Operator {
         Self { home, credentials: path, user: self.user.clone() }
     }
 
-    /// The home folder.
+    /// Returns the home folder.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Arguments that say who acts, for a program started elsewhere.
+    /// Returns the arguments that identify the user, for a program started elsewhere.
     pub fn identity(&self) -> Vec<String> {
         let credentials = self.credentials.to_str().expect("a path in UTF-8").to_owned();
         vec!["--credentials".to_owned(), credentials, "--user".to_owned(), self.user.clone()]
     }
 
-    /// The environment of the person.
+    /// Returns the environment variables of the user.
     pub fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let below = |name: &str| self.home.path().join(name);
         vec![
@@ -111,37 +111,37 @@ impl Operator {
         ]
     }
 
-    /// Runs a command as this person, with JSON as output.
+    /// Runs a command as this user, with JSON output.
     pub async fn run(&self, arguments: &[&str]) -> Ended {
         let identity = self.identity();
         let all: Vec<&str> =
             identity.iter().map(String::as_str).chain(["--json"]).chain(arguments.iter().copied()).collect();
-        self.run_plainly(&all, "").await
+        self.run_raw(&all, "").await
     }
 
-    /// Runs a command with exactly these arguments, and this on its standard input.
-    pub async fn run_plainly<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Ended {
-        let place = |name: &str| self.home.path().join(name);
-        write_secret(&place("input"), input.as_bytes());
-        let made = |name: &str| fs::File::create(place(name)).expect("a file for the output");
-        let mut child = Command::new(places::program("quorate"))
+    /// Runs a command with exactly these arguments and this standard input.
+    pub async fn run_raw<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Ended {
+        let path = |name: &str| self.home.path().join(name);
+        write_secret(&path("input"), input.as_bytes());
+        let create = |name: &str| fs::File::create(path(name)).expect("a file for the output");
+        let mut child = Command::new(paths::program("quorate"))
             .args(arguments)
             .env_clear()
             .envs(self.environment())
             .env("PATH", "/usr/bin:/bin")
-            .stdin(fs::File::open(place("input")).expect("the input"))
-            .stdout(made("output"))
-            .stderr(made("complaint"))
+            .stdin(fs::File::open(path("input")).expect("the input"))
+            .stdout(create("output"))
+            .stderr(create("stderr"))
             .spawn()
             .expect("quorate can be started");
         let status = daemon::ended(&mut child).await;
-        let read = |name: &str| fs::read_to_string(place(name)).expect("output in UTF-8");
+        let read = |name: &str| fs::read_to_string(path(name)).expect("output in UTF-8");
         let shown = |argument: &S| argument.as_ref().to_string_lossy().into_owned();
         Ended {
-            asked: arguments.iter().map(shown).collect::<Vec<_>>().join(" "),
+            arguments: arguments.iter().map(shown).collect::<Vec<_>>().join(" "),
             code: status.code().unwrap_or(-1),
             output: read("output"),
-            complaint: read("complaint"),
+            stderr: read("stderr"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A daemon that is offered more than it can do: what it gets done all the same, whether it still reports how it is,
-//! and how it refuses the rest.
+//! Overload of a daemon: how many requests it still completes, whether it still reports its health, and how
+//! it rejects the rest.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -14,12 +14,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::caller::{Caller, now_millis, submit_path};
-use crate::http::Door;
+use crate::http::Listener;
 use crate::requests::{self, SIGN};
 
-/// How often more requests are offered.
+/// Interval at which more requests are offered.
 const TICK: Duration = Duration::from_millis(5);
-/// How often the daemon is asked how it is.
+/// Interval of the health checks.
 const PROBE: Duration = Duration::from_millis(50);
 
 /// A request that is ready to be sent.
@@ -29,7 +29,7 @@ pub struct Prepared {
     body: Vec<u8>,
 }
 
-/// Signing requests, each of which signs something else.
+/// Prepares signing requests with different payloads.
 pub fn signatures(caller: &Caller, address: &str, count: usize) -> Vec<Prepared> {
     let (path, now) = (submit_path(SIGN), now_millis().to_string());
     let prepare = |number: usize| {
@@ -45,27 +45,27 @@ pub fn signatures(caller: &Caller, address: &str, count: usize) -> Vec<Prepared>
     })
 }
 
-/// What came of a load.
+/// Outcome of a load.
 #[derive(Debug, Default)]
 pub struct Figures {
-    /// Requests that were done, for each second.
+    /// Completed requests per second.
     pub per_second: f64,
-    /// Requests that were done.
+    /// Number of completed requests.
     pub done: usize,
-    /// Requests that were refused, by status and message.
-    pub refused: BTreeMap<String, usize>,
-    /// Requests without an answer.
-    pub lost: usize,
-    /// Offered requests that were not sent, since all connections waited for an answer.
+    /// Number of rejected requests, by status and message.
+    pub rejected: BTreeMap<String, usize>,
+    /// Number of requests without an answer.
+    pub unanswered: usize,
+    /// Number of offered requests that were not sent, because all connections waited for an answer.
     pub unsent: usize,
     /// Longest time until an answer.
     pub slowest: Duration,
 }
 
 impl Figures {
-    /// How many requests were refused.
-    pub fn refusals(&self) -> usize {
-        self.refused.values().sum()
+    /// Returns the number of rejected requests.
+    pub fn rejections(&self) -> usize {
+        self.rejected.values().sum()
     }
 }
 
@@ -78,12 +78,12 @@ struct Tally {
 /// Lets this process and its children open as many files as the system allows.
 pub fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // A lower limit shows in what the daemon refuses.
+    // If the limit stays lower, the rejections of the daemon show it.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Sends requests over as many connections as there are callers, each one after the other, until the time or the
-/// requests are used up. With `rate`, no more than this many are offered for each second.
+/// Sends requests over one connection per caller, one after the other on each, until the time or the requests
+/// are used up. With `rate`, at most this many are offered per second.
 pub async fn load(
     callers: &[Caller],
     requests: &Arc<Vec<Prepared>>,
@@ -100,7 +100,7 @@ pub async fn load(
         senders.spawn(async move {
             let (caller, requests, offered, tally) = sender;
             while Instant::now() < end {
-                offered.acquire().await.expect("it stays open").forget();
+                offered.acquire().await.expect("the semaphore stays open").forget();
                 let Some(request) = requests.get(tally.next.fetch_add(1, Ordering::Relaxed)) else { return };
                 send(&caller, request, &tally).await;
             }
@@ -109,14 +109,14 @@ pub async fn load(
     let mut offered_so_far = 0;
     while let Some(rate) = rate.filter(|_| Instant::now() < end) {
         let due = count(begun.elapsed().as_secs_f64() * rate).saturating_sub(offered_so_far);
-        let room = callers.len().saturating_sub(offered.available_permits());
-        offered.add_permits(due.min(room));
+        let capacity = callers.len().saturating_sub(offered.available_permits());
+        offered.add_permits(due.min(capacity));
         offered_so_far += due;
-        tally.figures.lock().expect("no holder panicked").unsent += due.saturating_sub(room);
+        tally.figures.lock().expect("no holder panicked").unsent += due.saturating_sub(capacity);
         tokio::time::sleep(TICK).await;
     }
     if rate.is_some() {
-        // Those that still wait for something to send.
+        // Wakes the senders that still wait for a permit.
         offered.add_permits(callers.len());
         tally.next.store(requests.len(), Ordering::Relaxed);
     }
@@ -133,33 +133,33 @@ async fn send(caller: &Caller, request: &Prepared, tally: &Tally) {
     let mut figures = tally.figures.lock().expect("no holder panicked");
     figures.slowest = figures.slowest.max(begun.elapsed());
     match answer {
-        Err(_) => figures.lost += 1,
+        Err(_) => figures.unanswered += 1,
         Ok(reply) if reply.status == 200 => figures.done += 1,
         Ok(reply) => {
             let message = reply.json()["message"].as_str().unwrap_or_default().to_owned();
-            *figures.refused.entry(format!("{} {message}", reply.status)).or_default() += 1;
+            *figures.rejected.entry(format!("{} {message}", reply.status)).or_default() += 1;
         }
     }
 }
 
-/// Asks a daemon how it is, again and again, from a thread of its own.
+/// Polls the health of a daemon from a separate thread.
 pub struct Probe {
     stop: Arc<AtomicBool>,
     thread: thread::JoinHandle<Vec<Duration>>,
 }
 
 impl Probe {
-    /// Begins to ask for `path`.
-    pub fn begin(door: Door, path: &'static str) -> Self {
+    /// Starts to poll `path`.
+    pub fn begin(listener: Listener, path: &'static str) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
+        let should_stop = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async move {
                 let mut times = Vec::new();
-                while !asked.load(Ordering::Relaxed) {
+                while !should_stop.load(Ordering::Relaxed) {
                     let begun = Instant::now();
-                    let mut connection = door.connect().await.expect("the daemon takes connections");
+                    let mut connection = listener.connect().await.expect("the daemon accepts connections");
                     let reply = connection.call(Method::GET, path, &[], b"").await.expect("an answer");
                     assert_eq!(reply.status, 200, "{reply}");
                     times.push(begun.elapsed());
@@ -171,10 +171,10 @@ impl Probe {
         Self { stop, thread }
     }
 
-    /// How long the answers took, from the fastest to the slowest.
+    /// Stops polling and returns the answer times, from the fastest to the slowest.
     pub fn end(self) -> Vec<Duration> {
         self.stop.store(true, Ordering::Relaxed);
-        let mut times = self.thread.join().expect("every answer came");
+        let mut times = self.thread.join().expect("every probe was answered");
         times.sort_unstable();
         times
     }

@@ -1,6 +1,6 @@
-//! A software authenticator: a passkey by its name, which is the same in every run.
+//! A software authenticator. A passkey is derived from its name, so that it is the same in every run.
 //!
-//! The tests of the core and of the console take this file in as a module of theirs, too.
+//! The tests of the core and of the console include this file as a module, too.
 #![allow(unreachable_pub, dead_code, reason = "it is a module of several test binaries")]
 
 use base64ct::{Base64UrlUnpadded, Encoding};
@@ -10,7 +10,7 @@ use quorate_common::webauthn::challenge_of;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Where the passkeys are registered and used, unless a test says otherwise.
+/// Web origin of the passkeys, unless a test uses another.
 pub const ORIGIN: &str = "https://house.example";
 const CHALLENGE: &str = "Y2hhbGxlbmdl";
 /// User present, attested credential data included (Web Authentication Level 2 §6.1).
@@ -18,21 +18,21 @@ const REGISTERED: u8 = 0x41;
 /// User present.
 const PRESENT: u8 = 0x01;
 
-/// A passkey.
+/// A passkey, which is derived from its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Passkey<'a> {
-    /// Its name, from which its key follows.
+    /// Name from which the key is derived.
     pub name: &'a str,
-    /// The name that its credential id is made of.
+    /// Name from which the credential id is derived.
     pub known_as: &'a str,
-    /// The web origin where it is asked for.
+    /// Web origin that uses the passkey.
     pub origin: &'a str,
-    /// The relying party that it is asked for by.
+    /// Id of the relying party that requests the passkey.
     pub relying_party: &'a str,
 }
 
 impl<'a> Passkey<'a> {
-    /// The passkey of this name.
+    /// Creates the passkey of a name.
     pub fn of(name: &'a str) -> Self {
         Self { name, known_as: name, origin: ORIGIN, relying_party: "house.example" }
     }
@@ -41,7 +41,7 @@ impl<'a> Passkey<'a> {
         Sha256::digest(self.name).into()
     }
 
-    /// Its credential id.
+    /// Returns the credential id.
     pub fn id(&self) -> String {
         Base64UrlUnpadded::encode_string(self.known_as.as_bytes())
     }
@@ -54,7 +54,7 @@ impl<'a> Passkey<'a> {
         [&Sha256::digest(self.relying_party)[..], &[flags], &[0; 4]].concat()
     }
 
-    /// Its COSE key on P-256 (RFC 9053 §7.1.1).
+    /// Returns the COSE key on P-256 (RFC 9053 §7.1.1).
     fn cose(&self) -> Vec<u8> {
         let key = SecretKey::from_bytes(Curve::P256, &self.secret()).expect("a digest is a scalar");
         let point = key.public().uncompressed().expect("a point");
@@ -62,13 +62,13 @@ impl<'a> Passkey<'a> {
         [&[0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32], x, &[0x22, 0x58, 32], y].concat()
     }
 
-    /// Its public key: base64url of the COSE key.
+    /// Returns the public key: base64url of the COSE key.
     pub fn public_key(&self) -> String {
         Base64UrlUnpadded::encode_string(&self.cose())
     }
 
-    /// What its registration tells a client: challenge, credential id, client data, attestation object.
-    fn registered(&self) -> [String; 4] {
+    /// Returns the parts of a registration: challenge, credential id, client data, attestation object.
+    fn registration_parts(&self) -> [String; 4] {
         let id = self.known_as.as_bytes();
         let length = u16::try_from(id.len()).expect("a short name").to_be_bytes();
         let data = [&self.data(REGISTERED)[..], &[0; 16], &length, id, &self.cose()].concat();
@@ -82,23 +82,23 @@ impl<'a> Passkey<'a> {
         ]
     }
 
-    /// Its registration, as `AuthenticatorParamsV2`.
+    /// Returns a registration as `AuthenticatorParamsV2`.
     pub fn registration(&self) -> Value {
-        let [challenge, id, client_data, object] = self.registered();
+        let [challenge, id, client_data, object] = self.registration_parts();
         json!({"authenticatorName": "passkey", "challenge": challenge, "attestation": {
             "credentialId": id, "clientDataJson": client_data, "attestationObject": object,
             "transports": ["AUTHENTICATOR_TRANSPORT_INTERNAL"]}})
     }
 
-    /// Its registration, as `AuthenticatorParams`.
+    /// Returns a registration as `AuthenticatorParams`.
     pub fn registration_v1(&self, user: impl Into<Value>) -> Value {
-        let [challenge, id, client_data, object] = self.registered();
+        let [challenge, id, client_data, object] = self.registration_parts();
         json!({"authenticatorName": "passkey", "userId": user.into(), "challenge": challenge, "attestation": {
             "id": id, "type": "public-key", "rawId": id, "clientExtensionResults": {},
             "response": {"clientDataJson": client_data, "attestationObject": object, "transports": []}}})
     }
 
-    /// The value of `X-Stamp-Webauthn` for a body.
+    /// Returns the value of `X-Stamp-Webauthn` for a body.
     pub fn header(&self, body: &[u8]) -> String {
         let (data, client_data) = (self.data(PRESENT), self.client_data("webauthn.get", &challenge_of(body)));
         let message = [&data[..], &Sha256::digest(&client_data)].concat();

@@ -1,4 +1,4 @@
-//! A webhook receiver on loopback that does as it is told and remembers what came.
+//! A webhook receiver on loopback with configurable answers, which records all deliveries.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,34 +18,34 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::daemon::GLANCE;
-use crate::http::PATIENCE;
+use crate::daemon::POLL_INTERVAL;
+use crate::http::TIMEOUT;
 
-/// How the receiver answers.
+/// Answer of the receiver to a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// With this status.
+    /// This status.
     Status(u16),
-    /// Reads the request and says nothing.
+    /// Reads the request and never answers.
     Never,
-    /// With 200, after a while.
+    /// Status 200 after a delay.
     Slowly(Duration),
     /// Reads the request and resets the connection.
     Reset,
-    /// With 200, and a body without end.
+    /// Status 200 and an endless body.
     Endless,
-    /// With a redirect to itself.
+    /// A redirect to itself.
     Redirect,
 }
 
 impl Answer {
-    /// Whether a sender may believe that the delivery was taken.
-    pub fn takes(self) -> bool {
+    /// Returns whether a sender may believe that the delivery was accepted.
+    pub fn is_accepted(self) -> bool {
         matches!(self, Self::Status(200) | Self::Slowly(_) | Self::Endless)
     }
 }
 
-/// The body of an answer: none, or one without end.
+/// The body of an answer: empty or endless.
 struct Content {
     is_endless: bool,
 }
@@ -63,7 +63,7 @@ impl Body for Content {
     }
 }
 
-/// A delivery as it came.
+/// A received delivery.
 #[derive(Debug, Clone)]
 pub struct Delivery {
     /// Path and query.
@@ -72,7 +72,7 @@ pub struct Delivery {
     pub headers: HeaderMap,
     /// Body.
     pub body: Value,
-    /// How it was answered.
+    /// Answer of the receiver.
     pub answer: Answer,
 }
 
@@ -89,7 +89,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts to listen, answering 200.
+    /// Starts a receiver that answers 200.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound address");
@@ -98,31 +98,31 @@ impl Receiver {
         Self { address, state }
     }
 
-    /// The URL of a path here.
+    /// Returns the URL of a path on this receiver.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Answers so from now on.
+    /// Sets the answer to later deliveries.
     pub fn answer(&self, answer: Answer) {
         self.state.lock().expect("no holder panicked").answer = answer;
     }
 
-    /// Everything that came, in order.
+    /// Returns all deliveries, in order.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.state.lock().expect("no holder panicked").deliveries.clone()
     }
 
-    /// Waits until what came fulfils a condition.
+    /// Waits until the deliveries fulfil a condition.
     pub async fn until(&self, what: &str, condition: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let deliveries = self.deliveries();
             if condition(&deliveries) {
                 return deliveries;
             }
-            assert!(Instant::now() < deadline, "not delivered in time: {what}; came: {deliveries:#?}");
-            tokio::time::sleep(GLANCE).await;
+            assert!(Instant::now() < deadline, "not delivered in time: {what}; received: {deliveries:#?}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }

@@ -1,35 +1,35 @@
-//! Documents name only what exists: files, folders and functions in code spans, and links between pages.
+//! Documents name only existing files, folders and functions in code spans, and link to existing pages.
 
 use crate::tree::{self, none};
 
-/// The pages for people.
+/// The checked documents.
 const PAGES: [&str; 5] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
 
-/// Folders of the repository that a path in a page begins with.
-const ROOMS: [&str; 5] = ["assets/", "common/", "daemon/", "tests/", "tui/"];
+/// Top-level folders that start a path in a document.
+const FOLDERS: [&str; 5] = ["assets/", "common/", "daemon/", "tests/", "tui/"];
 
 #[test]
-fn pages_name_what_exists() {
-    let mut flaws = Vec::new();
+fn documents_name_existing_items() {
+    let mut violations = Vec::new();
     for page in PAGES {
         let text = tree::read(page);
         for span in code_spans(&text) {
-            if let Some(flaw) = unknown(&span) {
-                flaws.push(format!("{page}: `{span}`: {flaw}"));
+            if let Some(violation) = unknown(&span) {
+                violations.push(format!("{page}: `{span}`: {violation}"));
             }
         }
         for link in links(&text) {
             let target = link.split('#').next().unwrap_or_default();
-            let is_near = !link.contains("://") && !link.starts_with('#') && !link.starts_with("mailto:");
-            if is_near && !tree::root().join(target).exists() {
-                flaws.push(format!("{page}: ({link}) leads nowhere"));
+            let is_relative = !link.contains("://") && !link.starts_with('#') && !link.starts_with("mailto:");
+            if is_relative && !tree::root().join(target).exists() {
+                violations.push(format!("{page}: ({link}) does not exist"));
             }
         }
     }
-    none(&flaws, "a page names something that is not there");
+    none(&violations, "a document names something that does not exist");
 }
 
-/// Text between single backticks, outside of code blocks.
+/// Returns the text between single backticks, outside of code blocks.
 fn code_spans(text: &str) -> Vec<String> {
     let mut spans = Vec::new();
     let mut in_block = false;
@@ -48,9 +48,10 @@ fn links(text: &str) -> Vec<String> {
     parts.filter_map(|part| part.split(')').next()).map(str::to_owned).collect()
 }
 
-/// Why a span that is meant as a place is none: `folder/`, `folder/file.rs` or `folder/file.rs::function`.
+/// Returns why a span that is a path is invalid. The forms are `folder/`, `folder/file.rs` and
+/// `folder/file.rs::function`.
 fn unknown(span: &str) -> Option<String> {
-    if !ROOMS.iter().any(|room| span.starts_with(room)) || span.contains(['*', '<', ' ', '{']) {
+    if !FOLDERS.iter().any(|folder| span.starts_with(folder)) || span.contains(['*', '<', ' ', '{']) {
         return None;
     }
     let (path, function) = match span.split_once("::") {
@@ -64,8 +65,8 @@ fn unknown(span: &str) -> Option<String> {
     let text = tree::read(path);
     let forms = ["fn ", "trait ", "struct ", "enum ", "const ", "static "];
     let known = forms.iter().any(|form| {
-        text.match_indices(&format!("{form}{function}")).any(|(at, found)| {
-            let after = text[at + found.len()..].chars().next();
+        text.match_indices(&format!("{form}{function}")).any(|(start, matched)| {
+            let after = text[start + matched.len()..].chars().next();
             !after.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
         })
     });

@@ -1,4 +1,4 @@
-//! The table of kinds against its folder: what has a file has its rows, and what has a row has its file.
+//! Compares the table of kinds with its folder: each file has its rows, and each row has its file.
 
 use std::collections::BTreeMap;
 
@@ -9,67 +9,68 @@ use crate::tree::{self, Source, none};
 const FOLDER: &str = "daemon/core/src/kinds/";
 
 #[test]
-fn each_kind_is_registered() {
+fn every_kind_is_registered() {
     let sources = tree::sources();
     let kinds: Vec<&Source> = sources.iter().filter(|source| source.path.starts_with(FOLDER)).collect();
-    let table = the(&kinds, "mod.rs");
+    let table = find(&kinds, "mod.rs");
     let groups = modules(table);
     let listed = paths_ending_in(table, "ENTRIES");
-    let mut flaws = Vec::new();
+    let mut violations = Vec::new();
     let folders =
         kinds.iter().filter_map(|source| Some(source.path.strip_prefix(FOLDER)?.split_once('/')?.0));
     let folders: std::collections::BTreeSet<&str> = folders.collect();
     for folder in &folders {
         if !groups.iter().any(|group| group == folder) {
-            flaws.push(format!("{folder}/ is no module of the table"));
+            violations.push(format!("{folder}/ is not a module of the table"));
         }
         if !listed.iter().any(|group| group == folder) {
-            flaws.push(format!("the table does not list {folder}::ENTRIES"));
+            violations.push(format!("the table does not list {folder}::ENTRIES"));
         }
-        flaws.extend(check_group(folder, &kinds));
+        violations.extend(check_group(folder, &kinds));
     }
-    none(&flaws, "folder and table of kinds differ");
+    none(&violations, "folder and table of kinds differ");
 }
 
-fn the<'a>(kinds: &[&'a Source], name: &str) -> &'a Source {
+fn find<'a>(kinds: &[&'a Source], name: &str) -> &'a Source {
     let path = format!("{FOLDER}{name}");
-    kinds.iter().find(|source| source.path == path).unwrap_or_else(|| panic!("{path} is not there"))
+    kinds.iter().find(|source| source.path == path).unwrap_or_else(|| panic!("{path} does not exist"))
 }
 
-/// The files and rows of one noun.
+/// Checks the files and rows of one noun.
 fn check_group(folder: &str, kinds: &[&Source]) -> Vec<String> {
-    let mut flaws = Vec::new();
-    let group = the(kinds, &format!("{folder}/mod.rs"));
+    let mut violations = Vec::new();
+    let group = find(kinds, &format!("{folder}/mod.rs"));
     let mut rows = Rows::default();
     rows.visit_file(&group.syntax);
-    let mut forms: BTreeMap<String, usize> = BTreeMap::new();
+    let mut versions: BTreeMap<String, usize> = BTreeMap::new();
     let prefix = format!("{FOLDER}{folder}/");
     for source in kinds.iter().filter(|source| !source.is_test) {
         let Some(rest) = source.path.strip_prefix(&prefix) else { continue };
         let kind = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs");
         if kind != "mod" {
-            *forms.entry(kind.to_owned()).or_default() += forms_in(source);
+            *versions.entry(kind.to_owned()).or_default() += versions_in(source);
         }
     }
     let declared = modules(group);
-    for (kind, count) in &forms {
+    for (kind, count) in &versions {
         let registered = rows.0.get(kind).copied().unwrap_or(0);
         if !declared.contains(kind) {
-            flaws.push(format!("{folder}/mod.rs does not have `mod {kind};`"));
+            violations.push(format!("{folder}/mod.rs does not have `mod {kind};`"));
         }
         if *count == 0 {
-            flaws.push(format!("{folder}/{kind} has no form"));
+            violations.push(format!("{folder}/{kind} has no version"));
         }
         if registered != *count {
-            flaws.push(format!("{folder}/{kind} has {count} forms, {registered} rows in {folder}/mod.rs"));
+            violations
+                .push(format!("{folder}/{kind} has {count} versions, {registered} rows in {folder}/mod.rs"));
         }
     }
-    let fileless = rows.0.keys().filter(|kind| !forms.contains_key(*kind));
-    flaws.extend(fileless.map(|kind| format!("{folder}/mod.rs has a row of {kind}, which has no file")));
-    flaws
+    let missing = rows.0.keys().filter(|kind| !versions.contains_key(*kind));
+    violations.extend(missing.map(|kind| format!("{folder}/mod.rs has a row of {kind}, which has no file")));
+    violations
 }
 
-/// Names of the modules that a file declares.
+/// Returns the names of the modules that a file declares.
 fn modules(source: &Source) -> Vec<String> {
     let modules = source.syntax.items.iter().filter_map(|item| match item {
         syn::Item::Mod(module) => Some(module.ident.to_string()),
@@ -78,7 +79,7 @@ fn modules(source: &Source) -> Vec<String> {
     modules.collect()
 }
 
-/// The segment before a last segment of this name, for each path in a file.
+/// Returns the segment before the last one for each path that ends in `last`.
 fn paths_ending_in(source: &Source, last: &str) -> Vec<String> {
     struct Paths<'a>(&'a str, Vec<String>);
     impl<'ast> Visit<'ast> for Paths<'_> {
@@ -114,16 +115,16 @@ impl<'ast> Visit<'ast> for Rows {
     }
 }
 
-/// How many times a file implements `Form`.
-fn forms_in(source: &Source) -> usize {
-    struct Forms(usize);
-    impl<'ast> Visit<'ast> for Forms {
+/// Returns how often a file implements `Version`.
+fn versions_in(source: &Source) -> usize {
+    struct Versions(usize);
+    impl<'ast> Visit<'ast> for Versions {
         fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
             let of = item.trait_.as_ref().and_then(|(_, path, _)| path.segments.last());
-            self.0 += usize::from(of.is_some_and(|last| last.ident == "Form"));
+            self.0 += usize::from(of.is_some_and(|last| last.ident == "Version"));
         }
     }
-    let mut forms = Forms(0);
-    forms.visit_file(&source.syntax);
-    forms.0
+    let mut versions = Versions(0);
+    versions.visit_file(&source.syntax);
+    versions.0
 }

@@ -1,4 +1,4 @@
-//! Licences of everything that is built, against the list in `deny.toml`.
+//! Checks the licences of all packages against the list in `deny.toml`.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use toml::Table;
 use crate::reach::reached_from;
 use crate::tree::{self, none};
 
-/// What users install.
+/// Packages that users install.
 const SHIPPED: [&str; 2] = ["quorated", "quorate"];
 
 struct Rules {
@@ -29,7 +29,7 @@ fn rules() -> Rules {
     Rules { allowed: texts(&licences["allow"]), exceptions: exceptions.collect() }
 }
 
-/// Name and licence of every package in the lock file.
+/// Returns name and licence of every package in the lock file.
 fn licences() -> Vec<(String, String)> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["metadata", "--locked", "--format-version", "1"];
@@ -44,7 +44,7 @@ fn licences() -> Vec<(String, String)> {
 #[test]
 fn every_licence_is_allowed() {
     let rules = rules();
-    let mut flaws = Vec::new();
+    let mut violations = Vec::new();
     for (name, licence) in licences() {
         let own: Vec<&String> = rules
             .exceptions
@@ -54,74 +54,74 @@ fn every_licence_is_allowed() {
             .collect();
         let allowed =
             |id: &str| rules.allowed.iter().any(|one| one == id) || own.iter().any(|one| *one == id);
-        if !holds(&licence, &allowed) {
-            flaws.push(format!("{name}: {licence}"));
+        if !is_satisfied(&licence, &allowed) {
+            violations.push(format!("{name}: {licence}"));
         }
     }
-    none(&flaws, "a licence is not on the list of deny.toml");
+    none(&violations, "a licence is not on the list of deny.toml");
 }
 
 #[test]
-fn exceptions_are_needed_and_not_shipped() {
+fn exceptions_are_needed_and_never_shipped() {
     let rules = rules();
-    let known = licences();
-    let mut flaws = Vec::new();
+    let licences = licences();
+    let mut violations = Vec::new();
     for package in SHIPPED {
-        // Only what is compiled: the lock file also holds what other systems and features would need.
+        // Counts only what is compiled: the lock file also has packages for other systems and features.
         let reached = compiled_into(package);
         let shipped = rules.exceptions.iter().filter(|(name, _)| reached.iter().any(|one| one == name));
-        flaws.extend(shipped.map(|(name, _)| format!("{package} ships {name}")));
+        violations.extend(shipped.map(|(name, _)| format!("{package} ships {name}")));
     }
     for (name, _) in &rules.exceptions {
-        if !known
-            .iter()
-            .any(|(one, licence)| one == name && !holds(licence, &|id| rules.allowed.iter().any(|a| a == id)))
-        {
-            flaws.push(format!("{name} needs no exception"));
+        if !licences.iter().any(|(one, licence)| {
+            one == name && !is_satisfied(licence, &|id| rules.allowed.iter().any(|a| a == id))
+        }) {
+            violations.push(format!("{name} needs no exception"));
         }
     }
-    none(&flaws, "an exception covers what tests use, and nothing that users get");
+    none(&violations, "an exception is for packages of tests only, never for packages that users install");
 }
 
 fn compiled_into(package: &str) -> Vec<String> {
     reached_from(package).into_iter().collect()
 }
 
-/// Whether an SPDX expression holds when these licences are allowed. Reads `/` as `OR`, as old manifests do.
-fn holds(expression: &str, allowed: &dyn Fn(&str) -> bool) -> bool {
+/// Returns whether an SPDX expression is satisfied by the allowed licences. Reads `/` as `OR`, as old
+/// manifests do.
+fn is_satisfied(expression: &str, allowed: &dyn Fn(&str) -> bool) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    let verdict = either(&mut rest, allowed);
-    rest.is_empty() && verdict
+    let result = either(&mut rest, allowed);
+    rest.is_empty() && result
 }
 
 fn either(words: &mut &[&str], allowed: &dyn Fn(&str) -> bool) -> bool {
-    let mut verdict = both(words, allowed);
+    let mut result = both(words, allowed);
     while let ["OR", rest @ ..] = words {
         *words = rest;
-        verdict |= both(words, allowed);
+        result |= both(words, allowed);
     }
-    verdict
+    result
 }
 
 fn both(words: &mut &[&str], allowed: &dyn Fn(&str) -> bool) -> bool {
-    let mut verdict = single(words, allowed);
+    let mut result = single(words, allowed);
     while let ["AND", rest @ ..] = words {
         *words = rest;
-        verdict &= single(words, allowed);
+        result &= single(words, allowed);
     }
-    verdict
+    result
 }
 
 fn single(words: &mut &[&str], allowed: &dyn Fn(&str) -> bool) -> bool {
     match words {
         ["(", rest @ ..] => {
             *words = rest;
-            let verdict = either(words, allowed);
+            let result = either(words, allowed);
             let closed = matches!(words, [")", ..]);
             *words = words.get(1..).unwrap_or_default();
-            closed && verdict
+            closed && result
         }
         [id, "WITH", exception, rest @ ..] => {
             let whole = format!("{id} WITH {exception}");
@@ -129,16 +129,16 @@ fn single(words: &mut &[&str], allowed: &dyn Fn(&str) -> bool) -> bool {
             allowed(&whole)
         }
         [id, rest @ ..] => {
-            let verdict = allowed(id);
+            let result = allowed(id);
             *words = rest;
-            verdict
+            result
         }
         [] => false,
     }
 }
 
 #[test]
-fn expressions_read_as_spdx_says() {
+fn evaluates_spdx_expressions() {
     let allowed = |id: &str| ["MIT", "ISC", "Apache-2.0 WITH LLVM-exception"].contains(&id);
     for (expression, expected) in [
         ("MIT", true),
@@ -154,6 +154,6 @@ fn expressions_read_as_spdx_says() {
         ("Apache-2.0", false),
         ("(MIT", false),
     ] {
-        assert_eq!(holds(expression, &allowed), expected, "{expression}");
+        assert_eq!(is_satisfied(expression, &allowed), expected, "{expression}");
     }
 }

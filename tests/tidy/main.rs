@@ -1,15 +1,17 @@
-//! The rules of the tree, as tests. They read sources and manifests; nothing here starts a daemon.
+//! The rules of the source tree, as tests. They read sources and manifests and never start a daemon.
 //!
-//! `BLESS=1` writes `exceptions.txt` anew, with smaller numbers and fewer lines only.
+//! `BLESS=1` rewrites `exceptions.txt`, with smaller numbers and fewer lines only.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod book;
+mod boundaries;
 mod documents;
 mod kinds;
 mod licences;
 mod packages;
 mod reach;
-mod rooms;
 mod sizes;
+mod terms;
 mod tree;
 mod words;

@@ -1,5 +1,5 @@
-//! How long files and functions may be, and that each file says what it is. Exceptions stand in
-//! `exceptions.txt`, which may only shrink.
+//! Limits the length of files and functions, and requires a module comment in each file. `exceptions.txt`
+//! lists exceptions and may only shrink.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,59 +14,63 @@ const KIND_LIMIT: usize = 150;
 const EXCEPTIONS: &str = "tests/tidy/exceptions.txt";
 const KINDS: &str = "daemon/core/src/kinds/";
 const HEAD: &str = "\
-# What is longer than it should be, with its length in lines. Numbers here are limits: they may be lowered
-# and lines may go away, nothing is added. `make bless` lowers and removes.
+# Items above their length limit, with their length in lines. The numbers are limits: they may be lowered and
+# lines may be removed, nothing is added. `make bless` lowers and removes.
 ";
 
 #[test]
-fn each_file_opens_with_what_it_is() {
+fn every_file_has_a_module_comment() {
     let sources = tree::sources();
-    let silent = sources.iter().filter(|source| !source.text.starts_with("//! "));
-    let flaws: Vec<String> = silent.map(|source| source.path.clone()).collect();
-    none(&flaws, "a file opens with `//!`: what the room is and what it never does");
+    let undocumented = sources.iter().filter(|source| !source.text.starts_with("//! "));
+    let violations: Vec<String> = undocumented.map(|source| source.path.clone()).collect();
+    none(&violations, "a file starts with `//!`: what the module is and what it never does");
 }
 
 #[test]
 fn files_and_functions_are_short() {
-    let found = long_ones();
+    let oversized_items = oversized();
     let allowed = exceptions();
-    let mut flaws = Vec::new();
-    let mut kept = BTreeMap::new();
-    for (name, lines) in &found {
+    let mut violations = Vec::new();
+    let mut limits = BTreeMap::new();
+    for (name, lines) in &oversized_items {
         match allowed.get(name) {
-            None => flaws.push(format!("{name} has {lines} lines")),
-            Some(limit) if lines > limit => flaws.push(format!("{name} grew from {limit} to {lines} lines")),
+            None => violations.push(format!("{name} has {lines} lines")),
+            Some(limit) if lines > limit => {
+                violations.push(format!("{name} grew from {limit} to {lines} lines"));
+            }
             Some(limit) => {
-                kept.insert(name.clone(), *limit.min(lines));
+                limits.insert(name.clone(), *limit.min(lines));
             }
         }
     }
     if std::env::var_os("BLESS").is_some() {
         let mut text = HEAD.to_owned();
-        for (name, lines) in &kept {
+        for (name, lines) in &limits {
             writeln!(text, "{lines} {name}").expect("a text can be written to");
         }
         std::fs::write(tree::root().join(EXCEPTIONS), text).expect("the exceptions can be written");
     } else {
-        let gone = allowed.keys().filter(|name| !found.contains_key(*name));
-        flaws.extend(gone.map(|name| format!("{name} is short now: take it out of {EXCEPTIONS}")));
+        let obsolete = allowed.keys().filter(|name| !oversized_items.contains_key(*name));
+        violations.extend(
+            obsolete.map(|name| format!("{name} is within the limit now: remove it from {EXCEPTIONS}")),
+        );
     }
-    none(&flaws, "functions have at most 70 lines, files 500, kinds 150, tests not counted");
+    none(&violations, "functions have at most 70 lines, files 500, kinds 150, tests not counted");
 }
 
-/// Everything over its limit, with its length.
-fn long_ones() -> BTreeMap<String, usize> {
-    let mut found = BTreeMap::new();
+/// Returns everything over its limit, with its length.
+fn oversized() -> BTreeMap<String, usize> {
+    let mut oversized_items = BTreeMap::new();
     for source in tree::sources().iter().filter(|source| !source.is_test) {
         let lines = source.text.lines().count() - test_lines(source);
         let is_kind = source.path.strip_prefix(KINDS).is_some_and(|rest| rest.contains('/'));
         if lines > if is_kind { KIND_LIMIT } else { FILE_LIMIT } {
-            found.insert(format!("file {}", source.path), lines);
+            oversized_items.insert(format!("file {}", source.path), lines);
         }
-        let mut functions = Functions { path: &source.path, long: &mut found };
+        let mut functions = Functions { path: &source.path, long: &mut oversized_items };
         functions.visit_file(&source.syntax);
     }
-    found
+    oversized_items
 }
 
 fn exceptions() -> BTreeMap<String, usize> {
@@ -79,7 +83,7 @@ fn exceptions() -> BTreeMap<String, usize> {
     pairs.collect()
 }
 
-/// Lines of modules that are compiled for tests only.
+/// Returns the number of lines in modules that are compiled for tests only.
 fn test_lines(source: &Source) -> usize {
     let modules = source.syntax.items.iter().filter_map(|item| match item {
         syn::Item::Mod(module) if tree::is_for_tests(&module.attrs) => Some(module),

@@ -1,26 +1,25 @@
-//! The files of the repository and the parsed sources among them.
+//! The files of the repository and the parsed Rust sources.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders that are made by tools, at any depth.
-const MADE: [&str; 6] = [".git", ".venv", "__pycache__", "node_modules", "quorate-dev", "target"];
+/// Names of generated folders, at any depth.
+const GENERATED: [&str; 6] = [".git", ".venv", "__pycache__", "node_modules", "quorate-dev", "target"];
 
 /// A source file.
 pub(crate) struct Source {
     /// Path from the root of the repository, with `/`.
     pub(crate) path: String,
-    /// Its text.
     pub(crate) text: String,
-    /// Its syntax.
+    /// Parsed syntax.
     pub(crate) syntax: syn::File,
     /// Whether all of it is compiled for tests only.
     pub(crate) is_test: bool,
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package stands in the repository").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in the repository").to_owned()
 }
 
 /// Reads a file by its path from the root.
@@ -29,16 +28,16 @@ pub(crate) fn read(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Paths of all files that people wrote, sorted.
+/// Returns the sorted paths of all files that are not generated.
 pub(crate) fn files() -> Vec<String> {
     let root = root();
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut open = vec![root.clone()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder of the repository can be read") {
             let entry = entry.expect("an entry can be read");
             let name = entry.file_name();
-            if MADE.iter().any(|made| name == *made) {
+            if GENERATED.iter().any(|generated| name == *generated) {
                 continue;
             }
             let kind = entry.file_type().expect("an entry has a type");
@@ -46,22 +45,22 @@ pub(crate) fn files() -> Vec<String> {
                 open.push(entry.path());
             } else if kind.is_file() {
                 let path = entry.path();
-                let path = path.strip_prefix(&root).expect("it stands under the root");
-                found.push(path.to_string_lossy().into_owned());
+                let path = path.strip_prefix(&root).expect("it is below the root");
+                paths.push(path.to_string_lossy().into_owned());
             }
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
-/// What stands behind the last dot of a file's name.
+/// Returns the extension of a file name.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// All Rust sources, parsed.
+/// Returns all Rust sources, parsed.
 pub(crate) fn sources() -> Vec<Source> {
     let paths = files().into_iter().filter(|path| extension(path) == Some("rs"));
     let mut sources: Vec<Source> = paths
@@ -84,7 +83,7 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The folder in which the modules of a source file stand.
+/// Returns the folder with the submodules of a source file.
 pub(crate) fn module_folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name {
@@ -93,7 +92,7 @@ pub(crate) fn module_folder(path: &str) -> String {
     }
 }
 
-/// Modules in files of their own that are compiled for tests only, as paths without extension.
+/// Returns the modules in separate files that are compiled for tests only, as paths without extension.
 fn test_modules(source: &Source) -> Vec<String> {
     let folder = module_folder(&source.path);
     let items = source.syntax.items.iter().filter_map(|item| match item {
@@ -103,7 +102,7 @@ fn test_modules(source: &Source) -> Vec<String> {
     items.map(|module| format!("{folder}/{}", module.ident)).collect()
 }
 
-/// Whether attributes say `#[cfg(test)]`.
+/// Returns whether the attributes contain `#[cfg(test)]`.
 pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -111,7 +110,13 @@ pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Fails with all flaws at once.
-pub(crate) fn none(flaws: &[String], rule: &str) {
-    assert!(flaws.is_empty(), "{rule}\n  {}\n", flaws.join("\n  "));
+/// Panics with all violations of a rule.
+pub(crate) fn none(violations: &[String], rule: &str) {
+    assert!(violations.is_empty(), "{rule}\n  {}\n", violations.join("\n  "));
+}
+
+/// Returns whether a file is human-readable text.
+pub(crate) fn is_text(path: &str) -> bool {
+    let texts = ["rs", "toml", "md", "txt", "json", "js", "mjs", "py", "sh", "in", "lock", "yml", "yaml"];
+    extension(path).is_none_or(|extension| texts.contains(&extension))
 }

@@ -1,4 +1,5 @@
-//! A vote or a proposal: the exact bytes that are signed, and what the daemon's answer proves about it. Pure.
+//! Votes and proposals: the exact bytes to sign, and the check that the daemon recorded them. Pure functions
+//! only.
 
 use quorate_common::activity::{Activity, Selection, Status};
 use quorate_common::fingerprint::Fingerprint;
@@ -6,19 +7,17 @@ use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::stamp::Stamp;
 use serde_json::{Value, json};
 
-/// What is done with an activity.
+/// What the user does with an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// Yes.
     Approve,
-    /// No.
     Reject,
-    /// It is asked for, which is a yes of whoever asks.
+    /// Proposes the activity, which includes the proposer's approval.
     Propose,
 }
 
 impl Choice {
-    /// The word on screen and in the journal.
+    /// Returns the word for the screen and the journal.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -28,39 +27,37 @@ impl Choice {
     }
 }
 
-/// A body ready to be signed.
+/// A request body that is ready to be signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ballot {
-    /// What it does.
     pub(crate) choice: Choice,
-    /// The public route that it goes to.
+    /// Public API route that receives the body.
     pub(crate) path: &'static str,
-    /// The fingerprint of the activity, computed by this console.
+    /// Fingerprint of the activity, computed by this console.
     pub(crate) fingerprint: Fingerprint,
-    /// The exact body.
+    /// Exact bytes to sign.
     pub(crate) message: String,
 }
 
-/// Something to ask for.
+/// An activity to propose.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wish {
-    /// `ACTIVITY_TYPE_*`.
+pub(crate) struct ActivityRequest {
     pub(crate) activity_type: &'static str,
-    /// The public route.
+    /// Public API route for this activity type.
     pub(crate) path: &'static str,
-    /// The parameters.
     pub(crate) parameters: Value,
 }
 
 impl Ballot {
-    /// A vote on an activity. Nothing in its body needs escaping: a number, an id and hex.
+    /// Builds a vote on an activity. The body needs no JSON escaping: it contains only a number, an id and
+    /// hex digits.
     pub(crate) fn vote(
-        is_yes: bool,
+        is_approval: bool,
         organization: OrganizationId,
         fingerprint: Fingerprint,
         now: u64,
     ) -> Self {
-        let (choice, path, activity_type) = if is_yes {
+        let (choice, path, activity_type) = if is_approval {
             (Choice::Approve, "/public/v1/submit/approve_activity", "ACTIVITY_TYPE_APPROVE_ACTIVITY")
         } else {
             (Choice::Reject, "/public/v1/submit/reject_activity", "ACTIVITY_TYPE_REJECT_ACTIVITY")
@@ -71,9 +68,9 @@ impl Ballot {
         Self { choice, path, fingerprint, message }
     }
 
-    /// A proposal.
-    pub(crate) fn proposal(wish: &Wish, organization: OrganizationId, now: u64) -> Self {
-        let Wish { activity_type, path, parameters } = wish;
+    /// Builds a proposal.
+    pub(crate) fn proposal(request: &ActivityRequest, organization: OrganizationId, now: u64) -> Self {
+        let ActivityRequest { activity_type, path, parameters } = request;
         let body = json!({"type": activity_type, "timestampMs": now.to_string(), "organizationId": organization,
             "parameters": parameters});
         let message = body.to_string();
@@ -81,21 +78,19 @@ impl Ballot {
     }
 }
 
-/// What became of the activity.
+/// State of the activity after a vote or proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The vote is recorded; others must still agree.
+    /// The vote is recorded; other approvals are missing.
     Waiting,
-    /// It was executed.
     Executed,
-    /// It was executed and failed.
+    /// The activity was executed and failed.
     Failed,
-    /// It is rejected.
     Rejected,
 }
 
 impl Outcome {
-    /// Of a status.
+    /// Maps an activity status to its outcome.
     pub(crate) const fn of(status: Status) -> Self {
         match status {
             Status::Completed => Self::Executed,
@@ -107,7 +102,7 @@ impl Outcome {
         }
     }
 
-    /// The word on screen and in JSON.
+    /// Returns the word for the screen and for JSON.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -118,7 +113,7 @@ impl Outcome {
     }
 }
 
-/// Whether the record holds this vote, with these bytes and this signature, by this user.
+/// Returns whether the record contains this vote: same user, selection, message, signature and public key.
 pub(crate) fn is_recorded(record: &Activity, ballot: &Ballot, user: UserId, stamp: &Stamp) -> bool {
     let selection = match ballot.choice {
         Choice::Approve | Choice::Propose => Selection::Approved,
@@ -139,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn body_is_what_the_service_reads() {
+    fn vote_body_has_the_wire_format() {
         let fingerprint = Fingerprint::of(b"x");
         let organization = OrganizationId::from_bytes([7; 16]);
         let ballot = Ballot::vote(true, organization, fingerprint, 1_795_253_055_120);

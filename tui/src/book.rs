@@ -1,60 +1,61 @@
-//! The user's own address book: whom the user knows by which address. It is pinned in a file of the user's own, which no
-//! daemon reads or writes.
+//! The user's own address book: names for known addresses. It is a local file that no daemon reads or writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use quorate_chain::address::{AddressTextFlaw, Chain};
+use quorate_chain::address::{AddressTextError, Chain};
 use serde::{Deserialize, Serialize};
 
-use crate::place::{self, PlaceFlaw};
+use crate::files::{self, FileError};
 use crate::text::{clean, has_hidden, is_mixed};
 
-/// Version of the file.
 const VERSION: u32 = 1;
-/// Most entries of a book.
+/// Maximum number of entries.
 const ENTRY_LIMIT: usize = 10_000;
-/// Most characters of a name.
+/// Maximum length of a name, in characters.
 const NAME_LIMIT: usize = 64;
-/// Largest file that is read.
+/// Maximum size of the file, in bytes.
 pub(crate) const SIZE_LIMIT: u64 = 8 * 1024 * 1024;
-/// Letters at either end of an address by which people tell addresses apart.
+/// Characters at each end of an address that people compare.
 const END_LETTERS: usize = 4;
 
-/// Whom the user knows by an address.
+/// A known address and the name that the user gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
-    /// Whose address it is.
     pub(crate) chain: Chain,
-    /// As the chain writes it.
+    /// Address in the canonical form of its chain.
     pub(crate) address: String,
-    /// What the user calls it.
     pub(crate) name: String,
-    /// When the user added it, milliseconds since 1970.
+    /// Time when the user added the entry, in milliseconds since 1970.
     pub(crate) added_millis: u64,
 }
 
 impl Entry {
-    /// Reads what the user typed.
-    pub(crate) fn new(chain: Chain, address: &str, name: &str, added_millis: u64) -> Result<Self, EntryFlaw> {
+    /// Validates the name and the address that the user typed.
+    pub(crate) fn new(
+        chain: Chain,
+        address: &str,
+        name: &str,
+        added_millis: u64,
+    ) -> Result<Self, EntryError> {
         check_name(name)?;
         let address = chain.address(address)?;
         Ok(Self { chain, address, name: name.to_owned(), added_millis })
     }
 
-    /// The name with the mark that tells who vouches for it.
+    /// Returns the name with the mark `[book]`, which shows that the name comes from the user's own book.
     pub(crate) fn marked(&self) -> String {
         format!("{} [book]", self.name)
     }
 }
 
-/// Entries, no two with one address or with names that read alike.
+/// Address book. Each address occurs once, and no two names look alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Book {
-    /// By chain and by how addresses begin and end.
-    places: BTreeMap<(Chain, String), Vec<Entry>>,
-    /// Names as [`reading`] has them.
+    /// Entries by chain and by the first and last characters of the address.
+    by_ends: BTreeMap<(Chain, String), Vec<Entry>>,
+    /// Names in the form that [`reading`] returns.
     readings: BTreeSet<String>,
 }
 
@@ -65,82 +66,78 @@ struct File {
     entries: Vec<Entry>,
 }
 
-/// Why a book cannot be used.
+/// Why an address book cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BookFlaw {
+pub(crate) enum BookError {
     /// The file cannot be read or written.
     #[error(transparent)]
-    Place(#[from] PlaceFlaw),
-    /// It does not hold a book.
+    File(#[from] FileError),
+    /// The file is not a valid address book.
     #[error("{}: {reason}", path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong and where.
-        reason: String,
-    },
+    Content { path: PathBuf, reason: String },
 }
 
-/// Why an entry is not taken.
+/// Why an entry is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum EntryFlaw {
-    /// No such name.
-    #[error("a name has 1 to {NAME_LIMIT} characters that show, no blanks around them, and none of []\"")]
+pub(crate) enum EntryError {
+    /// The name is empty, too long, or contains characters that are not allowed.
+    #[error(
+        "invalid name: use 1 to {NAME_LIMIT} visible characters, no spaces at either end, and none of [ ] \""
+    )]
     Name,
-    /// Letters that only look like those of another script.
-    #[error("the name mixes letters of several scripts in one word")]
+    /// The name mixes scripts, so that letters of one script can imitate those of another.
+    #[error("invalid name: one word mixes letters of several scripts")]
     MixedName,
-    /// No such address.
+    /// The address is not valid on its chain.
     #[error(transparent)]
-    Address(#[from] AddressTextFlaw),
-    /// The same address in other letters.
-    #[error("the address is not written as its chain writes it")]
-    Spelling,
-    /// It is there under a name.
-    #[error("the address is in the book already, as {0}")]
+    Address(#[from] AddressTextError),
+    /// The address is valid but not in canonical form.
+    #[error("the address is not in canonical form")]
+    NotCanonical,
+    /// The address is already in the book under this name.
+    #[error("the address is already in the book as {0}")]
     AddressTaken(String),
-    /// Another address has that name.
-    #[error("another address has that name already, or one that reads like it")]
+    /// Another address has this name or one that looks like it.
+    #[error("another address already has this name or one that looks like it")]
     NameTaken,
-    /// The book is full.
-    #[error("a book has {ENTRY_LIMIT} entries at most")]
+    #[error("the address book is full: at most {ENTRY_LIMIT} entries are allowed")]
     Full,
 }
 
 impl Book {
-    /// A book without entries.
-    pub(crate) const EMPTY: Self = Self { places: BTreeMap::new(), readings: BTreeSet::new() };
+    pub(crate) const EMPTY: Self = Self { by_ends: BTreeMap::new(), readings: BTreeSet::new() };
 
-    /// Reads the file, which only its owner may read or write; one that does not exist is an empty book.
-    pub(crate) fn load(path: &Path) -> Result<Self, BookFlaw> {
-        let Some(bytes) = place::read_secret(path, SIZE_LIMIT)? else { return Ok(Self::EMPTY) };
-        Self::parse(&bytes).map_err(|reason| BookFlaw::Content { path: path.to_owned(), reason })
+    /// Loads the file. The file must not be accessible to other users. Returns an empty book if the file does
+    /// not exist.
+    pub(crate) fn load(path: &Path) -> Result<Self, BookError> {
+        let Some(bytes) = files::read_secret(path, SIZE_LIMIT)? else { return Ok(Self::EMPTY) };
+        Self::parse(&bytes).map_err(|reason| BookError::Content { path: path.to_owned(), reason })
     }
 
-    /// Writes the file, readable by the user only.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), PlaceFlaw> {
-        place::write_private(path, self.text().as_bytes())
+    /// Saves the file, readable by its owner only.
+    pub(crate) fn save(&self, path: &Path) -> Result<(), FileError> {
+        files::write_private(path, self.text().as_bytes())
     }
 
-    /// Reads any bytes. Fails with what is wrong and where.
+    /// Parses the content of a book file. Fails with a description of what is invalid and where.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let file: File = serde_json::from_slice(bytes).map_err(|error| clean(&error.to_string()))?;
         if file.version != VERSION {
-            return Err(format!("version {} of address books is not known here", file.version));
+            return Err(format!("unsupported address book version {}", file.version));
         }
         let mut book = Self::EMPTY;
-        for (place, entry) in file.entries.into_iter().enumerate() {
-            let told = |flaw: EntryFlaw| format!("entries[{place}]: {flaw}");
+        for (index, entry) in file.entries.into_iter().enumerate() {
+            let located = |error: EntryError| format!("entries[{index}]: {error}");
             let read = Entry::new(entry.chain, &entry.address, &entry.name, entry.added_millis);
-            if read.map_err(told)? != entry {
-                return Err(told(EntryFlaw::Spelling));
+            if read.map_err(located)? != entry {
+                return Err(located(EntryError::NotCanonical));
             }
-            book.add(entry).map_err(told)?;
+            book.add(entry).map_err(located)?;
         }
         Ok(book)
     }
 
-    /// The file's content.
+    /// Returns the content of the file.
     pub(crate) fn text(&self) -> String {
         let file = File { version: VERSION, entries: self.entries().into_iter().cloned().collect() };
         let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
@@ -148,45 +145,45 @@ impl Book {
         text
     }
 
-    /// All entries, by name.
+    /// Returns all entries, sorted by name.
     pub(crate) fn entries(&self) -> Vec<&Entry> {
-        let mut entries: Vec<&Entry> = self.places.values().flatten().collect();
+        let mut entries: Vec<&Entry> = self.by_ends.values().flatten().collect();
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         entries
     }
 
-    /// Adds an entry.
-    pub(crate) fn add(&mut self, entry: Entry) -> Result<(), EntryFlaw> {
-        if let Some(held) = self.find(entry.chain, &entry.address) {
-            return Err(EntryFlaw::AddressTaken(held.name.clone()));
+    pub(crate) fn add(&mut self, entry: Entry) -> Result<(), EntryError> {
+        if let Some(existing) = self.find(entry.chain, &entry.address) {
+            return Err(EntryError::AddressTaken(existing.name.clone()));
         }
         if self.readings.len() >= ENTRY_LIMIT {
-            return Err(EntryFlaw::Full);
+            return Err(EntryError::Full);
         }
         if !self.readings.insert(reading(&entry.name)) {
-            return Err(EntryFlaw::NameTaken);
+            return Err(EntryError::NameTaken);
         }
         let ends = ends(&entry.address);
-        self.places.entry((entry.chain, ends)).or_default().push(entry);
+        self.by_ends.entry((entry.chain, ends)).or_default().push(entry);
         Ok(())
     }
 
-    /// Takes out the entry with this name.
+    /// Removes the entry with this name and returns it.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Entry> {
-        let alike = self.places.values_mut().find(|alike| alike.iter().any(|entry| entry.name == name))?;
-        let place = alike.iter().position(|entry| entry.name == name)?;
-        let entry = alike.remove(place);
+        let similar =
+            self.by_ends.values_mut().find(|similar| similar.iter().any(|entry| entry.name == name))?;
+        let index = similar.iter().position(|entry| entry.name == name)?;
+        let entry = similar.remove(index);
         self.readings.remove(&reading(&entry.name));
         Some(entry)
     }
 
-    /// Takes in the entries of another book, as added at `now`; those that are here already stay as they are. Returns how
-    /// many are new. Takes all or nothing.
-    pub(crate) fn merge(&mut self, other: &Self, now: u64) -> Result<usize, EntryFlaw> {
+    /// Imports the entries of another book with `now` as their added time. Entries that both books have stay
+    /// unchanged. Returns how many entries are new. Imports all entries or none.
+    pub(crate) fn merge(&mut self, other: &Self, now: u64) -> Result<usize, EntryError> {
         let mut merged = self.clone();
         for entry in other.entries() {
-            let held = self.find(entry.chain, &entry.address);
-            if held.is_none_or(|held| held.name != entry.name) {
+            let existing = self.find(entry.chain, &entry.address);
+            if existing.is_none_or(|existing| existing.name != entry.name) {
                 merged.add(Entry { added_millis: now, ..entry.clone() })?;
             }
         }
@@ -195,42 +192,43 @@ impl Book {
         Ok(count)
     }
 
-    /// The entry of an address, which is written as its chain writes it.
+    /// Returns the entry of an address, given in canonical form.
     pub(crate) fn find(&self, chain: Chain, address: &str) -> Option<&Entry> {
-        self.alike(chain, address).iter().find(|entry| entry.address == address)
+        self.similar(chain, address).iter().find(|entry| entry.address == address)
     }
 
-    /// An entry of another address that begins and ends with the same letters, in either case: short forms show no more.
-    pub(crate) fn look_alike(&self, chain: Chain, address: &str) -> Option<&Entry> {
-        self.alike(chain, address).iter().find(|entry| entry.address != address)
+    /// Returns an entry with a different address that starts and ends with the same characters, ignoring case
+    /// (possible address poisoning). Abbreviated addresses show only these characters.
+    pub(crate) fn similar_entry(&self, chain: Chain, address: &str) -> Option<&Entry> {
+        self.similar(chain, address).iter().find(|entry| entry.address != address)
     }
 
-    fn alike(&self, chain: Chain, address: &str) -> &[Entry] {
-        self.places.get(&(chain, ends(address))).map_or(&[], Vec::as_slice)
+    fn similar(&self, chain: Chain, address: &str) -> &[Entry] {
+        self.by_ends.get(&(chain, ends(address))).map_or(&[], Vec::as_slice)
     }
 }
 
-fn check_name(name: &str) -> Result<(), EntryFlaw> {
-    let is_fit = (1..=NAME_LIMIT).contains(&name.chars().count())
+fn check_name(name: &str) -> Result<(), EntryError> {
+    let is_valid = (1..=NAME_LIMIT).contains(&name.chars().count())
         && name.trim() == name
         && !name.contains(['[', ']', '"'])
         && !has_hidden(name);
-    if !is_fit {
-        return Err(EntryFlaw::Name);
+    if !is_valid {
+        return Err(EntryError::Name);
     }
-    if is_mixed(name) { Err(EntryFlaw::MixedName) } else { Ok(()) }
+    if is_mixed(name) { Err(EntryError::MixedName) } else { Ok(()) }
 }
 
-/// What names have in common that eyes take for the same (UTS 39 §4).
+/// Returns the skeleton of a name: names that look alike have the same skeleton (UTS 39 §4).
 fn reading(name: &str) -> String {
     unicode_security::skeleton(&name.to_lowercase()).collect()
 }
 
-/// The first and the last letters, without their case.
+/// Returns the first and last characters of an address in lower case.
 fn ends(address: &str) -> String {
     let last = address.chars().count().saturating_sub(END_LETTERS);
     let letters = address.chars().enumerate();
-    let kept = letters.filter(|(place, _)| *place < END_LETTERS || *place >= last);
+    let kept = letters.filter(|(index, _)| *index < END_LETTERS || *index >= last);
     kept.map(|(_, letter)| letter.to_ascii_lowercase()).collect()
 }
 
@@ -239,11 +237,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    // Of the tests of ERC-55 and BIP-173.
+    // From the test cases of ERC-55 and BIP-173.
     const ETHEREUM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     const BITCOIN: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 
-    fn entry(chain: Chain, address: &str, name: &str) -> Result<Entry, EntryFlaw> {
+    fn entry(chain: Chain, address: &str, name: &str) -> Result<Entry, EntryError> {
         Entry::new(chain, address, name, 7)
     }
 
@@ -256,10 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn look_alikes_begin_and_end_the_same() {
+    fn similar_addresses_share_start_and_end() {
         let book = book(&[(Chain::Ethereum, ETHEREUM, "cold")]);
-        let alike =
-            |chain: Chain, address: &str| book.look_alike(chain, address).map(|held| held.name.as_str());
+        let similar = |chain: Chain, address: &str| {
+            book.similar_entry(chain, address).map(|existing| existing.name.as_str())
+        };
         let with = |first: &str, last: &str| format!("{first}{}{last}", "7".repeat(34));
         for (address, expected) in [
             (with("0x5a", "Aed"), None),
@@ -271,29 +270,29 @@ mod tests {
             (String::new(), None),
             ("0x5".to_owned(), None),
         ] {
-            assert_eq!(alike(Chain::Ethereum, &address), expected, "{address}");
-            assert_eq!(alike(Chain::Tron, &address), None);
+            assert_eq!(similar(Chain::Ethereum, &address), expected, "{address}");
+            assert_eq!(similar(Chain::Tron, &address), None);
         }
         assert_eq!(book.find(Chain::Ethereum, ETHEREUM).unwrap().marked(), "cold [book]");
         assert_eq!(book.find(Chain::Tron, ETHEREUM), None);
     }
 
     #[test]
-    fn names_and_addresses_are_held_once() {
+    fn rejects_duplicate_names_and_addresses() {
         let mut book = book(&[(Chain::Ethereum, &ETHEREUM.to_lowercase(), "cold 1")]);
         let mut add = |chain, address, name| entry(chain, address, name).and_then(|entry| book.add(entry));
-        assert_eq!(add(Chain::Ethereum, ETHEREUM, "hot"), Err(EntryFlaw::AddressTaken("cold 1".to_owned())));
-        for alike in ["cold 1", "COLD 1", "cold l"] {
-            assert_eq!(add(Chain::Bitcoin, BITCOIN, alike), Err(EntryFlaw::NameTaken), "{alike}");
+        assert_eq!(add(Chain::Ethereum, ETHEREUM, "hot"), Err(EntryError::AddressTaken("cold 1".to_owned())));
+        for similar in ["cold 1", "COLD 1", "cold l"] {
+            assert_eq!(add(Chain::Bitcoin, BITCOIN, similar), Err(EntryError::NameTaken), "{similar}");
         }
         let wrong = ETHEREUM.replace("5aA", "5aa");
-        assert_eq!(add(Chain::Ethereum, &wrong, "x"), Err(EntryFlaw::Address(AddressTextFlaw::Checksum)));
+        assert_eq!(add(Chain::Ethereum, &wrong, "x"), Err(EntryError::Address(AddressTextError::Checksum)));
         let long = "x".repeat(NAME_LIMIT + 1);
         for name in ["", " x", "x ", "x [book]", "a\"b", "a\u{202e}b", "a\nb", &long] {
-            assert_eq!(add(Chain::Bitcoin, BITCOIN, name), Err(EntryFlaw::Name), "{name}");
+            assert_eq!(add(Chain::Bitcoin, BITCOIN, name), Err(EntryError::Name), "{name}");
         }
-        // A Cyrillic letter among Latin ones.
-        assert_eq!(add(Chain::Bitcoin, BITCOIN, "c\u{43e}ld"), Err(EntryFlaw::MixedName));
+        // Contains a Cyrillic letter between Latin letters.
+        assert_eq!(add(Chain::Bitcoin, BITCOIN, "c\u{43e}ld"), Err(EntryError::MixedName));
         assert_eq!(add(Chain::Bitcoin, BITCOIN, &"\u{e9}".repeat(NAME_LIMIT)), Ok(()));
         assert_eq!(book.remove("COLD 1"), None);
         assert_eq!(book.remove("cold 1").unwrap().address, ETHEREUM);
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_writes_and_nothing_else() {
+    fn round_trips_and_rejects_invalid_files() {
         let book = book(&[(Chain::Ethereum, ETHEREUM, "cold"), (Chain::Bitcoin, BITCOIN, "back\\slash")]);
         let text = book.text();
         assert_eq!(Book::parse(text.as_bytes()).unwrap(), book);
@@ -312,13 +311,13 @@ mod tests {
             ("\"addedMillis\": 7", "\"addedMillis\": -7", "invalid value"),
             ("\"addedMillis\": 7", "\"addedMillis\": 7, \"addedMillis\": 7", "duplicate field"),
             ("\"addedMillis\": 7", "\"addedMillis\": 7, \"more\": 7", "unknown field"),
-            (ETHEREUM, &ETHEREUM.to_lowercase(), "entries[1]: the address is not written"),
+            (ETHEREUM, &ETHEREUM.to_lowercase(), "entries[1]: the address is not in canonical form"),
             (BITCOIN, ETHEREUM, "entries[0]: not an address of bitcoin"),
-            ("\"cold\"", "\"c\\u200bold\"", "entries[1]: a name has"),
-            ("\"cold\"", "\"BACK\\\\slash\"", "entries[1]: another address has that name"),
+            ("\"cold\"", "\"c\\u200bold\"", "entries[1]: invalid name"),
+            ("\"cold\"", "\"BACK\\\\slash\"", "entries[1]: another address already has this name"),
         ] {
-            let flaw = Book::parse(text.replacen(from, to, 1).as_bytes()).unwrap_err();
-            assert!(flaw.contains(why), "{to}: {flaw}");
+            let error = Book::parse(text.replacen(from, to, 1).as_bytes()).unwrap_err();
+            assert!(error.contains(why), "{to}: {error}");
         }
         let (half, deep) = (text.split_at(text.len() / 2).0, "[".repeat(100_000));
         for bytes in [&b""[..], b"[]", b"{}", b"\xff", half.as_bytes(), deep.as_bytes()] {
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn is_never_larger_than_its_limit() {
+    fn a_full_book_fits_the_size_limit() {
         let longest = "\u{20000}".repeat(NAME_LIMIT - 5);
         let numbered = |number: usize| {
             entry(Chain::Ethereum, &format!("0x{number:040}"), &format!("{longest}{number:05}")).unwrap()
@@ -336,29 +335,30 @@ mod tests {
         for number in 0..ENTRY_LIMIT {
             book.add(numbered(number)).unwrap();
         }
-        assert_eq!(book.add(numbered(ENTRY_LIMIT)), Err(EntryFlaw::Full));
+        assert_eq!(book.add(numbered(ENTRY_LIMIT)), Err(EntryError::Full));
         let text = book.text();
         assert!(u64::try_from(text.len()).unwrap() < SIZE_LIMIT);
         assert_eq!(Book::parse(text.as_bytes()).unwrap(), book);
     }
 
     #[test]
-    fn merging_takes_all_or_nothing() {
+    fn merge_imports_all_entries_or_none() {
         let mut own = book(&[(Chain::Ethereum, ETHEREUM, "cold")]);
         let theirs = book(&[(Chain::Ethereum, ETHEREUM, "cold"), (Chain::Bitcoin, BITCOIN, "hot")]);
         assert_eq!(own.merge(&theirs, 9), Ok(1));
-        let added = |name: &str| own.entries().iter().find(|held| held.name == name).unwrap().added_millis;
+        let added =
+            |name: &str| own.entries().iter().find(|existing| existing.name == name).unwrap().added_millis;
         assert_eq!((added("cold"), added("hot")), (7, 9));
         let before = own.clone();
         let renamed = book(&[(Chain::Ethereum, ETHEREUM, "theirs"), (Chain::Tron, TRON, "new")]);
-        assert_eq!(own.merge(&renamed, 9), Err(EntryFlaw::AddressTaken("cold".to_owned())));
+        assert_eq!(own.merge(&renamed, 9), Err(EntryError::AddressTaken("cold".to_owned())));
         assert_eq!(own, before);
     }
 
     const TRON: &str = "TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH";
 
     #[test]
-    fn keeps_a_file_of_its_owner() {
+    fn the_file_is_private_to_its_owner() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/book.json");
@@ -368,9 +368,9 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(Book::load(&path).unwrap(), book);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(Book::load(&path), Err(BookFlaw::Place(PlaceFlaw::Wide { .. }))));
+        assert!(matches!(Book::load(&path), Err(BookError::File(FileError::Permissions { .. }))));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, b"{}").unwrap();
-        assert!(matches!(Book::load(&path), Err(BookFlaw::Content { .. })));
+        assert!(matches!(Book::load(&path), Err(BookError::Content { .. })));
     }
 }

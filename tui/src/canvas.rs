@@ -1,4 +1,5 @@
-//! Draws lines and frames into a buffer. Everything passes the text layer, so nothing is cut off unmarked.
+//! Draws lines and frames into a buffer. All text is fitted by the text layer, so truncated text is always
+//! marked.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,41 +8,36 @@ use ratatui::style::Style;
 use crate::text::{cut, pad, width};
 use crate::theme::Theme;
 
-/// A line of a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Text, cleaned.
+    /// Text, already cleaned.
     pub(crate) text: String,
-    /// Style.
     pub(crate) style: Style,
 }
 
 impl Line {
-    /// A line in an ordinary style.
+    /// Creates a line in the default style.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::styled(text, Theme::plain())
     }
 
-    /// A line in a style.
     pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
 }
 
-/// A place to draw on.
+/// A drawing area over a terminal buffer.
 pub(crate) struct Canvas<'a> {
     buffer: &'a mut Buffer,
-    /// The styles.
     pub(crate) theme: Theme,
 }
 
 impl<'a> Canvas<'a> {
-    /// Over a buffer.
     pub(crate) fn new(buffer: &'a mut Buffer, theme: Theme) -> Self {
         Self { buffer, theme }
     }
 
-    /// One line of text in exactly the width of the row.
+    /// Draws one line of text, padded or cut to the width of the area.
     pub(crate) fn row(&mut self, area: Rect, down: u16, text: &str, style: Style) {
         if down >= area.height {
             return;
@@ -50,21 +46,23 @@ impl<'a> Canvas<'a> {
         self.buffer.set_stringn(area.x, area.y.saturating_add(down), line, usize::from(area.width), style);
     }
 
-    /// Left and right text in one row; the right one is never cut before the left one.
+    /// Draws left-aligned and right-aligned text in one row. The left text is cut first.
     pub(crate) fn split(&mut self, area: Rect, down: u16, left: &str, right: &str, style: Style) {
         let columns = usize::from(area.width);
         let right = cut(right, columns);
         let gap = usize::from(!right.is_empty());
-        let room = columns.saturating_sub(width(&right)).saturating_sub(gap);
-        self.row(area, down, &format!("{}{}{right}", pad(left, room), " ".repeat(gap)), style);
+        let space = columns.saturating_sub(width(&right)).saturating_sub(gap);
+        self.row(area, down, &format!("{}{}{right}", pad(left, space), " ".repeat(gap)), style);
     }
 
-    /// Lines from `from` on. What does not fit is counted in the last row. Says nothing when it all fits.
+    /// Draws the lines that start at index `from`. If they do not fit, the last row shows how many are
+    /// missing.
     pub(crate) fn lines(&mut self, area: Rect, lines: &[Line], from: usize) {
         self.pane(area, lines, from, true);
     }
 
-    /// The same for one pane of several, of which one has the keys. `from` is lowered to what there is.
+    /// Like [`Self::lines`], for one of several panes of which one has the keyboard focus. `from` is limited
+    /// to the last page.
     pub(crate) fn pane(&mut self, area: Rect, lines: &[Line], from: usize, has_keys: bool) {
         let from = from.min(lines.len().saturating_sub(usize::from(area.height)));
         let height = usize::from(area.height);
@@ -81,25 +79,26 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A list of `count` things of `per_thing` rows each, around the selected one. Only what is shown is made.
+    /// Draws a list of `count` items with `rows_per_item` rows each, scrolled to the selected item. Only visible
+    /// items are rendered.
     pub(crate) fn rows(
         &mut self,
         area: Rect,
         count: usize,
-        per_thing: usize,
+        rows_per_item: usize,
         selected: usize,
         has_keys: bool,
-        made: impl Fn(usize) -> Vec<Line>,
+        render: impl Fn(usize) -> Vec<Line>,
     ) {
         let height = usize::from(area.height);
-        let whole = count.saturating_mul(per_thing);
-        let per_thing = per_thing.max(1);
-        let wanted = selected.saturating_add(1).saturating_mul(per_thing).saturating_sub(1);
+        let whole = count.saturating_mul(rows_per_item);
+        let rows_per_item = rows_per_item.max(1);
+        let wanted = selected.saturating_add(1).saturating_mul(rows_per_item).saturating_sub(1);
         let from =
             if whole > height { scrolled(wanted, height).min(whole.saturating_sub(height)) } else { 0 };
-        let first = from / per_thing;
-        let last = from.saturating_add(height).div_ceil(per_thing).min(count);
-        let lines: Vec<Line> = (first..last).flat_map(made).skip(from % per_thing).collect();
+        let first = from / rows_per_item;
+        let last = from.saturating_add(height).div_ceil(rows_per_item).min(count);
+        let lines: Vec<Line> = (first..last).flat_map(render).skip(from % rows_per_item).collect();
         let below = whole.saturating_sub(from).saturating_sub(height);
         let full = if below > 0 { height.saturating_sub(1) } else { height };
         for (down, line) in lines.iter().take(full).enumerate() {
@@ -111,7 +110,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A frame with titles; returns what is inside.
+    /// Draws a frame with a title and a remark, and returns the area inside it.
     pub(crate) fn framed(&mut self, area: Rect, title: &str, remark: &str) -> Rect {
         if area.width < 4 || area.height < 2 {
             return Rect { height: 0, ..area };
@@ -124,13 +123,13 @@ impl<'a> Canvas<'a> {
         } else {
             format!("\u{2500} {} ", cut(title, inner.saturating_sub(4)))
         };
-        let room = inner.saturating_sub(width(&title));
-        let remark = if remark.is_empty() || width(remark).saturating_add(4) > room {
+        let space = inner.saturating_sub(width(&title));
+        let remark = if remark.is_empty() || width(remark).saturating_add(4) > space {
             String::new()
         } else {
             format!(" {remark} \u{2500}")
         };
-        let rule = "\u{2500}".repeat(room.saturating_sub(width(&remark)));
+        let rule = "\u{2500}".repeat(space.saturating_sub(width(&remark)));
         self.row(area, 0, &format!("\u{250c}{title}{rule}{remark}\u{2510}"), style);
         for down in 1..area.height.saturating_sub(1) {
             let y = area.y.saturating_add(down);
@@ -151,7 +150,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Empties an area, for what is drawn over something else.
+    /// Clears an area before something else is drawn over it.
     pub(crate) fn clear(&mut self, area: Rect) {
         for down in 0..area.height {
             self.row(area, down, "", Theme::plain());
@@ -159,13 +158,13 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// How many rows are below, and the keys that show them.
+/// Returns the hint for hidden rows: how many there are, and the keys that show them.
 fn below(rows: usize, has_keys: bool) -> String {
     let noun = if rows == 1 { "row" } else { "rows" };
     format!("  {rows} more {noun} below: {}", if has_keys { "PgDn" } else { "Tab, PgDn" })
 }
 
-/// Cuts an area in two, the first one `rows` high.
+/// Splits an area into an upper part of `rows` rows and the rest below.
 pub(crate) fn above(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     (
@@ -174,7 +173,7 @@ pub(crate) fn above(area: Rect, rows: u16) -> (Rect, Rect) {
     )
 }
 
-/// Cuts an area in two, the first one `columns` wide.
+/// Splits an area into a left part of `columns` columns and the rest to the right.
 pub(crate) fn beside(area: Rect, columns: u16) -> (Rect, Rect) {
     let columns = columns.min(area.width);
     (
@@ -183,7 +182,7 @@ pub(crate) fn beside(area: Rect, columns: u16) -> (Rect, Rect) {
     )
 }
 
-/// The first row to show so that `selected` is within `height` rows.
+/// Returns the first row to show so that `selected` is visible within `height` rows.
 pub(crate) fn scrolled(selected: usize, height: usize) -> usize {
     selected.saturating_add(2).saturating_sub(height.max(2))
 }

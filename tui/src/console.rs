@@ -1,4 +1,4 @@
-//! The loop between terminal, state and daemon: the only room that performs effects.
+//! The main loop between terminal, state and daemon. Only this module performs effects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,42 +7,43 @@ use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::app::{Effect, JournalLine, Model, Msg, drawn as was_drawn, update, view};
+use crate::app::{Effect, JournalLine, Model, Msg, drawn as after_drawing, update, view};
 use crate::ballot::Ballot;
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::editor;
 use crate::failure::Failure;
+use crate::files;
 use crate::journal::{self, Entry};
+use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
-use crate::place;
-use crate::roster::Roster;
 use crate::session::Session;
 use crate::signals;
 use crate::term::{Input, Screen};
 use crate::text::clean;
 use crate::theme::Theme;
 
-/// How often time is looked at.
+/// Interval between two time messages to the state.
 const TICK: Duration = Duration::from_millis(200);
-/// The least time between two drawings, on average.
+/// Average minimum time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
-/// How far drawings may come before their time, so that a key or an answer shows at once.
+/// How much earlier than the average rate allows a frame may be drawn, so that a key or an answer shows at
+/// once.
 const AHEAD: Duration = Duration::from_millis(400);
-/// How long the daemon may take to say whether user and key fit, before the console opens.
-const CHECK: Duration = Duration::from_secs(2);
-/// The least time between two drawings, in any case: what comes together is drawn together.
-const TOGETHER: Duration = Duration::from_millis(8);
+/// How long the console waits for the daemon to confirm user and key before it opens.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Absolute minimum time between two frames. Messages that arrive together are drawn in one frame.
+const MIN_FRAME: Duration = Duration::from_millis(8);
 
-/// Runs the console until it is left.
+/// Runs the console until the user quits.
 pub(crate) async fn run(session: Session) -> Result<(), Failure> {
-    let roster = Roster::load(&session.folders.roster())?;
+    let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let book = Book::load(&session.folders.book())?;
     check(&session).await?;
     let session = Arc::new(session);
-    let mut screen = Screen::take()?;
+    let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
-    let mut model = Model::new(session.identity(), roster, (size.width, size.height), now_millis());
+    let mut model = Model::new(session.identity(), known_keys, (size.width, size.height), now_millis());
     model.book = book;
     let (answers_in, mut answers) = unbounded_channel();
     let (results_in, mut results) = unbounded_channel();
@@ -50,17 +51,17 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let theme = Theme::new(has_colour());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    // Each drawing moves this one frame on; it may be ahead of time by so much.
+    // Each drawn frame advances this by one `FRAME`; it may be up to `AHEAD` in the future.
     let mut paced = Instant::now();
-    let mut drawn = paced.checked_sub(TOGETHER).unwrap_or(paced);
+    let mut drawn = paced.checked_sub(MIN_FRAME).unwrap_or(paced);
     let ended = signals::ended();
     tokio::pin!(ended);
     loop {
-        let due = paced.checked_sub(AHEAD).unwrap_or(paced).max(drawn + TOGETHER);
+        let due = paced.checked_sub(AHEAD).unwrap_or(paced).max(drawn + MIN_FRAME);
         if model.dirty && Instant::now() >= due {
             screen.terminal.draw(|frame| view(&model, theme, frame))?;
             model.dirty = false;
-            was_drawn(&mut model);
+            after_drawing(&mut model);
             drawn = Instant::now();
             paced = paced.max(drawn) + FRAME;
         }
@@ -85,10 +86,10 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
             } else if let Effect::Edit(text) = effect {
-                // Only one of them can have the terminal.
+                // The editor needs the terminal, so the console releases it first.
                 drop(screen);
                 let edited = edit(&session, text).await;
-                screen = Screen::take()?;
+                screen = Screen::open()?;
                 let size = screen.terminal.size()?;
                 let _ = results_in.send(Msg::Resize(size.width, size.height));
                 let _ = results_in.send(Msg::Edited(edited));
@@ -99,32 +100,34 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     }
 }
 
-/// Checks that user and key fit the organization, before anything is drawn. A daemon that does not answer is no reason not
-/// to open: the console says so, and checks as soon as there is one.
+/// Checks that user and key belong to the organization before anything is drawn. If the daemon does not
+/// answer, the console opens anyway, shows the problem and repeats the check once it is connected.
 async fn check(session: &Session) -> Result<(), Failure> {
-    if !session.identity().is_somebody() {
+    if !session.identity().is_selected() {
         return Ok(());
     }
-    let misfit = async {
-        session.greet().await.ok()?;
+    let mismatch = async {
+        session.daemon_status().await.ok()?;
         let id = session.organization_id().await.ok()?;
-        session.identity().misfit(&session.client.organization(id).await.ok()?)
+        session.identity().mismatch(&session.client.organization(id).await.ok()?)
     };
-    match tokio::time::timeout(CHECK, misfit).await {
-        Ok(Some(misfit)) => Err(misfit),
+    match tokio::time::timeout(CHECK_TIMEOUT, mismatch).await {
+        Ok(Some(mismatch)) => Err(mismatch),
         Ok(None) | Err(_) => Ok(()),
     }
 }
 
-/// Reads address book and known keys again before anything else is read: another terminal may have changed them.
+/// Reloads the address book and the known keys before each request: another process of the same user may have
+/// changed them.
 fn read_own_files(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
     let read = Book::load(&session.folders.book()).map(|book| model.book = book);
-    trouble(read, "the address book could not be read", results);
-    let read = Roster::load(&session.folders.roster()).map(|roster| model.roster.merge(roster));
-    trouble(read, "the known keys could not be read", results);
+    report_error(read, "cannot read the address book", results);
+    let read =
+        KnownKeys::load(&session.folders.known_keys()).map(|known_keys| model.known_keys.merge(known_keys));
+    report_error(read, "cannot read the known keys", results);
 }
 
-/// Does what the state asks for. Returns whether the console goes on.
+/// Performs an effect. Returns whether the console keeps running.
 fn perform(
     effect: Effect,
     session: &Arc<Session>,
@@ -132,49 +135,53 @@ fn perform(
     results: &UnboundedSender<Msg>,
 ) -> bool {
     match effect {
-        // The loop does these, as it has the terminal.
+        // The main loop handles these because it owns the terminal.
         Effect::Edit(_) | Effect::Copy(_) => {}
         Effect::Export { name, text } => {
-            let told = match place::create_beside(&name, text.as_bytes()) {
+            let notice = match files::create_beside(&name, text.as_bytes()) {
                 Ok(path) => format!("written to {}", clean(&path.display().to_string())),
-                Err(flaw) => format!("[!] nothing was written: {flaw}"),
+                Err(error) => format!("[!] cannot write the file: {error}"),
             };
-            let _ = results.send(Msg::Told(told));
+            let _ = results.send(Msg::Notice(notice));
         }
         Effect::Quit => return false,
         Effect::Order(order) => {
-            // The worker lives as long as this sender.
+            // The worker runs as long as this sender exists.
             let _ = orders.send(order);
         }
         Effect::Sign { passphrase, message } => {
             let (session, results) = (Arc::clone(session), results.clone());
-            // Opening a key file takes a while on purpose.
+            // Decrypting a key file is deliberately slow.
             tokio::task::spawn_blocking(move || {
                 let _ = results.send(Msg::Signed(sign(&session, &passphrase, &message)));
             });
         }
-        Effect::SaveRoster(roster) => {
-            let path = session.folders.roster();
-            let mut roster = *roster;
-            let saved = Roster::load(&path).and_then(|stored| {
-                roster.merge(stored);
-                roster.save(&path)
+        Effect::SaveKnownKeys(known_keys) => {
+            let path = session.folders.known_keys();
+            let mut known_keys = *known_keys;
+            let saved = KnownKeys::load(&path).and_then(|stored| {
+                known_keys.merge(stored);
+                known_keys.save(&path)
             });
-            trouble(saved, "the known keys could not be saved", results);
+            report_error(saved, "cannot save the known keys", results);
         }
         Effect::Journal(decision) => {
             let (line, ballot) = *decision;
-            trouble(note_down(&session.folders, line, &ballot), "the journal could not be written", results);
+            report_error(
+                record_decision(&session.folders, line, &ballot),
+                "cannot write the journal",
+                results,
+            );
         }
     }
     true
 }
 
-/// Lets the user edit a text. What comes from the daemon meanwhile is heard afterwards.
+/// Lets the user edit a text. Messages from the daemon are queued until the editor ends.
 async fn edit(session: &Arc<Session>, text: String) -> Result<String, String> {
     let session = Arc::clone(session);
     let edited = tokio::task::spawn_blocking(move || editor::edit(&session.folders, &text)).await;
-    edited.unwrap_or_else(|_| Err("the editor could not be waited for".to_owned()))
+    edited.unwrap_or_else(|_| Err("cannot wait for the editor".to_owned()))
 }
 
 fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {
@@ -182,7 +189,11 @@ fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, Str
     stamper.stamp(message.as_bytes()).map_err(|_| "the key cannot sign".to_owned())
 }
 
-fn note_down(folders: &place::Folders, line: JournalLine, ballot: &Ballot) -> Result<(), place::PlaceFlaw> {
+fn record_decision(
+    folders: &files::Folders,
+    line: JournalLine,
+    ballot: &Ballot,
+) -> Result<(), files::FileError> {
     let entry = Entry {
         previous: String::new(),
         at_millis: now_millis(),
@@ -198,13 +209,13 @@ fn note_down(folders: &place::Folders, line: JournalLine, ballot: &Ballot) -> Re
     journal::append(&folders.journal(), entry)
 }
 
-fn trouble<E: std::fmt::Display>(result: Result<(), E>, what: &str, results: &UnboundedSender<Msg>) {
-    if let Err(flaw) = result {
-        let _ = results.send(Msg::Told(format!("[!] {what}: {flaw}")));
+fn report_error<E: std::fmt::Display>(result: Result<(), E>, what: &str, results: &UnboundedSender<Msg>) {
+    if let Err(error) = result {
+        let _ = results.send(Msg::Notice(format!("[!] {what}: {error}")));
     }
 }
 
-/// Colours unless `NO_COLOR` says otherwise or the terminal has none (no-color.org).
+/// Returns whether to use colours: not if `NO_COLOR` is set or the terminal supports none (no-color.org).
 fn has_colour() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|term| term != "dumb")

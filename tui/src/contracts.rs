@@ -1,5 +1,5 @@
-//! Interfaces of smart contracts as the daemon states them, read here. That a contract is the one that its interface
-//! describes is the word of whoever uploaded it.
+//! Smart contract interfaces as the daemon states them. Whether an interface describes the contract at its
+//! address is not verified: the console relies on the user who uploaded it.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use quorate_common::wire::SmartContractInterface;
 
 use crate::text::{clean, quoted};
 
-/// `SMART_CONTRACT_INTERFACE_TYPE_*` of an ABI and of an IDL.
+/// Type of an Ethereum ABI.
 const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
+/// Type of a Solana IDL.
 const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
 
-/// Interfaces, of which those without their texts tell nothing.
+/// Contract interfaces stated by the daemon. Lookups skip interfaces that come without their text.
 pub(crate) struct Stated<'a>(Vec<&'a SmartContractInterface>);
 
 impl<'a> Stated<'a> {
-    /// These.
     pub(crate) fn of(interfaces: impl IntoIterator<Item = &'a SmartContractInterface>) -> Self {
         Self(interfaces.into_iter().collect())
     }
 
-    /// The interface of the contract of Ethereum with this address.
+    /// Returns the interface of the Ethereum contract at this address.
     pub(crate) fn ethereum(&self, address: &[u8; 20]) -> Option<&'a SmartContractInterface> {
         let is_it =
             |one: &SmartContractInterface| ethereum_address(&one.smart_contract_address) == Some(*address);
         self.find(ETHEREUM, is_it)
     }
 
-    /// The interface of the program of Solana with this address.
+    /// Returns the interface of the Solana program at this address.
     pub(crate) fn solana(&self, program: &str) -> Option<&'a SmartContractInterface> {
         self.find(SOLANA, |one| one.smart_contract_address == program)
     }
@@ -43,7 +43,7 @@ impl<'a> Stated<'a> {
     }
 }
 
-/// An argument as it is shown, in quotes if it is a text: such may hold anything.
+/// Formats a call argument for display. Strings are quoted because they can contain anything.
 pub(crate) fn argument(line: &Line) -> String {
     if line.kind == "string" { quoted(&line.text) } else { clean(&line.text) }
 }

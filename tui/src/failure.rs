@@ -1,40 +1,33 @@
-//! How a command ends: exit codes, and failures in words. The codes are promised to scripts.
+//! Errors of commands and their exit codes. The exit codes are a stable interface for scripts.
 
-use quorate_common::fault::Code;
+use quorate_common::api_error::Code;
 use serde_json::{Value, json};
 
-use crate::book::BookFlaw;
-use crate::config::ConfigFlaw;
-use crate::keys::file::KeyFlaw;
-use crate::keys::passphrase::PassphraseFlaw;
-use crate::link::LinkFlaw;
-use crate::place::PlaceFlaw;
+use crate::book::BookError;
+use crate::config::ConfigError;
+use crate::files::FileError;
+use crate::keys::file::KeyFileError;
+use crate::keys::passphrase::PassphraseError;
+use crate::link::LinkError;
 use crate::text::clean;
 
 /// Exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done.
     Done = 0,
-    /// Failed.
     Failed = 1,
-    /// Called wrongly.
+    /// Invalid command line.
     Usage = 2,
-    /// Named thing does not exist.
     NotFound = 3,
-    /// Not permitted.
+    /// Permission denied.
     Denied = 4,
-    /// Waits for approval.
     Waiting = 5,
-    /// Rejected.
     Rejected = 6,
-    /// A check failed, or what was expected is not what is there.
+    /// A check failed, or the data differs from what the caller expected.
     Verification = 7,
-    /// No daemon.
+    /// The daemon cannot be reached.
     Unreachable = 8,
-    /// The daemon is sealed.
     Sealed = 9,
-    /// Interrupted from the keyboard.
     Interrupted = 130,
 }
 
@@ -56,54 +49,54 @@ impl Exit {
     }
 }
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
-    /// Exit code.
     pub(crate) exit: Exit,
-    /// For people. Only the constructors write it, cleaned: errors quote the daemon.
+    /// Message for people. Only the constructors set it, and they clean it because errors can quote the
+    /// daemon.
     message: String,
-    /// What belongs to it, for scripts.
+    /// Additional data for scripts.
     pub(crate) details: Value,
 }
 
 impl Failure {
-    /// A failure in words, on one line.
+    /// Creates a failure with a message on one line.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: clean(&message.into()), details: Value::Null }
     }
 
-    /// A failure in words of a parser of this program, which have lines of their own.
+    /// Creates a failure with a message of several lines, such as the output of a parser of this program.
     pub(crate) fn lines(exit: Exit, text: &str) -> Self {
         let lines: Vec<String> = text.lines().map(clean).collect();
         Self { exit, message: lines.join("\n"), details: Value::Null }
     }
 
-    /// What is printed, cleaned.
+    /// Returns the cleaned message.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Adds what belongs to it.
+    /// Attaches data for scripts.
     pub(crate) fn with(mut self, details: Value) -> Self {
         self.details = details;
         self
     }
 
-    /// As one JSON object.
+    /// Returns the failure as one JSON object.
     pub(crate) fn json(&self) -> Value {
         json!({"error": {"code": self.exit.name(), "exit": self.exit as u8, "message": self.message, "details": self.details}})
     }
 }
 
-impl From<LinkFlaw> for Failure {
-    fn from(flaw: LinkFlaw) -> Self {
-        let exit = match &flaw {
-            LinkFlaw::Down(_) | LinkFlaw::Lost(_) => Exit::Unreachable,
-            LinkFlaw::Forbidden(_) => Exit::Denied,
-            LinkFlaw::Unreadable(_) | LinkFlaw::Protocol { .. } => Exit::Failed,
-            LinkFlaw::Refused(_) if flaw.is_sealed() => Exit::Sealed,
-            LinkFlaw::Refused(fault) => match fault.code {
+impl From<LinkError> for Failure {
+    fn from(error: LinkError) -> Self {
+        let exit = match &error {
+            LinkError::Down(_) | LinkError::Lost(_) => Exit::Unreachable,
+            LinkError::Forbidden(_) => Exit::Denied,
+            LinkError::Unreadable(_) | LinkError::Protocol { .. } => Exit::Failed,
+            LinkError::Api(_) if error.is_sealed() => Exit::Sealed,
+            LinkError::Api(error) => match error.code {
                 Code::NotFound => Exit::NotFound,
                 Code::PermissionDenied | Code::Unauthenticated => Exit::Denied,
                 Code::Unavailable => Exit::Unreachable,
@@ -115,50 +108,50 @@ impl From<LinkFlaw> for Failure {
                 | Code::Internal => Exit::Failed,
             },
         };
-        Self::new(exit, flaw.to_string())
+        Self::new(exit, error.to_string())
     }
 }
 
-impl From<PlaceFlaw> for Failure {
-    fn from(flaw: PlaceFlaw) -> Self {
-        let exit = if matches!(flaw, PlaceFlaw::Wide { .. }) { Exit::Denied } else { Exit::Failed };
-        Self::new(exit, flaw.to_string())
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        let exit = if matches!(error, FileError::Permissions { .. }) { Exit::Denied } else { Exit::Failed };
+        Self::new(exit, error.to_string())
     }
 }
 
-impl From<BookFlaw> for Failure {
-    fn from(flaw: BookFlaw) -> Self {
-        match flaw {
-            BookFlaw::Place(flaw) => flaw.into(),
-            flaw @ BookFlaw::Content { .. } => Self::new(Exit::Failed, flaw.to_string()),
+impl From<BookError> for Failure {
+    fn from(error: BookError) -> Self {
+        match error {
+            BookError::File(error) => error.into(),
+            error @ BookError::Content { .. } => Self::new(Exit::Failed, error.to_string()),
         }
     }
 }
 
-impl From<ConfigFlaw> for Failure {
-    fn from(flaw: ConfigFlaw) -> Self {
-        Self::lines(Exit::Usage, &flaw.to_string())
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::lines(Exit::Usage, &error.to_string())
     }
 }
 
-impl From<PassphraseFlaw> for Failure {
-    fn from(flaw: PassphraseFlaw) -> Self {
-        match flaw {
-            PassphraseFlaw::NoTerminal => Self::new(Exit::Usage, flaw.to_string()),
-            PassphraseFlaw::Unreadable(error) => error.into(),
+impl From<PassphraseError> for Failure {
+    fn from(error: PassphraseError) -> Self {
+        match error {
+            PassphraseError::NoTerminal => Self::new(Exit::Usage, error.to_string()),
+            PassphraseError::Unreadable(error) => error.into(),
         }
     }
 }
 
-impl From<KeyFlaw> for Failure {
-    fn from(flaw: KeyFlaw) -> Self {
-        let exit = match &flaw {
-            KeyFlaw::Missing(_) => Exit::NotFound,
-            KeyFlaw::Name | KeyFlaw::Short => Exit::Usage,
-            KeyFlaw::Passphrase | KeyFlaw::Place(PlaceFlaw::Wide { .. }) => Exit::Denied,
-            KeyFlaw::Place(_) | KeyFlaw::Content(_) | KeyFlaw::Machine(_) => Exit::Failed,
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        let exit = match &error {
+            KeyFileError::Missing(_) => Exit::NotFound,
+            KeyFileError::Name | KeyFileError::ShortPassphrase => Exit::Usage,
+            KeyFileError::Passphrase | KeyFileError::File(FileError::Permissions { .. }) => Exit::Denied,
+            KeyFileError::File(_) | KeyFileError::Content(_) | KeyFileError::Crypto(_) => Exit::Failed,
         };
-        Self::new(exit, flaw.to_string())
+        Self::new(exit, error.to_string())
     }
 }
 
@@ -175,14 +168,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_hold_no_terminal_controls() {
+    fn messages_contain_no_terminal_controls() {
         let hostile = "a\u{1b}]0;t\u{7}\u{9b}31m\u{202e}\r\nb";
         let cleaned = "a<U+001B>]0;t<U+0007><U+009B>31m<U+202E><U+000D><U+000A>b";
         let failure = Failure::new(Exit::Failed, hostile);
         assert_eq!(failure.message(), cleaned);
         assert_eq!(failure.json().pointer("/error/message"), Some(&json!(cleaned)));
         assert_eq!(
-            Failure::from(LinkFlaw::Unreadable(hostile.to_owned())).message().matches("<U+").count(),
+            Failure::from(LinkError::Unreadable(hostile.to_owned())).message().matches("<U+").count(),
             6
         );
         assert_eq!(Failure::lines(Exit::Usage, "a\u{1b}\nb").message(), "a<U+001B>\nb");

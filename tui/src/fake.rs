@@ -1,5 +1,5 @@
-//! A made-up daemon behind a real socket, for tests: answers the console routes from one record, and takes
-//! votes like the real one.
+//! A test daemon behind a real socket. It serves the console routes from one record and records votes like
+//! the real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -12,59 +12,57 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use quorate_common::activity::{Selection, Status};
+use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{ActivityPage, DaemonStatus, Mode, OrganizationPage, PROTOCOL, ReviewRecord};
-use quorate_common::fault::{Code, Fault};
 use quorate_common::stamp::{HEADER, Stamp};
 use quorate_common::wire::Timestamp;
 use serde_json::{Value, json};
 
 use crate::clock::now_millis;
-use crate::place::Folders;
-use crate::testing::Stage;
+use crate::files::Folders;
+use crate::testing::Fixture;
 
-/// What the daemon does besides.
+/// How the test daemon behaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
-    /// As the real one.
+pub(crate) enum Behavior {
+    /// Like the real daemon.
     Honest,
-    /// Speaks another protocol.
-    Foreign,
-    /// Serves for real.
+    /// Reports another console protocol version.
+    OtherProtocol,
+    /// Runs in production mode.
     Production,
-    /// Is sealed.
     Sealed,
-    /// Loses the first answer to a vote.
-    Lossy,
-    /// Says yes and records nothing.
-    Forgetful,
-    /// Fails when it executes.
-    Failing,
+    /// Drops the connection instead of answering the first vote.
+    LosesAnswer,
+    /// Answers votes with success but records nothing.
+    RecordsNothing,
+    /// Fails when it executes the activity.
+    FailsExecution,
 }
 
-/// A running daemon.
 pub(crate) struct Fake {
     folder: tempfile::TempDir,
-    /// The record that is served.
+    /// Record that the daemon serves.
     pub(crate) record: Arc<Mutex<ReviewRecord>>,
-    /// Bodies of the votes that came in.
+    /// Bodies of all votes received.
     pub(crate) votes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Fake {
-    /// Serves a record.
-    pub(crate) fn start(record: ReviewRecord, manner: Manner) -> Self {
+    /// Starts a daemon that serves this record.
+    pub(crate) fn start(record: ReviewRecord, behavior: Behavior) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = tokio::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         let record = Arc::new(Mutex::new(record));
         let votes = Arc::new(Mutex::new(Vec::new()));
-        let (shared, cast) = (Arc::clone(&record), Arc::clone(&votes));
+        let (shared, received) = (Arc::clone(&record), Arc::clone(&votes));
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                let (record, votes) = (Arc::clone(&shared), Arc::clone(&cast));
+                let (record, votes) = (Arc::clone(&shared), Arc::clone(&received));
                 tokio::spawn(async move {
                     let service = service_fn(move |request| {
-                        answer(request, Arc::clone(&record), Arc::clone(&votes), manner)
+                        answer(request, Arc::clone(&record), Arc::clone(&votes), behavior)
                     });
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), service)
@@ -75,29 +73,28 @@ impl Fake {
         Self { folder, record, votes }
     }
 
-    /// Folders of a user, empty at first.
+    /// Returns the folders of a user, empty at first.
     pub(crate) fn folders(&self) -> Folders {
         Folders { config: self.folder.path().join("config"), state: self.folder.path().join("state") }
     }
 
-    /// The socket.
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.path().join("socket")
     }
 
-    /// A credentials file with the keys of all users.
+    /// Writes a credentials file with the keys of all users and returns its path.
     pub(crate) fn credentials(&self) -> PathBuf {
         let path = self.folder.path().join("credentials.json");
         let users: Vec<Value> = (0..5u8)
             .map(|index| {
                 let at = usize::from(index);
                 let name = ["mira", "jo", "ana", "kenji", "sam"][at];
-                json!({"userId": Stage::user(at), "userName": name,
-                    "publicKey": Stage::stamper(at).public_key(), "privateKey": const_hex::encode([index + 1; 32])})
+                json!({"userId": Fixture::user(at), "userName": name,
+                    "publicKey": Fixture::stamper(at).public_key(), "privateKey": const_hex::encode([index + 1; 32])})
             })
             .collect();
-        let file = json!({"baseUrl": "http://127.0.0.1:1", "socket": self.socket(), "organizationId": Stage::id(), "rootUsers": users});
-        crate::place::write_private(Path::new(&path), file.to_string().as_bytes()).unwrap();
+        let file = json!({"baseUrl": "http://127.0.0.1:1", "socket": self.socket(), "organizationId": Fixture::id(), "rootUsers": users});
+        crate::files::write_private(Path::new(&path), file.to_string().as_bytes()).unwrap();
         path
     }
 }
@@ -106,36 +103,36 @@ async fn answer(
     request: Request<Incoming>,
     record: Arc<Mutex<ReviewRecord>>,
     votes: Arc<Mutex<Vec<String>>>,
-    manner: Manner,
+    behavior: Behavior,
 ) -> Result<Response<Full<Bytes>>, std::io::Error> {
     let path = request.uri().path().to_owned();
     let stamp = request.headers().get(HEADER).map(|value| value.to_str().unwrap().to_owned());
     let body = request.into_body().collect().await.map_err(std::io::Error::other)?.to_bytes();
-    if manner == Manner::Sealed {
-        return Ok(fault(&Fault::new(Code::Unavailable, "the daemon is sealed")));
+    if behavior == Behavior::Sealed {
+        return Ok(error(&ApiError::new(Code::Unavailable, "the daemon is sealed")));
     }
     if path.starts_with("/public/v1/submit/") {
         let message = String::from_utf8(body.to_vec()).unwrap();
         let stamp = Stamp::read(&stamp.unwrap()).unwrap();
         let known = votes.lock().unwrap().contains(&message);
         votes.lock().unwrap().push(message.clone());
-        if !known && manner != Manner::Forgetful {
-            take(&mut record.lock().unwrap(), &message, &stamp, manner);
+        if !known && behavior != Behavior::RecordsNothing {
+            apply_vote(&mut record.lock().unwrap(), &message, &stamp, behavior);
         }
-        if manner == Manner::Lossy && !known {
+        if behavior == Behavior::LosesAnswer && !known {
             return Err(std::io::Error::other("lost"));
         }
         let activity = json!(record.lock().unwrap().row.activity);
         return Ok(ok(&json!({"activity": activity})));
     }
     let record = record.lock().unwrap().clone();
-    let id = Stage::id();
+    let id = Fixture::id();
     Ok(match path.strip_prefix("/console/v1/").unwrap_or_default() {
         "status" => ok(&json!(DaemonStatus {
-            protocol: if manner == Manner::Foreign { PROTOCOL + 1 } else { PROTOCOL },
+            protocol: if behavior == Behavior::OtherProtocol { PROTOCOL + 1 } else { PROTOCOL },
             version: "0.1.0".to_owned(),
-            mode: if manner == Manner::Production { Mode::Production } else { Mode::Dev },
-            started_at: Timestamp::of_millis(now_millis()),
+            mode: if behavior == Behavior::Production { Mode::Production } else { Mode::Dev },
+            started_at: Timestamp::from_millis(now_millis()),
             now_millis: now_millis(),
             process_id: 1,
             base_url: None,
@@ -158,30 +155,31 @@ async fn answer(
             if known.contains(&wanted.to_owned()) {
                 ok(&json!(record))
             } else {
-                fault(&Fault::new(Code::NotFound, "no such activity"))
+                error(&ApiError::new(Code::NotFound, "no such activity"))
             }
         }
     })
 }
 
-/// Counts the vote, and executes or rejects.
-fn take(record: &mut ReviewRecord, message: &str, stamp: &Stamp, manner: Manner) {
+/// Records the vote, and executes or rejects the activity if the vote decides it.
+fn apply_vote(record: &mut ReviewRecord, message: &str, stamp: &Stamp, behavior: Behavior) {
     let organization = record.organization.clone();
-    let holds = |user: &&quorate_common::wire::User| {
+    let has_key = |user: &&quorate_common::wire::User| {
         user.api_keys.iter().any(|key| key.credential.public_key == stamp.public_key)
     };
-    let user = organization.users.iter().find(holds).unwrap().user_id;
-    let voter = (0..organization.users.len()).find(|index| Stage::user(*index) == user).unwrap();
-    let no = message.contains("REJECT");
-    let selection = if no { Selection::Rejected } else { Selection::Approved };
-    let vote = Stage::vote(record.row.activity.id, voter, selection, message, stamp, now_millis());
+    let user = organization.users.iter().find(has_key).unwrap().user_id;
+    let voter = (0..organization.users.len()).find(|index| Fixture::user(*index) == user).unwrap();
+    let is_rejection = message.contains("REJECT");
+    let selection = if is_rejection { Selection::Rejected } else { Selection::Approved };
+    let vote = Fixture::vote(record.row.activity.id, voter, selection, message, stamp, now_millis());
     let activity = &mut record.row.activity;
     activity.votes.push(vote);
     let needed = usize::try_from(organization.head.root_quorum.threshold).unwrap();
-    if no {
+    if is_rejection {
         activity.status = Status::Rejected;
     } else if activity.votes.len() >= needed {
-        activity.status = if manner == Manner::Failing { Status::Failed } else { Status::Completed };
+        activity.status =
+            if behavior == Behavior::FailsExecution { Status::Failed } else { Status::Completed };
     }
     match (&mut record.row.waiting, activity.status) {
         (Some(waiting), Status::ConsensusNeeded) => {
@@ -196,8 +194,8 @@ fn ok(value: &Value) -> Response<Full<Bytes>> {
     Response::new(Full::new(Bytes::from(value.to_string())))
 }
 
-fn fault(fault: &Fault) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(fault.body())));
-    *response.status_mut() = StatusCode::from_u16(fault.code.http_status()).unwrap();
+fn error(error: &ApiError) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(error.body())));
+    *response.status_mut() = StatusCode::from_u16(error.code.http_status()).unwrap();
     response
 }

@@ -1,5 +1,5 @@
-//! The user's own record of decisions: JSON lines, each holding the hash of the one before, so that a line
-//! cannot be changed or dropped unnoticed. Never holds keys.
+//! The user's own journal of decisions. It is a file of JSON lines, each with the hash of the line before, so
+//! that changed or removed lines are detected. Contains no keys.
 
 use std::path::Path;
 
@@ -7,50 +7,46 @@ use quorate_common::ids::{ActivityId, OrganizationId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::place::{self, PlaceFlaw};
+use crate::files::{self, FileError};
 
-/// Largest journal that is read.
+/// Maximum size of a journal, in bytes.
 const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
 
-/// One decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
-    /// SHA-256 of the line before, hex; empty on the first.
+    /// SHA-256 of the line before, in hex; empty on the first line.
     pub(crate) previous: String,
-    /// When, milliseconds since 1970.
+    /// Time of the decision, in milliseconds since 1970.
     pub(crate) at_millis: u64,
-    /// Organization.
     pub(crate) organization_id: OrganizationId,
-    /// Activity decided on.
     pub(crate) activity_id: ActivityId,
-    /// Its fingerprint, computed by this console.
+    /// Fingerprint computed by this console.
     pub(crate) fingerprint: String,
-    /// What it does, as shown.
+    /// Description of the activity as it was shown.
     pub(crate) sentence: String,
-    /// `approve` or `reject`.
+    /// `approve`, `reject` or `propose`.
     pub(crate) choice: String,
-    /// What became of it.
+    /// State of the activity afterwards.
     pub(crate) outcome: String,
     /// Version of the organization that was shown.
     pub(crate) organization_version: u64,
-    /// The user's remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
 
-/// Adds a decision behind the last one.
-pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), PlaceFlaw> {
-    let bytes = place::read(path, SIZE_LIMIT)?.unwrap_or_default();
+/// Appends a decision.
+pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
+    let bytes = files::read(path, SIZE_LIMIT)?.unwrap_or_default();
     let last = bytes.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     entry.previous = last.map(|line| const_hex::encode(Sha256::digest(line))).unwrap_or_default();
     let line = serde_json::to_string(&entry).unwrap_or_default();
-    place::append_private(path, &format!("{line}\n"))
+    files::append_private(path, &format!("{line}\n"))
 }
 
-/// Checks the chain. Returns the number of entries, or the number of the first line that does not fit.
-pub(crate) fn verify(path: &Path) -> Result<Result<usize, usize>, PlaceFlaw> {
-    let bytes = place::read(path, SIZE_LIMIT)?.unwrap_or_default();
+/// Verifies the hash chain. Returns the number of entries, or the number of the first invalid line.
+pub(crate) fn verify(path: &Path) -> Result<Result<usize, usize>, FileError> {
+    let bytes = files::read(path, SIZE_LIMIT)?.unwrap_or_default();
     let mut previous = String::new();
     let mut count: usize = 0;
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -69,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notices_changes() {
+    fn detects_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let entry = |sentence: &str| Entry {

@@ -1,5 +1,5 @@
-//! `quorate`: the terminal console of a Quorate daemon, and its command line. Reviews activities from the
-//! bytes that people signed, and votes. Keeps no state of the service and holds no keys of it.
+//! `quorate`: the terminal console and the command line of a Quorate daemon. Reviews activities from the
+//! signed bytes, and votes on them. Stores no service state and no service keys.
 
 mod app;
 mod ballot;
@@ -14,20 +14,20 @@ mod editor;
 mod failure;
 #[cfg(test)]
 mod fake;
+mod files;
 mod journal;
 mod keymap;
 mod keys;
 mod kinds;
+mod known_keys;
 mod link;
 mod output;
 #[cfg(test)]
 #[path = "../../tests/src/passkey.rs"]
 #[allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
 mod passkey;
-mod place;
 mod policies;
 mod proof;
-mod roster;
 mod screens;
 mod session;
 mod signals;
@@ -45,18 +45,18 @@ use clap::error::ErrorKind;
 
 use crate::cli::{Answer, Arguments, Command, Daemon, DevArguments};
 use crate::failure::{Exit, Failure};
-use crate::place::Folders;
+use crate::files::Folders;
 use crate::session::{Context, Session};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return misuse(&error),
+        Err(error) => return usage_error(&error),
     };
     output::choose(arguments.json);
-    let folders = match Folders::of_environment() {
+    let folders = match Folders::from_environment() {
         Ok(folders) => folders,
-        Err(flaw) => return code(output::finish(Err(Failure::from(flaw)))),
+        Err(error) => return code(output::finish(Err(Failure::from(error)))),
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -71,8 +71,8 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let result = match &arguments.command {
         None if is_terminal => open(&arguments.context, folders).await,
-        Some(Command::Dev(wanted)) if is_terminal && !arguments.json => dev(wanted, folders).await,
-        // It ends by a signal, and has a daemon to stop before that.
+        Some(Command::Dev(options)) if is_terminal && !arguments.json => dev(options, folders).await,
+        // `dev` ends on a signal and must stop its daemon first.
         Some(command @ Command::Dev(_)) => cli::run(arguments, command, folders).await,
         Some(command) => {
             tokio::select! {
@@ -82,7 +82,7 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
         }
         None => Err(Failure::new(
             Exit::Usage,
-            "the console needs a terminal; without one use a command, for example quorate approvals ls --json",
+            "the console needs a terminal; without one, run a command such as `quorate approvals ls --json`",
         )),
     };
     output::finish(result)
@@ -93,20 +93,21 @@ async fn open(context: &Context, folders: &Folders) -> Result<Answer, Failure> {
     Ok(Answer::nothing())
 }
 
-async fn dev(wanted: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
-    let daemon = Daemon::start(wanted, folders).await?;
+async fn dev(options: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
+    let daemon = Daemon::start(options, folders).await?;
     let context = daemon.context().await?;
     open(&context, folders).await
 }
 
-/// Help and version are no misuse; everything else is told in the form that was asked for.
-fn misuse(error: &clap::Error) -> ExitCode {
+/// Handles a failed argument parse. Help and version end successfully; usage errors are reported as text or
+/// JSON.
+fn usage_error(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return code(Exit::Done);
     }
-    let asked = std::env::args_os().any(|argument| argument == "--json");
-    output::choose(asked);
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    output::choose(wants_json);
     let message = error.to_string();
     let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
     code(output::finish(Err(Failure::lines(Exit::Usage, message))))

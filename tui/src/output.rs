@@ -1,5 +1,4 @@
-//! The only room that prints: data to standard output, words for people to standard error when data is
-//! asked for.
+//! The only module that prints. Results go to standard output, errors to standard error.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -13,12 +12,12 @@ use crate::text::is_hidden;
 
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// Chooses the form of everything that is printed from now on.
+/// Selects JSON or text for all further output.
 pub(crate) fn choose(json: bool) {
     JSON.store(json, Ordering::Relaxed);
 }
 
-/// Prints the end of a command and returns its exit code.
+/// Prints the result of a command and returns its exit code.
 pub(crate) fn finish(result: Result<Answer, Failure>) -> Exit {
     match result {
         Ok(answer) => {
@@ -39,7 +38,7 @@ pub(crate) fn finish(result: Result<Answer, Failure>) -> Exit {
     }
 }
 
-/// Prints something while a command goes on.
+/// Prints intermediate output while a command is still running.
 pub(crate) fn now(data: &Value, text: &str) {
     if JSON.load(Ordering::Relaxed) { line(data) } else { plain(text) }
 }
@@ -48,8 +47,8 @@ fn line(data: &Value) {
     plain(&format!("{}\n", escaped(&data.to_string())));
 }
 
-/// JSON that does the same to every terminal: what the sanitizer spells out is written as an escape. Such characters
-/// stand in strings only, so the value stays the same.
+/// Escapes JSON so that it has no effect on a terminal: characters that the sanitizer replaces become `\u`
+/// escapes. Such characters occur only in strings, so the value is unchanged.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -66,7 +65,7 @@ fn escaped(json: &str) -> String {
 
 fn plain(text: &str) {
     let mut out = std::io::stdout().lock();
-    // A reader that went away is no failure of ours.
+    // A closed output pipe is not an error of this program.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_moves_no_cursor_and_says_the_same() {
+    fn json_output_escapes_control_characters() {
         let data = json!({ "na\u{9b}me": "\u{9b}31m\u{1b}[0m \u{202e}\u{7f}\u{85}\u{e0041} \u{fc} \\ \n" });
         let text = escaped(&data.to_string());
         let expected = r#"{"na\u009bme":"\u009b31m\u001b[0m \u202e\u007f\u0085\udb40\udc41 \u00fc \\ \n"}"#;

@@ -1,5 +1,5 @@
-//! Who the console is for: which daemon, organization, user and key. Made once from arguments, credentials
-//! and configuration; shared by command line and screens.
+//! The context of the console: daemon, organization, user and key. Resolved once from arguments, credentials
+//! and configuration; used by the command line and the screens.
 
 use std::path::{Path, PathBuf};
 
@@ -16,36 +16,36 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
+use crate::files::{self, FileError, Folders};
 use crate::journal::{self, Entry};
 use crate::keys::file::KeyFile;
 use crate::keys::{canonical, passphrase};
+use crate::known_keys::KnownKeys;
 use crate::link::Client;
-use crate::place::{self, Folders, PlaceFlaw};
 use crate::proof::{BURST, BURST_MILLIS, Evidence, Review, Sibling, Siblings, Viewer, rival};
-use crate::roster::Roster;
 use crate::text::{clean, quoted};
 
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
-/// What the command line says about the context.
+/// Global options that select the context.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Context {
     /// Path of the daemon's local socket
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// Organization that this console is pinned to
+    /// Organization to work with; votes are signed for this one only
     #[arg(long, global = true, value_name = "ID")]
     pub(crate) organization: Option<OrganizationId>,
-    /// Name of a key file, see `quorate key ls`
+    /// Name of the key to sign with, see `quorate key ls`
     #[arg(long, global = true, value_name = "NAME", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
-    /// Credentials file of a DEV daemon, in place of a context and a key
+    /// Credentials file of a DEV daemon, instead of a configured key
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) credentials: Option<PathBuf>,
-    /// User to act as: name or id
+    /// User to act as, by name or id
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Read the passphrase from the first line of this descriptor
+    /// Read the passphrase from the first line of this file descriptor
     #[arg(long, global = true, value_name = "N")]
     pub(crate) passphrase_fd: Option<u32>,
 }
@@ -72,50 +72,43 @@ fn wiped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<
     String::deserialize(deserializer).map(Zeroizing::new)
 }
 
-/// Where the secret key is.
+/// Location of the secret key.
 pub(crate) enum KeySource {
-    /// Nowhere: read only.
+    /// No key: read only.
     None,
     /// In a credentials file of a DEV daemon.
     Plain {
-        /// Secret scalar of P-256.
+        /// Secret P-256 scalar.
         secret: Zeroizing<[u8; 32]>,
-        /// Public key, hex.
+        /// Public key in hex.
         public_key: String,
     },
-    /// In an encrypted file.
-    File {
-        /// Its name.
-        name: String,
-        /// Its content.
-        file: KeyFile,
-    },
+    /// In an encrypted key file.
+    File { name: String, file: KeyFile },
 }
 
-/// Who the console is for. Holds no secret.
+/// The user and key of the console, without any secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The pinned organization and the user, as far as they are named.
+    /// Pinned organization and user, as far as they were given.
     pub(crate) viewer: Viewer,
-    /// The user by name, when that is all there is.
-    pub(crate) wanted_user: Option<String>,
-    /// Public half of the key.
+    /// User name, if no user id was given.
+    pub(crate) user_name: Option<String>,
     pub(crate) public_key: Option<String>,
-    /// Name of the key.
     pub(crate) key_name: Option<String>,
     /// Whether a passphrase is needed to sign.
     pub(crate) needs_passphrase: bool,
-    /// Whether only a DEV daemon will do.
+    /// Whether only a DEV daemon may be used.
     pub(crate) dev_only: bool,
-    /// The socket, cleaned.
+    /// Socket path, cleaned.
     pub(crate) socket: String,
 }
 
 impl Identity {
-    /// The viewer as this organization knows them: as named, or the holder of the key.
+    /// Returns the viewer within this organization: the user who was given, otherwise the holder of the key.
     pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
         let by_name = || {
-            let wanted = self.wanted_user.as_ref()?;
+            let wanted = self.user_name.as_ref()?;
             organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
         };
         let by_key = || {
@@ -125,25 +118,26 @@ impl Identity {
             };
             organization.users.iter().find(holds).map(|user| user.user_id)
         };
-        let user = if self.wanted_user.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
+        let user = if self.user_name.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
         Viewer { organization: self.viewer.organization, user }
     }
 
-    /// Whether a user or a key is named, so that they have to fit the organization.
-    pub(crate) const fn is_somebody(&self) -> bool {
-        self.wanted_user.is_some() || self.viewer.user.is_some() || self.public_key.is_some()
+    /// Returns whether a user or a key was given and must therefore match the organization.
+    pub(crate) const fn is_selected(&self) -> bool {
+        self.user_name.is_some() || self.viewer.user.is_some() || self.public_key.is_some()
     }
 
-    /// Why the user and the key do not fit an organization, if so: the user must be in it, and the key must be the user's.
-    pub(crate) fn misfit(&self, organization: &OrganizationDetail) -> Option<Failure> {
+    /// Returns why user and key do not match an organization, if so. The user must be a member, and the key
+    /// must belong to the user.
+    pub(crate) fn mismatch(&self, organization: &OrganizationDetail) -> Option<Failure> {
         let id = organization.head.organization_id;
-        let is_wanted = |user: &&User| match &self.wanted_user {
+        let is_wanted = |user: &&User| match &self.user_name {
             Some(name) => user.user_name == *name,
             None => Some(user.user_id) == self.viewer.user,
         };
         let mut wanted = organization.users.iter().filter(is_wanted);
         let user = wanted.next();
-        let named = self.wanted_user.clone().or_else(|| self.viewer.user.map(|user| user.to_string()));
+        let named = self.user_name.clone().or_else(|| self.viewer.user.map(|user| user.to_string()));
         match (&named, user) {
             (Some(name), None) => {
                 return Some(Failure::new(
@@ -153,7 +147,7 @@ impl Identity {
             }
             (Some(name), Some(_)) if wanted.next().is_some() => {
                 let text =
-                    format!("several users of organization {id} are named {}: give the id", quoted(name));
+                    format!("several users of organization {id} are named {}: use the user id", quoted(name));
                 return Some(Failure::new(Exit::Usage, text));
             }
             _ => {}
@@ -173,37 +167,34 @@ impl Identity {
         Some(Failure::new(Exit::Denied, text))
     }
 
-    /// Why this daemon will not do, if so: a credentials file is for DEV daemons only.
-    pub(crate) fn refusal(&self, status: &DaemonStatus) -> Option<String> {
+    /// Returns why this daemon cannot be used, if so. A credentials file works with DEV daemons only.
+    pub(crate) fn daemon_error(&self, status: &DaemonStatus) -> Option<String> {
         let refused = self.dev_only && status.mode != Mode::Dev;
-        refused.then(|| "a credentials file is for DEV daemons only; this daemon serves for real".to_owned())
+        refused.then(|| "a credentials file is for DEV daemons only; this is a production daemon".to_owned())
     }
 }
 
 /// A resolved context.
 pub(crate) struct Session {
-    /// Dials the daemon.
     pub(crate) client: Client,
-    /// Who looks.
+    /// Pinned organization and user.
     pub(crate) viewer: Viewer,
-    /// The user as named by the caller, until the organization tells the id.
-    wanted_user: Option<String>,
-    /// Where the secret key is.
+    /// User name, until the organization maps it to an id.
+    user_name: Option<String>,
     pub(crate) key: KeySource,
-    /// Whether only a DEV daemon will do.
+    /// Whether only a DEV daemon may be used.
     dev_only: bool,
     passphrase: passphrase::Source,
-    /// The user's own folders.
     pub(crate) folders: Folders,
 }
 
 impl Session {
-    /// Resolves the context. Dials nothing.
+    /// Resolves the context without connecting to the daemon.
     pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self, Failure> {
         let passphrase =
             context.passphrase_fd.map_or(passphrase::Source::Ask, passphrase::Source::Descriptor);
         if let Some(path) = &context.credentials {
-            return Self::of_credentials(context, path, passphrase, folders);
+            return Self::from_credentials(context, path, passphrase, folders);
         }
         let config = Config::load(folders)?;
         let key = match context.key.clone().or(config.key) {
@@ -213,13 +204,13 @@ impl Session {
         let named = context.user.as_ref().and_then(|user| user.parse().ok());
         Ok(Self {
             client: Client::new(
-                context.socket.clone().or(config.socket).unwrap_or_else(place::default_socket),
+                context.socket.clone().or(config.socket).unwrap_or_else(files::default_socket),
             ),
             viewer: Viewer {
                 organization: context.organization.or(config.organization),
                 user: named.or(if context.user.is_some() { None } else { config.user }),
             },
-            wanted_user: context.user.clone().filter(|_| named.is_none()),
+            user_name: context.user.clone().filter(|_| named.is_none()),
             key,
             dev_only: false,
             passphrase,
@@ -227,17 +218,17 @@ impl Session {
         })
     }
 
-    fn of_credentials(
+    fn from_credentials(
         context: &Context,
         path: &Path,
         passphrase: passphrase::Source,
         folders: &Folders,
     ) -> Result<Self, Failure> {
         let missing =
-            || Failure::new(Exit::NotFound, format!("there is no credentials file {}", path.display()));
-        let bytes = Zeroizing::new(place::read_secret(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
+            || Failure::new(Exit::NotFound, format!("credentials file {} not found", path.display()));
+        let bytes = Zeroizing::new(files::read_secret(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
         let credentials: Credentials =
-            serde_json::from_slice(&bytes).map_err(|_| PlaceFlaw::Content(path.to_owned()))?;
+            serde_json::from_slice(&bytes).map_err(|_| FileError::Content(path.to_owned()))?;
         let (user, key) = match &context.user {
             None => (None, KeySource::None),
             Some(wanted) => {
@@ -251,7 +242,7 @@ impl Session {
                 };
                 let user = credentials.root_users.iter().find(named).ok_or_else(unknown)?;
                 let secret = const_hex::decode_to_array(user.private_key.as_str())
-                    .map_err(|_| PlaceFlaw::Content(path.to_owned()))?;
+                    .map_err(|_| FileError::Content(path.to_owned()))?;
                 (
                     Some(user.user_id),
                     KeySource::Plain { secret: Zeroizing::new(secret), public_key: user.public_key.clone() },
@@ -261,7 +252,7 @@ impl Session {
         Ok(Self {
             client: Client::new(context.socket.clone().unwrap_or(credentials.socket)),
             viewer: Viewer { organization: context.organization.or(Some(credentials.organization_id)), user },
-            wanted_user: None,
+            user_name: None,
             key,
             dev_only: true,
             passphrase,
@@ -269,7 +260,7 @@ impl Session {
         })
     }
 
-    /// The key's public half.
+    /// Returns the public key, if there is a key.
     pub(crate) fn public_key(&self) -> Option<&str> {
         match &self.key {
             KeySource::None => None,
@@ -278,34 +269,34 @@ impl Session {
         }
     }
 
-    /// Asks the daemon who it is. Credentials files are for DEV daemons only.
-    pub(crate) async fn greet(&self) -> Result<DaemonStatus, Failure> {
+    /// Queries the daemon's status. Fails for a credentials file if the daemon is not a DEV daemon.
+    pub(crate) async fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
         let status = self.client.status().await?;
-        match self.identity().refusal(&status) {
-            Some(refusal) => Err(Failure::new(Exit::Denied, refusal)),
+        match self.identity().daemon_error(&status) {
+            Some(error) => Err(Failure::new(Exit::Denied, error)),
             None => Ok(status),
         }
     }
 
-    /// Asks the daemon who it is, and checks that the user and the key, if they are named, fit the organization.
-    pub(crate) async fn enter(&self) -> Result<DaemonStatus, Failure> {
-        let status = self.greet().await?;
-        if self.identity().is_somebody() {
+    /// Queries the daemon's status and checks that user and key, if given, match the organization.
+    pub(crate) async fn check_context(&self) -> Result<DaemonStatus, Failure> {
+        let status = self.daemon_status().await?;
+        if self.identity().is_selected() {
             self.organization().await?;
         }
         Ok(status)
     }
 
-    /// The organization, once it is checked that the user and the key fit it.
+    /// Queries the organization and checks that user and key match it.
     pub(crate) async fn organization(&self) -> Result<OrganizationDetail, Failure> {
         let organization = self.client.organization(self.organization_id().await?).await?;
-        match self.identity().misfit(&organization) {
-            Some(misfit) => Err(misfit),
+        match self.identity().mismatch(&organization) {
+            Some(mismatch) => Err(mismatch),
             None => Ok(organization),
         }
     }
 
-    /// The organization: the pinned one, or the only one there is.
+    /// Returns the pinned organization, or the only one that the daemon has.
     pub(crate) async fn organization_id(&self) -> Result<OrganizationId, Failure> {
         if let Some(id) = self.viewer.organization {
             return Ok(id);
@@ -316,21 +307,21 @@ impl Session {
             [] => Err(Failure::new(Exit::NotFound, "the daemon has no organization yet")),
             _ => Err(Failure::new(
                 Exit::Usage,
-                "several organizations: name one with --organization ID, see quorate org ls",
+                "several organizations exist: choose one with --organization ID, see `quorate org ls`",
             )),
         }
     }
 
-    /// The viewer as this organization knows them.
+    /// Returns the viewer within this organization.
     pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
         self.identity().viewer_in(organization)
     }
 
-    /// Who the console is for, without any secret.
+    /// Returns the user and key without any secret.
     pub(crate) fn identity(&self) -> Identity {
         Identity {
             viewer: self.viewer.clone(),
-            wanted_user: self.wanted_user.clone(),
+            user_name: self.user_name.clone(),
             public_key: self.public_key().map(str::to_owned),
             key_name: match &self.key {
                 KeySource::None => None,
@@ -346,20 +337,20 @@ impl Session {
     /// Fetches and examines one activity.
     pub(crate) async fn review(&self, reference: &str) -> Result<Review, Failure> {
         let reference = checked_reference(reference)?;
-        self.greet().await?;
+        self.daemon_status().await?;
         let id = self.organization_id().await?;
         let record = self.client.record(id, &reference).await?;
-        if let Some(misfit) = self.identity().misfit(&record.organization) {
-            return Err(misfit);
+        if let Some(mismatch) = self.identity().mismatch(&record.organization) {
+            return Err(mismatch);
         }
         let siblings = self.siblings(id, &record.row.activity).await?;
-        let roster = remember(&self.folders, &record.organization)?;
+        let known_keys = pin_keys(&self.folders, &record.organization)?;
         let book = Book::load(&self.folders.book())?;
         let viewer = self.viewer_in(&record.organization);
         Ok(Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
-            roster: &roster,
+            known_keys: &known_keys,
             book: &book,
             viewer: &viewer,
             now: now_millis(),
@@ -367,7 +358,7 @@ impl Session {
         }))
     }
 
-    /// All activities of the organization that wait.
+    /// Returns all waiting activities of the organization.
     pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>, Failure> {
         let mut rows = Vec::new();
         let mut after = None;
@@ -381,13 +372,14 @@ impl Session {
         }
     }
 
-    /// The other waiting activities that flags of this one depend on, which are few of all that wait.
+    /// Returns the other waiting activities that affect the flags of this one. They are few among all that
+    /// wait.
     async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings, Failure> {
-        let mut found = Vec::new();
+        let mut rivals = Vec::new();
         if let Some(rival) = rival(&activity.activity_type) {
             let types = [rival.to_owned()];
             let page = self.client.activities(id, &[Status::ConsensusNeeded], &types, None, 2).await?;
-            found.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
+            rivals.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
         }
         let proposer = activity.votes.first().map(|vote| vote.user_id);
         let created = activity.created_at.millis();
@@ -399,7 +391,7 @@ impl Session {
             let siblings = page.activities.iter().filter_map(|row| Sibling::of(&row.activity));
             let all: Vec<Sibling> = siblings.collect();
             let is_old = all.iter().any(|sibling| sibling.created < since);
-            // One that was found by its type already would count twice as a rival.
+            // A sibling that was already found by its type would count twice as a rival.
             let own = all.into_iter().filter(|sibling| {
                 sibling.proposer == proposer && sibling.created.abs_diff(created) <= BURST_MILLIS
             });
@@ -409,42 +401,43 @@ impl Session {
                 break;
             }
         }
-        let rivals = found.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
+        let rivals = rivals.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
         Ok(rivals.chain(recent).collect())
     }
 
-    /// Unlocks the key, asking for the passphrase where one is needed.
+    /// Unlocks the key. Asks for the passphrase if one is needed.
     pub(crate) fn stamper(&self) -> Result<Stamper, Failure> {
         let KeySource::File { name, .. } = &self.key else { return self.unlock("") };
-        let passphrase = passphrase::read(self.passphrase, &format!("Passphrase of the key {name}: "))?;
+        let passphrase = passphrase::read(self.passphrase, &format!("Passphrase for key {name}: "))?;
         self.unlock(&passphrase)
     }
 
     /// Unlocks the key with this passphrase.
     pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, Failure> {
         match &self.key {
-            KeySource::None => {
-                Err(Failure::new(Exit::Usage, "no key is chosen: name one with --key NAME or in config.toml"))
-            }
+            KeySource::None => Err(Failure::new(
+                Exit::Usage,
+                "no key is selected: name one with --key NAME or in config.toml",
+            )),
             KeySource::Plain { secret, .. } => Stamper::new(ApiKeyCurve::P256, secret)
-                .map_err(|_| Failure::new(Exit::Failed, "the credentials file holds no P-256 key")),
+                .map_err(|_| Failure::new(Exit::Failed, "the credentials file contains no valid P-256 key")),
             KeySource::File { file, .. } => Ok(file.unlock(passphrase)?),
         }
     }
 }
 
-/// Adds what is new of the organization to the known keys and returns them.
-pub(crate) fn remember(folders: &Folders, organization: &OrganizationDetail) -> Result<Roster, Failure> {
-    let path = folders.roster();
-    let mut roster = Roster::load(&path)?;
-    if roster.see(organization, now_millis()) {
-        roster.save(&path)?;
+/// Pins new keys, names and the quorum of the organization, and returns the known keys.
+pub(crate) fn pin_keys(folders: &Folders, organization: &OrganizationDetail) -> Result<KnownKeys, Failure> {
+    let path = folders.known_keys();
+    let mut known_keys = KnownKeys::load(&path)?;
+    if known_keys.pin_new(organization, now_millis()) {
+        known_keys.save(&path)?;
     }
-    Ok(roster)
+    Ok(known_keys)
 }
 
-/// Writes the decision into the user's journal.
-pub(crate) fn note_down(
+/// Appends the decision to the user's journal.
+pub(crate) fn record_decision(
     folders: &Folders,
     review: &Review,
     ballot: &Ballot,
@@ -466,9 +459,9 @@ pub(crate) fn note_down(
     Ok(journal::append(&folders.journal(), entry)?)
 }
 
-/// What became of the activity, and whether the vote is in the record, from the daemon's answers. A
-/// rejection is answered with the vote's own activity, so its target is read again.
-pub(crate) async fn verdict(
+/// Returns the target activity of a vote and its outcome. The daemon answers a rejection with the vote's own
+/// activity, so the target is read again.
+pub(crate) async fn resolve_outcome(
     client: &Client,
     ballot: &Ballot,
     answered: Activity,
@@ -482,7 +475,8 @@ pub(crate) async fn verdict(
     Ok((target, outcome))
 }
 
-/// An activity id or a fingerprint, and nothing that could reach another route.
+/// Validates an activity reference. Accepts only an activity id or a fingerprint, so that it cannot change
+/// the request path.
 fn checked_reference(reference: &str) -> Result<String, Failure> {
     let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
     let is_hash = bare.len() == 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -493,7 +487,7 @@ fn checked_reference(reference: &str) -> Result<String, Failure> {
         Ok(id) => Ok(id.to_string()),
         Err(_) => Err(Failure::new(
             Exit::Usage,
-            "name the activity by its id or its fingerprint (sha256: and 64 hex digits)",
+            "invalid reference: use an activity id or a fingerprint (sha256: and 64 hex digits)",
         )),
     }
 }

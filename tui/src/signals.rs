@@ -2,11 +2,11 @@
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Returns when the program is asked to end: SIGTERM, SIGHUP or SIGINT.
+/// Waits for SIGTERM, SIGHUP or SIGINT.
 pub(crate) async fn ended() {
     let mut ends = Vec::new();
     for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()] {
-        // Without a handler the signal ends the process by itself.
+        // If no handler can be installed, the signal ends the process directly.
         if let Ok(end) = signal(kind) {
             ends.push(end);
         }

@@ -1,4 +1,4 @@
-//! The only room that touches the terminal itself. Whatever happens, it is given back as it was found.
+//! The only module that touches the terminal. The terminal is always restored to its previous state.
 
 use std::io::{Stdout, stdout};
 
@@ -17,50 +17,47 @@ use ratatui::backend::CrosstermBackend;
 
 use crate::keymap::Key;
 
-/// What the terminal tells.
+/// Input from the terminal.
 pub(crate) enum Input {
-    /// A key was pressed.
     Key(Key),
-    /// Text was pasted.
     Paste(String),
-    /// Another size.
+    /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
 }
 
-/// The terminal in the console's hands; given back when dropped.
+/// The terminal while the console uses it. It is restored on drop.
 pub(crate) struct Screen {
-    /// Draws.
     pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
     events: EventStream,
 }
 
-/// Makes a panic give the terminal back before it is told, once for the whole process.
+/// Installs the panic hook that restores the terminal, once per process.
 static PANICS: std::sync::Once = std::sync::Once::new();
 
 impl Screen {
-    /// Takes the terminal. A panic gives it back before it is told.
-    pub(crate) fn take() -> std::io::Result<Self> {
+    /// Takes over the terminal. A panic restores the terminal before its message is printed.
+    pub(crate) fn open() -> std::io::Result<Self> {
         PANICS.call_once(|| {
-            let told = std::panic::take_hook();
+            let previous_hook = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
-                give_back();
-                told(info);
+                restore();
+                previous_hook(info);
             }));
         });
         enable_raw_mode()?;
-        // Cleared here, since the library would first ask the terminal where the cursor is and wait for it.
+        // Clears the screen here: ratatui would first query the cursor position and wait for the reply.
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         terminal.hide_cursor()?;
         Ok(Self { terminal, events: EventStream::new() })
     }
 
-    /// Hands a text to the terminal's clipboard (xterm, OSC 52). Terminals that do not know it show nothing of it.
+    /// Sends a text to the terminal's clipboard (xterm, OSC 52). Terminals without support ignore it.
     pub(crate) fn copy(&mut self, text: &str) -> std::io::Result<()> {
         execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
     }
 
-    /// What came next; nothing when the terminal is gone.
+    /// Returns the next input, or nothing if the terminal is closed.
     pub(crate) async fn next(&mut self) -> Option<Input> {
         loop {
             let input = match self.events.next().await?.ok()? {
@@ -78,16 +75,16 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
-fn give_back() {
+fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
 }
 
-/// The key, unless it is held down or let go.
+/// Converts a key event. Returns nothing for repeat and release events.
 fn key(event: KeyEvent) -> Option<Key> {
     if event.kind != KeyEventKind::Press {
         return None;

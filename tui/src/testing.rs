@@ -1,4 +1,4 @@
-//! A made-up organization whose people really sign, for tests.
+//! Test data: an organization whose users really sign.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
@@ -22,43 +22,41 @@ use serde_json::{Value, json};
 
 use crate::ballot::Ballot;
 use crate::book::Book;
+use crate::known_keys::KnownKeys;
 use crate::proof::{Evidence, Review, Siblings, Viewer};
-use crate::roster::Roster;
 
-/// The moment of every test: 2026-11-21 09:24:00 UTC.
+/// Current time in all tests: 2026-11-21 09:24:00 UTC.
 pub(crate) const NOW: u64 = 1_795_253_040_000;
 const NAMES: [&str; 5] = ["mira", "jo", "ana", "kenji", "sam"];
 
-/// People with keys, and their organization.
-pub(crate) struct Stage {
+/// An organization of users with keys.
+pub(crate) struct Fixture {
     people: usize,
     threshold: u32,
 }
 
-impl Stage {
-    /// An organization of so many root users.
+impl Fixture {
+    /// Creates an organization with this many root users.
     pub(crate) fn new(people: usize, threshold: u32) -> Self {
         Self { people, threshold }
     }
 
-    /// A user's id.
     pub(crate) fn user(index: usize) -> UserId {
         UserId::from_bytes([0x10 + u8::try_from(index).unwrap(); 16])
     }
 
-    /// A user's key.
+    /// Returns the key of a user.
     pub(crate) fn stamper(index: usize) -> Stamper {
         Stamper::new(ApiKeyCurve::P256, &[u8::try_from(index).unwrap() + 1; 32]).unwrap()
     }
 
-    /// The organization's id.
     pub(crate) fn id() -> OrganizationId {
         OrganizationId::from_bytes([0x9f; 16])
     }
 
-    /// The organization as the daemon shows it.
+    /// Returns the organization as the daemon shows it.
     pub(crate) fn organization(&self) -> OrganizationDetail {
-        let day = Timestamp::of_millis(NOW - 30 * 86_400_000);
+        let day = Timestamp::from_millis(NOW - 30 * 86_400_000);
         OrganizationDetail {
             head: OrganizationHead {
                 organization_id: Self::id(),
@@ -72,7 +70,7 @@ impl Stage {
                 created_at: day.clone(),
                 updated_at: day.clone(),
             },
-            users: (0..self.people).map(|index| Self::person(index, &day)).collect(),
+            users: (0..self.people).map(|index| Self::user_record(index, &day)).collect(),
             wallets: vec![Wallet {
                 wallet_id: WalletId::from_bytes([0x51; 16]),
                 wallet_name: "treasury-hot".to_owned(),
@@ -113,8 +111,8 @@ impl Stage {
         }
     }
 
-    /// The organization with a record of each kind beside users and keys.
-    pub(crate) fn furnished(&self) -> OrganizationDetail {
+    /// Returns the organization with records of every kind.
+    pub(crate) fn with_all_records(&self) -> OrganizationDetail {
         let mut organization = self.organization();
         let day = organization.head.created_at.clone();
         let invitation = |byte: u8, name: &str, status: &str| Invitation {
@@ -193,7 +191,7 @@ impl Stage {
         }
     }
 
-    /// The list of addresses of everybody, which is on, or of a user's key.
+    /// Returns the enabled allowlist for all users, or the allowlist of a user's key.
     fn allowlist(user: Option<usize>, blocks: &[(&str, Option<&str>)]) -> IpAllowlist {
         let rule = |(block, label): &(&str, Option<&str>)| IpAllowlistRule {
             cidr: (*block).to_owned(),
@@ -209,7 +207,7 @@ impl Stage {
         }
     }
 
-    fn person(index: usize, day: &Timestamp) -> User {
+    fn user_record(index: usize, day: &Timestamp) -> User {
         let mut id = [0x30; 16];
         id[15] = u8::try_from(index).unwrap();
         User {
@@ -237,35 +235,36 @@ impl Stage {
         }
     }
 
-    /// The record of a proposal by one user, ten minutes old, waiting for the root quorum.
+    /// Returns the record of a proposal that one user made ten minutes ago and that waits for the root
+    /// quorum.
     pub(crate) fn propose(
         &self,
-        asker: usize,
+        proposer: usize,
         activity_type: &str,
         intent: &str,
         parameters: &Value,
     ) -> ReviewRecord {
-        let moment = NOW - 600_000;
+        let proposed_at = NOW - 600_000;
         let body = json!({
-            "type": activity_type, "timestampMs": moment.to_string(), "organizationId": Self::id(), "parameters": parameters,
+            "type": activity_type, "timestampMs": proposed_at.to_string(), "organizationId": Self::id(), "parameters": parameters,
         });
-        self.propose_bytes(asker, &body.to_string(), activity_type, json!({intent: parameters}))
+        self.propose_bytes(proposer, &body.to_string(), activity_type, json!({intent: parameters}))
     }
 
-    /// As [`Self::propose`], with these exact bytes.
+    /// Like [`Self::propose`], with these exact bytes.
     pub(crate) fn propose_bytes(
         &self,
-        asker: usize,
+        proposer: usize,
         message: &str,
         activity_type: &str,
         intent: Value,
     ) -> ReviewRecord {
         let fingerprint = Fingerprint::of(message.as_bytes());
-        let moment = NOW - 600_000;
+        let proposed_at = NOW - 600_000;
         let mut seed = [0; 10];
         seed.copy_from_slice(&fingerprint.as_bytes()[..10]);
-        let id = ActivityId::timed(moment, seed);
-        let signature = Self::stamper(asker).stamp(message.as_bytes()).unwrap();
+        let id = ActivityId::timed(proposed_at, seed);
+        let signature = Self::stamper(proposer).stamp(message.as_bytes()).unwrap();
         let activity = Activity {
             id,
             organization_id: Self::id(),
@@ -273,13 +272,13 @@ impl Stage {
             activity_type: activity_type.to_owned(),
             intent,
             result: json!({}),
-            votes: vec![Self::vote(id, asker, Selection::Approved, message, &signature, moment)],
+            votes: vec![Self::vote(id, proposer, Selection::Approved, message, &signature, proposed_at)],
             app_proofs: Vec::new(),
             fingerprint,
             can_approve: false,
             can_reject: false,
-            created_at: Timestamp::of_millis(moment),
-            updated_at: Timestamp::of_millis(moment),
+            created_at: Timestamp::from_millis(proposed_at),
+            updated_at: Timestamp::from_millis(proposed_at),
             failure: None,
         };
         let mut record = ReviewRecord {
@@ -291,7 +290,7 @@ impl Stage {
         record
     }
 
-    /// A yes by another user.
+    /// Adds another user's approval.
     pub(crate) fn approve(&self, record: &mut ReviewRecord, voter: usize) {
         let activity = &mut record.row.activity;
         let ballot = Ballot::vote(true, Self::id(), activity.fingerprint, NOW - 300_000);
@@ -307,7 +306,7 @@ impl Stage {
         self.recount(record);
     }
 
-    /// The daemon's honest reckoning.
+    /// Recomputes the tally as an honest daemon would.
     pub(crate) fn recount(&self, record: &mut ReviewRecord) {
         let counted: Vec<UserId> = record.row.activity.votes.iter().map(|vote| vote.user_id).collect();
         let open_to = (0..self.people).map(Self::user).filter(|user| !counted.contains(user)).collect();
@@ -322,11 +321,11 @@ impl Stage {
             needed: self.threshold,
             counted,
             open_to,
-            lapses_at_millis: Some(NOW - 600_000 + 86_400_000),
+            expires_at_millis: Some(NOW - 600_000 + 86_400_000),
         });
     }
 
-    /// A vote as recorded.
+    /// Returns a recorded vote.
     pub(crate) fn vote(
         activity: ActivityId,
         voter: usize,
@@ -345,25 +344,25 @@ impl Stage {
             public_key: stamp.public_key.clone(),
             signature: stamp.signature.clone(),
             scheme: stamp.scheme.name().to_owned(),
-            created_at: Timestamp::of_millis(cast),
+            created_at: Timestamp::from_millis(cast),
         }
     }
 
-    /// The review that `viewer` gets of a record, with a roster of old standing.
+    /// Returns the review that `viewer` sees, with keys known for ten days.
     pub(crate) fn review(&self, record: &ReviewRecord, viewer: usize) -> Review {
-        let mut roster = Roster::default();
-        roster.see(&self.organization(), NOW - 10 * 86_400_000);
-        roster.see(&record.organization, NOW - 1000);
-        Self::review_with(record, &roster, viewer)
+        let mut known_keys = KnownKeys::default();
+        known_keys.pin_new(&self.organization(), NOW - 10 * 86_400_000);
+        known_keys.pin_new(&record.organization, NOW - 1000);
+        Self::review_with(record, &known_keys, viewer)
     }
 
-    /// The review that `viewer` gets of a record with this roster.
-    pub(crate) fn review_with(record: &ReviewRecord, roster: &Roster, viewer: usize) -> Review {
+    /// Returns the review that `viewer` sees with these known keys.
+    pub(crate) fn review_with(record: &ReviewRecord, known_keys: &KnownKeys, viewer: usize) -> Review {
         let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
         Review::of(&Evidence {
             record,
             siblings: &Siblings::default(),
-            roster,
+            known_keys,
             book: &Book::EMPTY,
             viewer: &viewer,
             now: NOW,
@@ -372,38 +371,38 @@ impl Stage {
     }
 }
 
-/// A quorum change that lowers the threshold of five people from 3 to 1.
-pub(crate) fn lowering() -> (Stage, ReviewRecord) {
-    let stage = Stage::new(5, 3);
-    let members: Vec<UserId> = (0..5).map(Stage::user).collect();
-    let record = stage.propose(
+/// Returns a proposal that lowers the threshold of five root users from 3 to 1.
+pub(crate) fn threshold_proposal() -> (Fixture, ReviewRecord) {
+    let fixture = Fixture::new(5, 3);
+    let members: Vec<UserId> = (0..5).map(Fixture::user).collect();
+    let record = fixture.propose(
         1,
         "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
         "updateRootQuorumIntent",
         &json!({"threshold": 1, "userIds": members}),
     );
-    (stage, record)
+    (fixture, record)
 }
 
-/// A tag without users: low risk.
-pub(crate) fn tagging() -> (Stage, ReviewRecord) {
-    let stage = Stage::new(3, 2);
-    let record = stage.propose(
+/// Returns a proposal for a tag without users: low risk.
+pub(crate) fn tag_proposal() -> (Fixture, ReviewRecord) {
+    let fixture = Fixture::new(3, 2);
+    let record = fixture.propose(
         1,
         "ACTIVITY_TYPE_CREATE_USER_TAG",
         "createUserTagIntent",
         &json!({"userTagName": "auditors", "userIds": []}),
     );
-    (stage, record)
+    (fixture, record)
 }
 
-/// A wallet that one user wants and a policy permits once two agree.
-pub(crate) fn consulting() -> (Stage, ReviewRecord) {
-    let stage = Stage::new(5, 3);
+/// Returns a proposal for a wallet that a policy allows once two users approve.
+pub(crate) fn wallet_proposal() -> (Fixture, ReviewRecord) {
+    let fixture = Fixture::new(5, 3);
     let parameters = json!({"walletName": "spare", "accounts": []});
-    let mut record = stage.propose(1, "ACTIVITY_TYPE_CREATE_WALLET", "createWalletIntent", &parameters);
+    let mut record = fixture.propose(1, "ACTIVITY_TYPE_CREATE_WALLET", "createWalletIntent", &parameters);
     let policy_id = PolicyId::from_bytes([0x86; 16]);
-    let day = Timestamp::of_millis(NOW - 30 * 86_400_000);
+    let day = Timestamp::from_millis(NOW - 30 * 86_400_000);
     record.organization.policies = vec![Policy {
         policy_id,
         policy_name: "wallets by two".to_owned(),
@@ -420,22 +419,22 @@ pub(crate) fn consulting() -> (Stage, ReviewRecord) {
     waiting.reason = WaitingReason::PolicyConsensus;
     waiting.policy_evaluations =
         vec![PolicyOutcome { policy_id, outcome: "OUTCOME_REQUIRES_CONSENSUS".to_owned() }];
-    (stage, record)
+    (fixture, record)
 }
 
-/// A payment by card, of which the daemon keeps no more than four digits.
-pub(crate) fn hiding() -> (Stage, ReviewRecord) {
-    let stage = Stage::new(3, 2);
+/// Returns a payment method proposal of which the daemon keeps only the last four card digits.
+pub(crate) fn card_proposal() -> (Fixture, ReviewRecord) {
+    let fixture = Fixture::new(3, 2);
     let activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD";
     let body = |number: &str, code: &str| {
-        json!({"type": activity_type, "timestampMs": (NOW - 600_000).to_string(), "organizationId": Stage::id(),
+        json!({"type": activity_type, "timestampMs": (NOW - 600_000).to_string(), "organizationId": Fixture::id(),
             "parameters": {"number": number, "cvv": code, "expiryMonth": "01", "expiryYear": "2030",
             "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"}})
     };
     let kept = body("************1234", "***");
     let intent = json!({"setPaymentMethodIntent": kept["parameters"]});
     let signed = body("4242424242421234", "123").to_string();
-    let mut record = stage.propose_bytes(1, &signed, activity_type, intent);
+    let mut record = fixture.propose_bytes(1, &signed, activity_type, intent);
     record.row.activity.votes[0].message = kept.to_string();
-    (stage, record)
+    (fixture, record)
 }

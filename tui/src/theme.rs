@@ -1,51 +1,48 @@
-//! Colours. Decoration only: every state is also a word or a mark, and without colour the selection is
-//! still reverse video behind a `>`.
+//! Colours. They are decoration only: each state also has a word or a mark, and without colour the selected
+//! row is in reverse video with a leading `>`.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The styles of the screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Theme {
     colour: bool,
 }
 
 impl Theme {
-    /// With colours, or with bold and reverse video only.
+    /// Creates a theme with colours, or with bold and reverse video only.
     pub(crate) const fn new(colour: bool) -> Self {
         Self { colour }
     }
 
-    /// Ordinary text.
     pub(crate) fn plain() -> Style {
         Style::new()
     }
 
-    /// Titles and what matters most.
+    /// Style of titles and of the most important text.
     pub(crate) fn strong() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The selected row.
     pub(crate) fn selected() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Frames and remarks.
+    /// Style of frames and hints.
     pub(crate) fn faint(self) -> Style {
         self.tinted(Color::Gray)
     }
 
-    /// Something needs care.
+    /// Style of warnings.
     pub(crate) fn care(self) -> Style {
         self.tinted(Color::LightYellow)
     }
 
-    /// Something is wrong.
+    /// Style of errors.
     pub(crate) fn bad(self) -> Style {
         self.tinted(Color::LightRed).add_modifier(Modifier::BOLD)
     }
 
-    /// The style of a line by the first mark or risk word in it.
+    /// Returns the style for a line, based on the mark or risk level that it contains.
     pub(crate) fn of_mark(self, text: &str) -> Style {
         if text.contains("[x]") {
             self.bad()

@@ -1,27 +1,28 @@
-//! Authorizations (EIP-7702): an account lets the code of a contract stand for its own, until it authorizes another.
+//! Authorizations (EIP-7702): an account delegates to the code of a contract until it authorizes another one.
 
 use alloy_primitives::{Address, U256, keccak256};
 use alloy_rlp::Encodable;
 use quorate_policy::{Integer, Value};
 
-use crate::address::{AddressFormat, address as of_key};
+use crate::address::{AddressFormat, address as address_of_key};
 use crate::curve::{PublicKey, Signature};
-use crate::json::{self, Flaw};
+use crate::json::{self, JsonError};
 use crate::typed_data::{address, integer};
 
-/// An authorization that comes with a signature.
+/// A signed authorization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// What was signed.
+    /// The authorization that was signed.
     pub authorization: Authorization,
-    /// The account whose key signed it; none where the signature is no account's, and the network passes it over.
+    /// Account whose key signed; `None` if the signature is invalid, so that the network ignores the
+    /// authorization.
     pub authority: Option<String>,
 }
 
-/// The first byte of what is hashed (EIP-7702, `MAGIC`).
+/// First byte of the hashed data (EIP-7702, `MAGIC`).
 const MAGIC: u8 = 0x05;
 
-/// An authorization that nobody has signed.
+/// An unsigned authorization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
     address: [u8; 20],
@@ -30,58 +31,59 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Reads an object of `address`, `chainId` and `nonce` and no more. Numbers are whole, as JSON numbers or as texts of
-    /// decimal digits or of hexadecimal digits after `0x`.
+    /// Parses a JSON object with exactly the members `address`, `chainId` and `nonce`.
+    ///
+    /// Integers are JSON numbers, or strings of decimal digits or of hexadecimal digits after `0x`.
     ///
     /// # Errors
-    /// The first [`Flaw`] that is found.
-    pub fn read(text: &str) -> Result<Self, Flaw> {
+    /// The first [`JsonError`] found.
+    pub fn read(text: &str) -> Result<Self, JsonError> {
         let mut members = json::object(text)?;
-        let mut taken = |name: &str| members.remove(name).ok_or_else(|| Flaw::at(name, "is missing"));
-        let (to, chain, nonce) = (taken("address")?, taken("chainId")?, taken("nonce")?);
+        let mut required = |name: &str| members.remove(name).ok_or_else(|| JsonError::at(name, "is missing"));
+        let (to, chain, nonce) = (required("address")?, required("chainId")?, required("nonce")?);
         if !members.is_empty() {
-            return Err(Flaw::at("", "has members besides address, chainId and nonce"));
+            return Err(JsonError::at("", "has members other than address, chainId and nonce"));
         }
         let number = |path: &str, json, bits: usize| {
-            let told = || Flaw::at(path, format!("is not an unsigned integer of {bits} bits"));
-            integer(json, false, bits).ok_or_else(told)
+            let error = || JsonError::at(path, format!("is not an unsigned integer of {bits} bits"));
+            integer(json, false, bits).ok_or_else(error)
         };
-        let address = address(&to).ok_or_else(|| Flaw::at("address", "is not an address"))?;
+        let address = address(&to).ok_or_else(|| JsonError::at("address", "is not an address"))?;
         let chain_id = number("chainId", &chain, 256)?;
-        // It has 64 bits.
+        // The number was checked to have at most 64 bits.
         let nonce = U256::from_be_bytes(number("nonce", &nonce, 64)?).saturating_to();
         Ok(Self { address, chain_id, nonce })
     }
 
-    /// This with a signature.
+    /// Combines an authorization with its signature and recovers the account that signed.
     pub(crate) fn signed(address: [u8; 20], chain_id: [u8; 32], nonce: u64, signature: &Signature) -> Signed {
         let authorization = Self { address, chain_id, nonce };
         let key = PublicKey::recovered(&authorization.digest(), signature);
-        let authority = key.and_then(|key| of_key(AddressFormat::Ethereum, &key).ok());
+        let authority = key.and_then(|key| address_of_key(AddressFormat::Ethereum, &key).ok());
         Signed { authorization, authority }
     }
 
-    /// The contract whose code would stand for that of the account; zero for none (EIP-7702).
+    /// Returns the contract that the account delegates to; zero for none (EIP-7702).
     pub fn address(&self) -> &[u8; 20] {
         &self.address
     }
 
-    /// Whether it leaves the account without code (EIP-7702).
+    /// Returns whether the authorization removes the delegation of the account (EIP-7702).
     pub fn is_revocation(&self) -> bool {
         self.address == [0; 20]
     }
 
-    /// The chain that it holds on; zero for every chain (EIP-7702).
+    /// Returns the id of the chain on which the authorization is valid; zero for every chain (EIP-7702).
     pub fn chain_id(&self) -> Integer {
         Integer::from_be_bytes(&self.chain_id).unwrap_or(Integer::ZERO)
     }
 
-    /// The number of transactions of the account before it.
+    /// Returns the nonce: the number of earlier transactions of the account.
     pub fn nonce(&self) -> u64 {
         self.nonce
     }
 
-    /// What is signed: keccak256 of 0x05 and the list of chain, address and nonce.
+    /// Returns the digest to sign: keccak256 of 0x05 and the RLP list of chain id, address and nonce.
     pub fn digest(&self) -> [u8; 32] {
         let chain_id = U256::from_be_bytes(self.chain_id);
         let address = Address::from(self.address);
@@ -91,7 +93,7 @@ impl Authorization {
         keccak256(bytes).0
     }
 
-    /// What policies may ask about it.
+    /// Returns the facts that policies can query.
     pub(crate) fn facts(&self) -> Value {
         Value::record([
             ("address", Value::folded(const_hex::encode_prefixed(self.address))),
@@ -121,11 +123,11 @@ mod tests {
     }
 
     fn read(json: &Json) -> Result<Authorization, String> {
-        Authorization::read(&json.to_string()).map_err(|flaw| flaw.to_string())
+        Authorization::read(&json.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn digests_of_other_implementations() {
+    fn digests_match_other_implementations() {
         for row in rows::<Row>(include_str!("../../../assets/vectors/chain/authorization.json")) {
             for (chain, nonce) in [
                 (json!(row.chain_id), json!(row.nonce)),
@@ -140,21 +142,21 @@ mod tests {
     }
 
     #[test]
-    fn exactly_three_members() {
+    fn requires_exactly_three_members() {
         let good = json!({"address": format!("0x{}", "35".repeat(20)), "chainId": 1, "nonce": 0});
         assert!(read(&good).is_ok());
-        for (name, value, told) in [
+        for (name, value, message) in [
             ("address", json!("0x35"), "`address` is not an address"),
             ("address", json!(null), "`address` is not an address"),
             ("chainId", json!("mainnet"), "`chainId` is not an unsigned integer of 256 bits"),
             ("chainId", json!(1.5), "`chainId` is not an unsigned integer of 256 bits"),
             ("nonce", json!(-1), "`nonce` is not an unsigned integer of 64 bits"),
             ("nonce", json!("18446744073709551616"), "`nonce` is not an unsigned integer of 64 bits"),
-            ("gas", json!(1), "it has members besides address, chainId and nonce"),
+            ("gas", json!(1), "it has members other than address, chainId and nonce"),
         ] {
             let mut bad = good.clone();
             bad[name] = value;
-            assert_eq!(read(&bad).unwrap_err(), told, "{name}");
+            assert_eq!(read(&bad).unwrap_err(), message, "{name}");
         }
         for name in ["address", "chainId", "nonce"] {
             let mut bad = good.clone();

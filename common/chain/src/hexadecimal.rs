@@ -1,12 +1,11 @@
-//! Hexadecimal text as callers send it: digits of either case, `0x` in front or not.
+//! Decodes hexadecimal text from callers: digits of either case, with or without the prefix `0x`.
 //!
-//! Stricter than the library, which also takes `0X` for a prefix.
+//! The decoder is stricter than the library, which also accepts the prefix `0X`.
 
-/// The bytes, or nothing if the text is anything else than an even number of digits after an
-/// optional `0x`.
+/// Decodes an even number of digits after an optional `0x`. Returns `None` for any other text.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    // Also keeps the library from taking a second prefix off.
+    // This also prevents the library from removing a second prefix.
     if !const_hex::check_raw(digits) {
         return None;
     }
@@ -18,7 +17,7 @@ mod tests {
     use super::decode;
 
     #[test]
-    fn texts() {
+    fn decodes_digits_with_an_optional_prefix() {
         for (text, expected) in [
             ("", Some(vec![])),
             ("0x", Some(vec![])),

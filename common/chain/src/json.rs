@@ -1,6 +1,5 @@
-//! JSON of payloads and of interfaces of contracts, with one meaning only: no member stands twice, numbers keep every digit, and depth and size are bounded.
-//!
-//! Knows nothing of what the values are for.
+//! Strict JSON for payloads and contract interfaces: no duplicate members, numbers keep every digit, and
+//! depth and size are bounded.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +7,19 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// How deep objects and lists may nest. Trees of orders in use have 24 levels of lists.
+/// Maximum nesting depth of objects and lists. Order trees in use have 24 levels of lists.
 const DEPTH_LIMIT: usize = 32;
-/// Most values of one text, with objects and lists and all that is in them.
+/// Maximum number of values in one text. Objects, lists and all nested values count.
 const VALUE_LIMIT: usize = 65_536;
-/// Longest path that is told, in bytes. Of a longer one its end is.
+/// Maximum length of a path in an error, in bytes. Longer paths are shortened to their end.
 const PATH_LIMIT_BYTES: usize = 256;
 
-/// A value as it is written.
+/// A value as it is written in the text.
 #[derive(Debug)]
 pub(crate) enum Json<'a> {
     Null,
     Bool(bool),
-    /// The digits as they stand.
+    /// The digits, unchanged.
     Number(&'a str),
     Text(String),
     List(Vec<Json<'a>>),
@@ -28,46 +27,46 @@ pub(crate) enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// The member of an object.
+    /// Returns the member of an object with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
     }
 
-    /// The letters of a text.
+    /// Returns the text of a string.
     pub(crate) fn as_str(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub(crate) fn as_list(&self) -> Option<&[Self]> {
         if let Self::List(elements) = self { Some(elements) } else { None }
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     pub(crate) fn as_object(&self) -> Option<&Members<'a>> {
         if let Self::Object(members) = self { Some(members) } else { None }
     }
 
-    /// A number without sign, fraction and exponent.
+    /// Returns a number that has no sign, fraction or exponent.
     pub(crate) fn as_u64(&self) -> Option<u64> {
         if let Self::Number(digits) = self { digits.parse().ok() } else { None }
     }
 }
 
-/// Values by their names.
+/// Values by member name.
 pub(crate) type Members<'a> = BTreeMap<String, Json<'a>>;
 
-/// What is wrong with a payload in JSON, and where.
+/// Error returned for an invalid JSON payload, with its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// Names and places from the outermost value, as `message.to[1]`; empty for the whole. Holds no names but those that
-    /// the format or its types declare.
+pub struct JsonError {
+    /// Path from the outermost value, such as `message.to[1]`; empty for the whole payload. It contains only
+    /// names that the format or the payload's types declare.
     pub path: String,
-    /// In words that go on after the path. Never tells what was sent.
+    /// Predicate that follows the path, such as `is missing`. It never repeats a value of the payload.
     pub reason: String,
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for JsonError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => write!(formatter, "it {}", self.reason),
@@ -76,10 +75,10 @@ impl fmt::Display for Flaw {
     }
 }
 
-impl std::error::Error for Flaw {}
+impl std::error::Error for JsonError {}
 
-impl Flaw {
-    /// Of the value at that path, which is ASCII.
+impl JsonError {
+    /// Creates an error for the value at `path`, which must be ASCII.
     pub(crate) fn at(path: &str, reason: impl Into<String>) -> Self {
         let start = path.len().saturating_sub(PATH_LIMIT_BYTES);
         let path = match path.get(start..) {
@@ -89,64 +88,64 @@ impl Flaw {
         Self { path, reason: reason.into() }
     }
 
-    /// Of the whole.
+    /// Creates an error for the whole payload.
     fn whole(reason: &str) -> Self {
         Self::at("", reason)
     }
 }
 
-/// Reads one value.
+/// Parses one value.
 ///
 /// # Errors
-/// What is wrong with the text as a whole.
-pub(crate) fn parse(text: &str) -> Result<Json<'_>, Flaw> {
+/// [`JsonError`] if the text is not JSON, has a duplicate member, or exceeds a limit.
+pub(crate) fn parse(text: &str) -> Result<Json<'_>, JsonError> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|_| unreadable())?;
-    Reader { left: VALUE_LIMIT }.value(raw, DEPTH_LIMIT)
+    Reader { remaining: VALUE_LIMIT }.value(raw, DEPTH_LIMIT)
 }
 
-/// Reads one object.
+/// Parses one object.
 ///
 /// # Errors
-/// What is wrong with the text as a whole.
-pub(crate) fn object(text: &str) -> Result<Members<'_>, Flaw> {
+/// [`JsonError`] as for [`parse`], or if the value is not an object.
+pub(crate) fn object(text: &str) -> Result<Members<'_>, JsonError> {
     match parse(text)? {
         Json::Object(members) => Ok(members),
-        _ => Err(Flaw::whole("is not an object")),
+        _ => Err(JsonError::whole("is not an object")),
     }
 }
 
-fn unreadable() -> Flaw {
-    Flaw::whole("is not JSON")
+fn unreadable() -> JsonError {
+    JsonError::whole("is not JSON")
 }
 
 struct Reader {
-    /// How many more values may come.
-    left: usize,
+    /// Number of values that may still be read.
+    remaining: usize,
 }
 
 impl Reader {
-    /// The library has seen to it that the text is one value; this tells which.
-    fn value<'a>(&mut self, raw: &'a RawValue, depth: usize) -> Result<Json<'a>, Flaw> {
+    /// Converts a raw value. The library has already checked that the text is one value.
+    fn value<'a>(&mut self, raw: &'a RawValue, depth: usize) -> Result<Json<'a>, JsonError> {
         let text = raw.get();
-        let spent = || Flaw::whole(&format!("has more than {VALUE_LIMIT} values"));
-        self.left = self.left.checked_sub(1).ok_or_else(spent)?;
-        let deeper = || {
-            let too_deep = || Flaw::whole(&format!("nests deeper than {DEPTH_LIMIT} levels"));
+        let too_many = || JsonError::whole(&format!("has more than {VALUE_LIMIT} values"));
+        self.remaining = self.remaining.checked_sub(1).ok_or_else(too_many)?;
+        let nested_depth = || {
+            let too_deep = || JsonError::whole(&format!("nests deeper than {DEPTH_LIMIT} levels"));
             depth.checked_sub(1).ok_or_else(too_deep)
         };
         match text.as_bytes().first() {
             Some(b'{') => {
-                let depth = deeper()?;
-                let Doubtful { members, is_doubled } =
+                let depth = nested_depth()?;
+                let UncheckedMembers { members, has_duplicate } =
                     serde_json::from_str(text).map_err(|_| unreadable())?;
-                if is_doubled {
-                    return Err(Flaw::whole("has a member twice"));
+                if has_duplicate {
+                    return Err(JsonError::whole("has a duplicate member"));
                 }
                 let members = members.into_iter().map(|(name, raw)| Ok((name, self.value(raw, depth)?)));
                 members.collect::<Result<_, _>>().map(Json::Object)
             }
             Some(b'[') => {
-                let depth = deeper()?;
+                let depth = nested_depth()?;
                 let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| unreadable())?;
                 let elements = elements.into_iter().map(|raw| self.value(raw, depth));
                 elements.collect::<Result<_, _>>().map(Json::List)
@@ -160,13 +159,13 @@ impl Reader {
     }
 }
 
-/// Members of an object that may have one twice.
-struct Doubtful<'a> {
+/// Members of an object that may have duplicates.
+struct UncheckedMembers<'a> {
     members: BTreeMap<String, &'a RawValue>,
-    is_doubled: bool,
+    has_duplicate: bool,
 }
 
-impl<'de> Deserialize<'de> for Doubtful<'de> {
+impl<'de> Deserialize<'de> for UncheckedMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(MembersVisitor)
     }
@@ -175,16 +174,16 @@ impl<'de> Deserialize<'de> for Doubtful<'de> {
 struct MembersVisitor;
 
 impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Doubtful<'de>;
+    type Value = UncheckedMembers<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Doubtful<'de>, A::Error> {
-        let mut read = Doubtful { members: BTreeMap::new(), is_doubled: false };
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UncheckedMembers<'de>, A::Error> {
+        let mut read = UncheckedMembers { members: BTreeMap::new(), has_duplicate: false };
         while let Some((name, value)) = map.next_entry()? {
-            read.is_doubled |= read.members.insert(name, value).is_some();
+            read.has_duplicate |= read.members.insert(name, value).is_some();
         }
         Ok(read)
     }
@@ -194,15 +193,15 @@ impl<'de> Visitor<'de> for MembersVisitor {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-    use super::{DEPTH_LIMIT, Flaw, Json, VALUE_LIMIT, parse};
+    use super::{DEPTH_LIMIT, Json, JsonError, VALUE_LIMIT, parse};
 
     fn check(text: &str, reason: &str) {
-        let flaw = parse(text).unwrap_err();
-        assert_eq!((flaw.path.as_str(), flaw.reason.as_str()), ("", reason), "{text:.40}");
+        let error = parse(text).unwrap_err();
+        assert_eq!((error.path.as_str(), error.reason.as_str()), ("", reason), "{text:.40}");
     }
 
     #[test]
-    fn only_one_meaning_is_read() {
+    fn rejects_ambiguous_json() {
         for text in [
             "",
             " ",
@@ -228,12 +227,12 @@ mod tests {
             check(text, "is not JSON");
         }
         for text in ["{\"a\":1,\"a\":1}", "{\"a\":1,\"\\u0061\":2}", "[{\"x\":{\"a\":null,\"a\":1}}]"] {
-            check(text, "has a member twice");
+            check(text, "has a duplicate member");
         }
     }
 
     #[test]
-    fn depth_and_number_are_bounded() {
+    fn depth_and_number_of_values_are_bounded() {
         let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
         assert!(parse(&nested(DEPTH_LIMIT)).is_ok());
         check(&nested(DEPTH_LIMIT + 1), "nests deeper than 32 levels");
@@ -248,14 +247,14 @@ mod tests {
         let digits = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
         for text in [digits, "1.0", "-0", "1e400", "0"] {
             let padded = format!(" [ {text}\n]\t");
-            let Json::List(read) = parse(&padded).unwrap() else { panic!("no list") };
+            let Json::List(read) = parse(&padded).unwrap() else { panic!("not a list") };
             assert!(matches!(read.as_slice(), [Json::Number(read)] if *read == text), "{text}");
         }
     }
 
     #[test]
-    fn long_paths_are_cut() {
-        let flaw = Flaw::at(&"a".repeat(1000), "is missing");
-        assert_eq!(flaw.to_string(), format!("`...{}` is missing", "a".repeat(256)));
+    fn long_paths_are_shortened() {
+        let error = JsonError::at(&"a".repeat(1000), "is missing");
+        assert_eq!(error.to_string(), format!("`...{}` is missing", "a".repeat(256)));
     }
 }

@@ -1,10 +1,9 @@
-//! What a chain means: keys on three curves, their derivation from a mnemonic, the addresses made
-//! from them, and the bytes a signature covers.
+//! Blockchain primitives: keys on three curves, their derivation from a mnemonic, addresses, and the bytes
+//! that a signature covers.
 //!
-//! The same code serves the daemon, which holds keys, and the console, which only recomputes and
-//! displays. Everything here is a pure function of its arguments: this package never reads a
-//! clock, a file, the network or the environment, and it draws no randomness of its own (the
-//! caller passes a function that fills a buffer).
+//! The daemon, which holds keys, and the console, which only recomputes and displays, use the same code.
+//! Every function is pure: this crate reads no clock, file, network or environment. It has no source of
+//! randomness; the caller passes a function that fills a buffer.
 
 pub mod address;
 pub mod authorization;
@@ -21,5 +20,5 @@ pub mod typed_data;
 mod vectors;
 mod wire_name;
 
-pub use curve::{Curve, InvalidKey, Message, PublicKey, SecretKey, Signature, SigningFault};
-pub use json::Flaw as JsonFlaw;
+pub use curve::{Curve, InvalidKey, Message, PublicKey, SecretKey, Signature, SigningError};
+pub use json::JsonError;

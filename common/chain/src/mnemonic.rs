@@ -1,7 +1,8 @@
-//! Mnemonic sentences of BIP-39 and the seeds made from them.
+//! Mnemonic sentences of BIP-39 and the seeds derived from them.
 //!
-//! Generates and reads English sentences only, and spells them in every language of BIP-39 but Portuguese, which the API
-//! does not name. The sentence, its entropy and the seed are wiped when dropped and have no debug form.
+//! Sentences are generated and parsed in English only. They can be written in every language of BIP-39 except
+//! Portuguese, which the API does not define. The sentence, its entropy and the seed are wiped when dropped
+//! and have no `Debug` implementation.
 
 use std::borrow::Cow;
 
@@ -13,13 +14,13 @@ use zeroize::Zeroizing;
 
 use crate::wire_name::{WireName, wire_name};
 
-/// Longest sentence that is read, in bytes: 24 words of at most 8 letters, with ample white space.
+/// Maximum length of a sentence, in bytes: 24 words of at most 8 letters, with ample white space.
 pub const MAX_PHRASE_BYTES: usize = 1024;
 
-/// Longest entropy, in bytes, that BIP-39 defines.
+/// Maximum length of the entropy in BIP-39, in bytes.
 const MAX_ENTROPY_BYTES: usize = 32;
 
-/// How many words a generated sentence has.
+/// Number of words of a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MnemonicLength {
     /// 12 words, 128 bits of entropy.
@@ -36,11 +37,11 @@ pub enum MnemonicLength {
 }
 
 impl MnemonicLength {
-    /// Every length, shortest first.
+    /// All lengths, shortest first.
     pub const ALL: &'static [Self] =
         &[Self::Words12, Self::Words15, Self::Words18, Self::Words21, Self::Words24];
 
-    /// The number of words.
+    /// Returns the number of words.
     pub fn words(self) -> u8 {
         match self {
             Self::Words12 => 12,
@@ -51,12 +52,12 @@ impl MnemonicLength {
         }
     }
 
-    /// The length with this number of words.
+    /// Returns the length with this number of words.
     pub fn from_words(words: i32) -> Option<Self> {
         Self::ALL.iter().copied().find(|length| i32::from(length.words()) == words)
     }
 
-    /// The entropy in bytes: three words carry 32 bits of it.
+    /// Returns the length of the entropy in bytes: three words encode 32 bits.
     pub fn entropy_bytes(self) -> usize {
         usize::from(self.words()) / 3 * 4
     }
@@ -90,7 +91,7 @@ impl JsonSchema for MnemonicLength {
     }
 }
 
-/// A list of words.
+/// Language of a BIP-39 word list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MnemonicLanguage {
     /// English.
@@ -128,7 +129,7 @@ impl WireName for MnemonicLanguage {
         Self::Korean,
         Self::Spanish,
     ];
-    const REFUSAL: &'static str = "invalid mnemonic language";
+    const ERROR_MESSAGE: &'static str = "invalid mnemonic language";
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -166,10 +167,10 @@ impl From<MnemonicLanguage> for Language {
 pub struct Mnemonic(bip39::Mnemonic);
 
 impl Mnemonic {
-    /// Makes a new sentence from the bytes that `fill` writes.
+    /// Generates a sentence from the random bytes that `fill` writes.
     ///
     /// # Errors
-    /// None that a [`MnemonicLength`] can cause; the library's refusal is passed on.
+    /// Errors of the library. No [`MnemonicLength`] causes one.
     pub fn generate(
         length: MnemonicLength,
         fill: &mut dyn FnMut(&mut [u8]),
@@ -180,7 +181,7 @@ impl Mnemonic {
         Self::from_entropy(used)
     }
 
-    /// The sentence that spells this entropy: 16, 20, 24, 28 or 32 bytes.
+    /// Creates the sentence that encodes this entropy: 16, 20, 24, 28 or 32 bytes.
     ///
     /// # Errors
     /// [`InvalidMnemonic`] for another number of bytes.
@@ -188,11 +189,11 @@ impl Mnemonic {
         bip39::Mnemonic::from_entropy_in(Language::English, entropy).map(Self).map_err(|_| InvalidMnemonic)
     }
 
-    /// Reads an English sentence in any letter case and with any white space between the words.
+    /// Parses an English sentence in any letter case and with any white space between the words.
     ///
     /// # Errors
-    /// [`InvalidMnemonic`] for a foreign word, a number of words that [`MnemonicLength`] does not
-    /// have, a wrong checksum, or more than [`MAX_PHRASE_BYTES`].
+    /// [`InvalidMnemonic`] for an unknown word, a number of words that [`MnemonicLength`] does not have, a
+    /// wrong checksum, or more than [`MAX_PHRASE_BYTES`].
     pub fn parse(phrase: &str) -> Result<Self, InvalidMnemonic> {
         if phrase.len() > MAX_PHRASE_BYTES {
             return Err(InvalidMnemonic);
@@ -206,25 +207,28 @@ impl Mnemonic {
             .map_err(|_| InvalidMnemonic)
     }
 
-    /// The entropy that the sentence spells, without the checksum.
+    /// Returns the entropy that the sentence encodes, without the checksum.
     pub fn entropy(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(self.0.to_entropy())
     }
 
-    /// The English words in lower case with one space between them.
+    /// Returns the English words in lower case, separated by one space.
     pub fn phrase(&self) -> Zeroizing<String> {
         self.phrase_in(MnemonicLanguage::English)
     }
 
-    /// The words of another list in the same places, with one space between them, in Japanese an ideographic one (U+3000;
-    /// BIP-39, word lists): they spell the same entropy. Letters are decomposed (NFKD) as in the lists. The seed that BIP-39
-    /// makes of that sentence is another than that of the English one.
+    /// Returns the sentence in another language: the words with the same indexes in its word list, which
+    /// encode the same entropy.
+    ///
+    /// The separator is a space, in Japanese an ideographic space (U+3000; BIP-39, word lists). Letters are
+    /// decomposed (NFKD) as in the lists. The seed that BIP-39 derives from this sentence differs from that
+    /// of the English sentence.
     pub fn phrase_in(&self, language: MnemonicLanguage) -> Zeroizing<String> {
         let words = Language::from(language).word_list();
         let space = if language == MnemonicLanguage::Japanese { '\u{3000}' } else { ' ' };
-        // Room for the longest sentence, so that growing leaves no copies behind.
+        // The capacity suffices for the longest sentence. Reallocation would leave unwiped copies.
         let mut phrase = Zeroizing::new(String::with_capacity(MAX_PHRASE_BYTES));
-        for word in self.0.word_indices().filter_map(|place| words.get(place)) {
+        for word in self.0.word_indices().filter_map(|index| words.get(index)) {
             if !phrase.is_empty() {
                 phrase.push(space);
             }
@@ -233,30 +237,30 @@ impl Mnemonic {
         phrase
     }
 
-    /// The seed for this sentence and passphrase (BIP-39, "From mnemonic to seed"). Takes 2048
+    /// Derives the seed from the sentence and a passphrase (BIP-39, "From mnemonic to seed"), with 2048
     /// rounds of HMAC-SHA-512.
     pub fn seed(&self, passphrase: &str) -> Seed {
         Seed(Zeroizing::new(self.0.to_seed(passphrase)))
     }
 }
 
-/// The 64 bytes that every key of a wallet is derived from.
+/// The 64 bytes from which every key of a wallet is derived.
 #[derive(Clone)]
 pub struct Seed(Zeroizing<[u8; 64]>);
 
 impl Seed {
-    /// Takes the bytes of a seed.
+    /// Creates a seed from its bytes.
     pub fn from_bytes(bytes: &[u8; 64]) -> Self {
         Self(Zeroizing::new(*bytes))
     }
 
-    /// The bytes of the seed.
+    /// Returns the bytes of the seed.
     pub fn as_bytes(&self) -> &[u8; 64] {
         &self.0
     }
 }
 
-/// The text or entropy is no mnemonic sentence.
+/// Error returned for a text or entropy that is not a mnemonic sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid mnemonic")]
 pub struct InvalidMnemonic;
@@ -291,7 +295,7 @@ mod tests {
         let file = include_str!("../../../assets/vectors/derive/bip39.json");
         for row in rows::<Row>(file) {
             let entropy = const_hex::decode(&row.entropy).unwrap();
-            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("refused"));
+            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("rejected"));
             assert_eq!(*written.phrase(), row.phrase);
             let read = parsed(&row.phrase);
             assert_eq!(*read.entropy(), entropy);
@@ -307,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn sentences_of_every_language() {
+    fn sentences_match_the_vectors_of_every_language() {
         let rows = rows::<LanguageRow>(include_str!("../../../assets/vectors/derive/bip39_languages.json"));
         for row in &rows {
             let entropy = const_hex::decode(&row.entropy).unwrap();
-            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("refused"));
+            let written = Mnemonic::from_entropy(&entropy).unwrap_or_else(|_| panic!("rejected"));
             assert_eq!(*written.phrase_in(row.language), row.phrase, "{}", row.language);
         }
         for language in MnemonicLanguage::ALL {
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_sentences_spell_the_drawn_bytes() {
+    fn generated_sentences_encode_the_drawn_bytes() {
         for length in MnemonicLength::ALL {
             let mut drawn = 0;
             let mut fill = |bytes: &mut [u8]| {
@@ -345,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn rejects_invalid_sentences() {
         let long = " ".repeat(MAX_PHRASE_BYTES) + ABOUT;
         let eleven = ABOUT.replacen("abandon ", "", 1);
         for phrase in [
             "",
             " ",
-            // Eleven words, thirteen words, a wrong checksum, a foreign word.
+            // Eleven words, thirteen words, a wrong checksum, an unknown word.
             &eleven,
             &format!("abandon {ABOUT}"),
             &ABOUT.replace("about", "abandon"),
@@ -368,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths() {
+    fn accepts_five_lengths() {
         assert_eq!(MnemonicLength::default().words(), 12);
         for words in [12, 15, 18, 21, 24] {
             let length: MnemonicLength = serde_json::from_value(json!(words)).unwrap();
@@ -377,13 +381,13 @@ mod tests {
         for words in [json!(0), json!(13), json!(-12), json!(1_i64 << 31), json!("12")] {
             assert!(serde_json::from_value::<MnemonicLength>(words).is_err());
         }
-        let flaw = serde_json::from_value::<MnemonicLength>(json!(13)).unwrap_err();
-        assert_eq!(flaw.to_string(), "invalid mnemonic length");
+        let error = serde_json::from_value::<MnemonicLength>(json!(13)).unwrap_err();
+        assert_eq!(error.to_string(), "invalid mnemonic length");
     }
 
     proptest! {
         #[test]
-        fn entropy_survives(bytes in any::<[u8; 32]>(), length in 0..5_usize) {
+        fn entropy_round_trips(bytes in any::<[u8; 32]>(), length in 0..5_usize) {
             let entropy = &bytes[..MnemonicLength::ALL[length].entropy_bytes()];
             let written = Mnemonic::from_entropy(entropy).unwrap_or_else(|_| panic!());
             let phrase = written.phrase();
@@ -392,7 +396,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_answered(text in any::<String>()) {
+        fn arbitrary_text_never_panics(text in any::<String>()) {
             let _ = Mnemonic::parse(&text);
         }
     }

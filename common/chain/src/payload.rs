@@ -1,6 +1,6 @@
-//! From the payload of a raw signing request to what the key signs.
+//! Payloads of raw signing requests, and the messages that keys sign for them.
 //!
-//! The payload is signed as it stands: no prefix is added and no transaction is recognized in it.
+//! The payload is signed unchanged: no prefix is added, and no transaction is recognized in it.
 
 use quorate_policy::Value;
 use sha2::{Digest, Sha256};
@@ -9,23 +9,23 @@ use sha3::Keccak256;
 use crate::authorization::Authorization;
 use crate::curve::{Curve, Message};
 use crate::hexadecimal;
-use crate::json::Flaw as JsonFlaw;
+use crate::json::JsonError;
 use crate::typed_data::TypedData;
 use crate::wire_name::{WireName, wire_name};
 
-/// Longest payload text, in bytes.
+/// Maximum length of a payload text, in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// How the payload text becomes bytes.
+/// Encoding of the payload text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PayloadEncoding {
     /// Hexadecimal digits of either case, with or without `0x`.
     Hexadecimal,
     /// The UTF-8 bytes of the text.
     TextUtf8,
-    /// Typed data in JSON (EIP-712).
+    /// Typed data as JSON (EIP-712).
     Eip712,
-    /// An authorization in JSON (EIP-7702).
+    /// Authorization as JSON (EIP-7702).
     Eip7702Authorization,
 }
 
@@ -34,7 +34,7 @@ wire_name!(PayloadEncoding);
 impl WireName for PayloadEncoding {
     const EVERY: &'static [Self] =
         &[Self::Hexadecimal, Self::TextUtf8, Self::Eip712, Self::Eip7702Authorization];
-    const REFUSAL: &'static str = "invalid payload encoding";
+    const ERROR_MESSAGE: &'static str = "invalid payload encoding";
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -46,16 +46,16 @@ impl WireName for PayloadEncoding {
     }
 }
 
-/// How the bytes become a digest.
+/// Hash function that computes the digest of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HashFunction {
-    /// The bytes are the digest.
+    /// No hash: the bytes are the digest.
     NoOp,
     /// SHA-256 (FIPS 180-4).
     Sha256,
-    /// Keccak-256 with the padding from before FIPS 202, as Ethereum uses it.
+    /// Keccak-256 as in Ethereum, with the padding before FIPS 202.
     Keccak256,
-    /// The curve takes the message itself: Ed25519.
+    /// No digest: the curve signs the message itself (Ed25519).
     NotApplicable,
 }
 
@@ -63,7 +63,7 @@ wire_name!(HashFunction);
 
 impl WireName for HashFunction {
     const EVERY: &'static [Self] = &[Self::NoOp, Self::Sha256, Self::Keccak256, Self::NotApplicable];
-    const REFUSAL: &'static str = "invalid hash function";
+    const ERROR_MESSAGE: &'static str = "invalid hash function";
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -75,19 +75,19 @@ impl WireName for HashFunction {
     }
 }
 
-/// A payload as a key signs it.
+/// A parsed payload with the message to sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// What is signed.
+    /// Message that the key signs.
     pub message: Message,
-    /// What the message is made of.
+    /// Decoded content of the payload.
     pub content: Content,
 }
 
-/// What a payload says, as far as its encoding tells.
+/// Decoded content of a payload, as far as the encoding defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Bytes that may mean anything.
+    /// Bytes without a defined meaning.
     Bytes,
     /// Typed data (EIP-712).
     TypedData(Box<TypedData>),
@@ -96,40 +96,40 @@ pub enum Content {
 }
 
 impl Payload {
-    /// Reads a payload that a key of `curve` is to sign.
+    /// Parses a payload for a key of `curve`.
     ///
     /// # Errors
-    /// The [`PayloadFlaw`] that applies first, in the order of its variants.
+    /// The [`PayloadError`] that applies first, in the order of its variants.
     pub fn read(
         curve: Curve,
         encoding: PayloadEncoding,
         hash: HashFunction,
         text: &str,
-    ) -> Result<Self, PayloadFlaw> {
+    ) -> Result<Self, PayloadError> {
         check_pairing(curve, encoding, hash)?;
         if text.len() > MAX_PAYLOAD_BYTES {
-            return Err(PayloadFlaw::TooLong);
+            return Err(PayloadError::TooLong);
         }
         let plain = |bytes| Ok(Self { message: hashed(hash, bytes)?, content: Content::Bytes });
         match encoding {
             PayloadEncoding::Hexadecimal => {
-                plain(hexadecimal::decode(text).ok_or(PayloadFlaw::NotHexadecimal)?)
+                plain(hexadecimal::decode(text).ok_or(PayloadError::NotHexadecimal)?)
             }
             PayloadEncoding::TextUtf8 => plain(text.as_bytes().to_vec()),
             PayloadEncoding::Eip712 => {
-                let data = TypedData::read(text).map_err(PayloadFlaw::TypedData)?;
+                let data = TypedData::read(text).map_err(PayloadError::TypedData)?;
                 let message = Message::Digest(data.digest());
                 Ok(Self { message, content: Content::TypedData(Box::new(data)) })
             }
             PayloadEncoding::Eip7702Authorization => {
-                let authorization = Authorization::read(text).map_err(PayloadFlaw::Authorization)?;
+                let authorization = Authorization::read(text).map_err(PayloadError::Authorization)?;
                 let message = Message::Digest(authorization.digest());
                 Ok(Self { message, content: Content::Authorization(authorization) })
             }
         }
     }
 
-    /// The root under which policies ask about it, and what they may ask; nothing about bytes.
+    /// Returns the root name and the facts that policies can query, or `None` for bytes.
     pub fn facts(&self) -> Option<(&'static str, Value)> {
         let (name, value) = match &self.content {
             Content::Bytes => return None,
@@ -140,67 +140,72 @@ impl Payload {
     }
 }
 
-/// Whether the hash function belongs to the curve and the encoding, and the curve to the encoding; no payload is looked at.
+/// Checks that the curve, the encoding and the hash function can be combined, without a payload.
 ///
 /// # Errors
-/// [`PayloadFlaw::UnfitHash`] or [`PayloadFlaw::UnfitCurve`].
-pub fn check_pairing(curve: Curve, encoding: PayloadEncoding, hash: HashFunction) -> Result<(), PayloadFlaw> {
-    let is_of_ethereum = match encoding {
+/// [`PayloadError::InvalidHash`] or [`PayloadError::UnsupportedCurve`].
+pub fn check_pairing(
+    curve: Curve,
+    encoding: PayloadEncoding,
+    hash: HashFunction,
+) -> Result<(), PayloadError> {
+    let is_ethereum_encoding = match encoding {
         PayloadEncoding::Hexadecimal | PayloadEncoding::TextUtf8 => false,
         PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization => true,
     };
-    let fits = match (curve, is_of_ethereum) {
-        // The encoding says how it is hashed.
+    let fits = match (curve, is_ethereum_encoding) {
+        // The encoding defines the hash function.
         (_, true) => hash == HashFunction::NoOp,
         (Curve::Ed25519, false) => hash == HashFunction::NotApplicable,
         (Curve::Secp256k1 | Curve::P256, false) => hash != HashFunction::NotApplicable,
     };
     if !fits {
-        Err(PayloadFlaw::UnfitHash)
-    } else if is_of_ethereum && curve != Curve::Secp256k1 {
-        Err(PayloadFlaw::UnfitCurve(encoding))
+        Err(PayloadError::InvalidHash)
+    } else if is_ethereum_encoding && curve != Curve::Secp256k1 {
+        Err(PayloadError::UnsupportedCurve(encoding))
     } else {
         Ok(())
     }
 }
 
-fn hashed(hash: HashFunction, bytes: Vec<u8>) -> Result<Message, PayloadFlaw> {
+fn hashed(hash: HashFunction, bytes: Vec<u8>) -> Result<Message, PayloadError> {
     match hash {
         HashFunction::NotApplicable => Ok(Message::Bytes(bytes)),
         HashFunction::NoOp => match <[u8; 32]>::try_from(bytes) {
             Ok(digest) => Ok(Message::Digest(digest)),
-            Err(_) => Err(PayloadFlaw::NotADigest),
+            Err(_) => Err(PayloadError::NotADigest),
         },
         HashFunction::Sha256 => Ok(Message::Digest(Sha256::digest(bytes).into())),
         HashFunction::Keccak256 => Ok(Message::Digest(Keccak256::digest(bytes).into())),
     }
 }
 
-/// Why a payload can not be signed.
+/// Error returned for a payload that cannot be signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PayloadFlaw {
-    /// The hash function does not belong to the curve or the encoding: Ed25519 takes [`HashFunction::NotApplicable`] and
-    /// nothing else does; typed data and authorizations take [`HashFunction::NoOp`] only.
+pub enum PayloadError {
+    /// The hash function cannot be combined with the curve or the encoding. Ed25519 requires
+    /// [`HashFunction::NotApplicable`], which no other curve allows. Typed data and authorizations require
+    /// [`HashFunction::NoOp`].
     #[error("invalid hash function")]
-    UnfitHash,
-    /// Payloads of this encoding are signed with keys of secp256k1 only.
+    InvalidHash,
+    /// Only secp256k1 keys can sign payloads with this encoding.
     #[error("payload encoding {0} requires a key of CURVE_SECP256K1")]
-    UnfitCurve(PayloadEncoding),
+    UnsupportedCurve(PayloadEncoding),
     /// The payload is longer than [`MAX_PAYLOAD_BYTES`].
     #[error("payload is longer than {MAX_PAYLOAD_BYTES} bytes")]
     TooLong,
     /// The payload is not an even number of hexadecimal digits.
     #[error("payload is not hexadecimal")]
     NotHexadecimal,
-    /// [`HashFunction::NoOp`] with other than 32 bytes.
+    /// The hash function is [`HashFunction::NoOp`], but the payload does not have 32 bytes.
     #[error("expected a 32-bytes-long digest")]
     NotADigest,
-    /// The payload is no typed data.
+    /// The payload is not valid typed data.
     #[error("invalid typed data: {0}")]
-    TypedData(#[source] JsonFlaw),
-    /// The payload is no authorization.
+    TypedData(#[source] JsonError),
+    /// The payload is not a valid authorization.
     #[error("invalid authorization: {0}")]
-    Authorization(#[source] JsonFlaw),
+    Authorization(#[source] JsonError),
 }
 
 #[cfg(test)]
@@ -210,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
 
-    use super::{HashFunction, MAX_PAYLOAD_BYTES, Payload, PayloadEncoding, PayloadFlaw};
+    use super::{HashFunction, MAX_PAYLOAD_BYTES, Payload, PayloadEncoding, PayloadError};
     use crate::curve::{Curve, Message};
     use crate::vectors::{bytes, rows, secret};
 
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn signed_payloads() {
+    fn signatures_match_the_vectors() {
         let file = include_str!("../../../assets/vectors/chain/raw_payload.json");
         for row in rows::<Row>(file) {
             let payload = Payload::read(row.curve, row.encoding, row.hash, &row.payload).unwrap();
@@ -245,7 +250,7 @@ mod tests {
         encoding: PayloadEncoding,
         hash: HashFunction,
         payload: &str,
-    ) -> Result<Message, PayloadFlaw> {
+    ) -> Result<Message, PayloadError> {
         Payload::read(curve, encoding, hash, payload).map(|payload| payload.message)
     }
 
@@ -254,10 +259,10 @@ mod tests {
         encoding: PayloadEncoding,
         hash: HashFunction,
         payload: &str,
-        expected: &Result<Message, PayloadFlaw>,
+        expected: &Result<Message, PayloadError>,
     ) {
-        let answer = message(curve, encoding, hash, payload);
-        assert_eq!(&answer, expected, "{curve} {encoding} {hash}");
+        let result = message(curve, encoding, hash, payload);
+        assert_eq!(&result, expected, "{curve} {encoding} {hash}");
     }
 
     fn digest(hex: &str) -> Message {
@@ -267,7 +272,7 @@ mod tests {
     /// SHA-256 of the empty string and of "abc": FIPS 180-4 examples; Keccak-256 of the empty
     /// string: the Ethereum yellow paper.
     #[test]
-    fn hashes() {
+    fn digests_match_the_standards() {
         const EMPTY_SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         const ABC_SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         const EMPTY_KECCAK256: &str = "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
@@ -285,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn ed25519_takes_the_bytes_themselves() {
+    fn ed25519_signs_the_bytes_themselves() {
         let expected = |bytes: &[u8]| Ok(Message::Bytes(bytes.to_vec()));
         let curve = Curve::Ed25519;
         check(curve, Hexadecimal, NotApplicable, "00fF", &expected(&[0, 255]));
@@ -295,67 +300,67 @@ mod tests {
     }
 
     #[test]
-    fn digests_have_32_bytes() {
-        let flaw = Err(PayloadFlaw::NotADigest);
+    fn digests_must_have_32_bytes() {
+        let error = Err(PayloadError::NotADigest);
         for payload in ["", "0x", &"11".repeat(31), &"11".repeat(33), &"11".repeat(64)] {
-            check(Curve::Secp256k1, Hexadecimal, NoOp, payload, &flaw);
+            check(Curve::Secp256k1, Hexadecimal, NoOp, payload, &error);
         }
         // 32 characters are 32 bytes; 64 digits as text are not.
         let text = "0123456789abcdef0123456789abcdef";
         let expected = Ok(Message::Digest(text.as_bytes().try_into().unwrap()));
         check(Curve::P256, TextUtf8, NoOp, text, &expected);
-        check(Curve::P256, TextUtf8, NoOp, &"11".repeat(32), &flaw);
-        assert_eq!(PayloadFlaw::NotADigest.to_string(), "expected a 32-bytes-long digest");
+        check(Curve::P256, TextUtf8, NoOp, &"11".repeat(32), &error);
+        assert_eq!(PayloadError::NotADigest.to_string(), "expected a 32-bytes-long digest");
     }
 
     #[test]
-    fn text_is_not_guessed_to_be_hexadecimal() {
-        let flaw = || Err(PayloadFlaw::NotHexadecimal);
+    fn rejects_invalid_hexadecimal() {
+        let error = || Err(PayloadError::NotHexadecimal);
         for payload in ["0", "0x0", "0X00", "0x0x00", "zz", " 00", "00 ", "\u{ff10}0", "00\n", "-1"] {
-            check(Curve::Secp256k1, Hexadecimal, Sha256, payload, &flaw());
+            check(Curve::Secp256k1, Hexadecimal, Sha256, payload, &error());
         }
     }
 
     #[test]
-    fn hash_functions_belong_to_curves() {
-        let flaw = || Err(PayloadFlaw::UnfitHash);
-        // Even where the payload is wrong as well.
+    fn rejects_hash_functions_of_other_curves() {
+        let error = || Err(PayloadError::InvalidHash);
+        // The hash function is checked first, even if the payload is invalid too.
         for payload in ["00", "0"] {
-            check(Curve::Secp256k1, Hexadecimal, NotApplicable, payload, &flaw());
-            check(Curve::P256, Hexadecimal, NotApplicable, payload, &flaw());
+            check(Curve::Secp256k1, Hexadecimal, NotApplicable, payload, &error());
+            check(Curve::P256, Hexadecimal, NotApplicable, payload, &error());
             for hash in [NoOp, Sha256, Keccak256] {
-                check(Curve::Ed25519, Hexadecimal, hash, payload, &flaw());
+                check(Curve::Ed25519, Hexadecimal, hash, payload, &error());
             }
         }
-        assert_eq!(PayloadFlaw::UnfitHash.to_string(), "invalid hash function");
+        assert_eq!(PayloadError::InvalidHash.to_string(), "invalid hash function");
     }
 
     #[test]
-    fn encodings_of_ethereum_take_its_curve_and_no_hash() {
+    fn ethereum_encodings_require_secp256k1_and_no_hash() {
         for encoding in [Eip712, Eip7702Authorization] {
             for hash in [Sha256, Keccak256, NotApplicable] {
                 for curve in Curve::ALL {
-                    check(*curve, encoding, hash, "{}", &Err(PayloadFlaw::UnfitHash));
+                    check(*curve, encoding, hash, "{}", &Err(PayloadError::InvalidHash));
                 }
             }
-            let flaw = PayloadFlaw::UnfitCurve(encoding);
+            let error = PayloadError::UnsupportedCurve(encoding);
             assert_eq!(
-                flaw.to_string(),
+                error.to_string(),
                 format!("payload encoding {encoding} requires a key of CURVE_SECP256K1")
             );
             for curve in [Curve::P256, Curve::Ed25519] {
-                check(curve, encoding, NoOp, "{}", &Err(flaw.clone()));
+                check(curve, encoding, NoOp, "{}", &Err(error.clone()));
             }
         }
-        for (encoding, told) in [
+        for (encoding, expected) in [
             (Eip712, "invalid typed data: `types` is missing"),
             (Eip7702Authorization, "invalid authorization: `address` is missing"),
         ] {
-            let flaw = message(Curve::Secp256k1, encoding, NoOp, "{}").unwrap_err();
-            assert_eq!(flaw.to_string(), told);
+            let error = message(Curve::Secp256k1, encoding, NoOp, "{}").unwrap_err();
+            assert_eq!(error.to_string(), expected);
         }
-        let flaw = message(Curve::Secp256k1, Eip712, NoOp, "").unwrap_err();
-        assert_eq!(flaw.to_string(), "invalid typed data: it is not JSON");
+        let error = message(Curve::Secp256k1, Eip712, NoOp, "").unwrap_err();
+        assert_eq!(error.to_string(), "invalid typed data: it is not JSON");
     }
 
     #[test]
@@ -366,16 +371,16 @@ mod tests {
         assert!(message(curve, Hexadecimal, NotApplicable, &longest).is_ok());
         let longer = longest + "0";
         for encoding in [TextUtf8, Hexadecimal] {
-            check(curve, encoding, NotApplicable, &longer, &Err(PayloadFlaw::TooLong));
+            check(curve, encoding, NotApplicable, &longer, &Err(PayloadError::TooLong));
         }
         for encoding in [Eip712, Eip7702Authorization] {
-            check(Curve::Secp256k1, encoding, NoOp, &longer, &Err(PayloadFlaw::TooLong));
+            check(Curve::Secp256k1, encoding, NoOp, &longer, &Err(PayloadError::TooLong));
         }
     }
 
     proptest! {
         #[test]
-        fn anything_is_answered(payload in any::<String>(), hex in "(0x)?[0-9a-fA-F]{0,70}") {
+        fn arbitrary_input_never_panics(payload in any::<String>(), hex in "(0x)?[0-9a-fA-F]{0,70}") {
             for curve in Curve::ALL {
                 for hash in HashFunction::ALL {
                     for encoding in PayloadEncoding::ALL {
@@ -387,7 +392,7 @@ mod tests {
         }
 
         #[test]
-        fn hexadecimal_is_exact(bytes in any::<Vec<u8>>(), upper in any::<bool>(), prefix in any::<bool>()) {
+        fn hexadecimal_round_trips(bytes in any::<Vec<u8>>(), upper in any::<bool>(), prefix in any::<bool>()) {
             let mut text = const_hex::encode(&bytes);
             if upper {
                 text.make_ascii_uppercase();
@@ -395,8 +400,8 @@ mod tests {
             if prefix {
                 text.insert_str(0, "0x");
             }
-            let answer = message(Curve::Ed25519, Hexadecimal, NotApplicable, &text);
-            prop_assert_eq!(answer, Ok(Message::Bytes(bytes)));
+            let result = message(Curve::Ed25519, Hexadecimal, NotApplicable, &text);
+            prop_assert_eq!(result, Ok(Message::Bytes(bytes)));
         }
     }
 }

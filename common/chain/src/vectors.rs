@@ -1,7 +1,7 @@
-//! Reads the vector files under `assets/vectors` for the tests of this package.
+//! Reads the vector files under `assets/vectors` for the tests of this crate.
 //!
-//! Each file is an object with the source of its rows and the rows; expected values come from the
-//! named standard or from an unrelated implementation.
+//! Each file is an object with a source and rows. The expected values come from the named standard or from an
+//! independent implementation.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
@@ -15,25 +15,25 @@ struct File<T> {
     rows: Vec<T>,
 }
 
-/// The rows of a vector file; a file without rows is a mistake.
+/// Returns the rows of a vector file, which must have at least one.
 pub(crate) fn rows<T: DeserializeOwned>(text: &str) -> Vec<T> {
     let file: File<T> = serde_json::from_str(text).unwrap();
-    assert!(!file.rows.is_empty(), "a vector file without rows");
+    assert!(!file.rows.is_empty(), "the vector file has no rows");
     file.rows
 }
 
-/// Bytes from hexadecimal digits.
+/// Decodes hexadecimal digits.
 pub(crate) fn bytes<const N: usize>(hex: &str) -> [u8; N] {
     const_hex::decode_to_array(hex).unwrap()
 }
 
-/// The key with these hexadecimal digits.
+/// Returns the secret key with these hexadecimal digits.
 pub(crate) fn secret(curve: Curve, hex: &str) -> SecretKey {
-    SecretKey::from_bytes(curve, &bytes(hex)).unwrap_or_else(|_| panic!("no key of {curve}"))
+    SecretKey::from_bytes(curve, &bytes(hex)).unwrap_or_else(|_| panic!("invalid key of {curve}"))
 }
 
-/// A value of policies, as vectors write it: `{"int": "-1"}`, `{"uint": "1"}`, `{"address": "0x…"}`, `{"map": {…}}`, and
-/// `null` for what cannot be read.
+/// Returns the policy value that vectors write as `{"int": "-1"}`, `{"uint": "1"}`, `{"address": "0x…"}` or
+/// `{"map": {…}}`, or as `null` for [`quorate_policy::Value::Unreadable`].
 pub(crate) fn policy_value(written: &serde_json::Value) -> quorate_policy::Value {
     use quorate_policy::{Integer, Value};
     use serde_json::Value as Json;
@@ -52,13 +52,13 @@ pub(crate) fn policy_value(written: &serde_json::Value) -> quorate_policy::Value
                 "uint" => Value::uint(number()),
                 "address" => Value::folded(content.as_str().unwrap().to_owned()),
                 "map" => policy_map(content.as_object().unwrap()),
-                other => panic!("no kind of value: {other}"),
+                other => panic!("unknown type of value: {other}"),
             }
         }
     }
 }
 
-/// A map of values of policies.
+/// Returns a map of policy values.
 pub(crate) fn policy_map(entries: &serde_json::Map<String, serde_json::Value>) -> quorate_policy::Value {
     quorate_policy::Value::map(entries.iter().map(|(name, value)| (name.as_str(), policy_value(value))))
 }

@@ -1,7 +1,6 @@
-//! Enumerations as the API spells them: an upper-case name, tolerated as the number the protocol
-//! definitions give it.
+//! Enumerations of the API: an upper-case name, or the number from the protocol definitions.
 //!
-//! Knows no enumeration. It never accepts number 0, which the protocol calls "unspecified".
+//! Number 0 is never accepted; the protocol calls it "unspecified".
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -9,34 +8,34 @@ use core::marker::PhantomData;
 use schemars::{Schema, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
 
-/// A closed set of values with one name each on the wire.
+/// A closed set of values, each with one name on the wire.
 pub(crate) trait WireName: Copy + Eq + 'static {
-    /// Every value, in the order of the protocol numbers; the first has number 1.
+    /// All values in the order of their protocol numbers. The first has number 1.
     const EVERY: &'static [Self];
-    /// What a caller is told who sends anything else.
-    const REFUSAL: &'static str;
+    /// Error message for any other name or number.
+    const ERROR_MESSAGE: &'static str;
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     fn wire_name(self) -> &'static str;
 }
 
-/// The value with this name.
+/// Returns the value with this name.
 pub(crate) fn by_name<T: WireName>(name: &str) -> Option<T> {
     T::EVERY.iter().copied().find(|value| value.wire_name() == name)
 }
 
-/// The value with this protocol number; numbers start at 1.
+/// Returns the value with this protocol number. Numbers start at 1.
 pub(crate) fn by_number<T: WireName>(number: u64) -> Option<T> {
     let position = usize::try_from(number.checked_sub(1)?).ok()?;
     T::EVERY.get(position).copied()
 }
 
-/// Reads a value from its name or its number.
+/// Deserializes a value from its name or its number.
 pub(crate) fn deserialize<'de, T: WireName, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(NameOrNumber(PhantomData))
 }
 
-/// Describes the set as a string with a fixed list of names.
+/// Returns the JSON Schema of the set: a string with a fixed list of names.
 pub(crate) fn schema<T: WireName>() -> Schema {
     let names: Vec<&str> = T::EVERY.iter().map(|value| value.wire_name()).collect();
     json_schema!({ "type": "string", "enum": names })
@@ -52,31 +51,31 @@ impl<T: WireName> Visitor<'_> for NameOrNumber<T> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
-        by_name(name).ok_or_else(|| E::custom(T::REFUSAL))
+        by_name(name).ok_or_else(|| E::custom(T::ERROR_MESSAGE))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-        by_number(number).ok_or_else(|| E::custom(T::REFUSAL))
+        by_number(number).ok_or_else(|| E::custom(T::ERROR_MESSAGE))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-        u64::try_from(number).ok().and_then(by_number).ok_or_else(|| E::custom(T::REFUSAL))
+        u64::try_from(number).ok().and_then(by_number).ok_or_else(|| E::custom(T::ERROR_MESSAGE))
     }
 }
 
-/// Gives a type that implements [`WireName`] its public lookups, text, serde and schema forms.
+/// Implements the public lookups, `Display`, serde and `JsonSchema` for a type that implements [`WireName`].
 macro_rules! wire_name {
     ($type:ident) => {
         impl $type {
-            /// Every value, in the order of the protocol numbers (the first has number 1).
+            /// All values in the order of their protocol numbers. The first has number 1.
             pub const ALL: &'static [Self] = <Self as $crate::wire_name::WireName>::EVERY;
 
-            /// The name on the wire.
+            /// Returns the name on the wire.
             pub fn name(self) -> &'static str {
                 $crate::wire_name::WireName::wire_name(self)
             }
 
-            /// The value with this name on the wire, spelled exactly so.
+            /// Returns the value with exactly this name on the wire.
             pub fn from_name(name: &str) -> Option<Self> {
                 $crate::wire_name::by_name(name)
             }
@@ -132,14 +131,14 @@ mod tests {
     use crate::derive::PathFormat;
     use crate::payload::{HashFunction, PayloadEncoding};
 
-    /// What is read back from `sent`: the name, or the refusal.
+    /// Deserializes `sent` and returns the name of the value, or the error message.
     fn read<T: DeserializeOwned + Serialize>(sent: &Value) -> Result<Value, String> {
         serde_json::from_value::<T>(sent.clone())
             .map(|value| serde_json::to_value(value).unwrap())
             .map_err(|error| error.to_string())
     }
 
-    fn check<T>(prefix: &str, refusal: &str, names: &[&str])
+    fn check<T>(prefix: &str, error: &str, names: &[&str])
     where
         T: WireName + DeserializeOwned + Serialize + JsonSchema,
     {
@@ -161,7 +160,7 @@ mod tests {
             json!(beyond),
             json!(u64::MAX),
         ] {
-            assert_eq!(read::<T>(&sent), Err(refusal.to_owned()), "{sent}");
+            assert_eq!(read::<T>(&sent), Err(error.to_owned()), "{sent}");
         }
         for sent in [json!(null), json!(1.5), json!([]), json!({}), json!(true)] {
             assert!(read::<T>(&sent).is_err(), "{sent}");

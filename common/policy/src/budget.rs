@@ -1,40 +1,41 @@
-//! How much work a decision may still cause. Counted in steps, so that every machine stops at the same one.
+//! Step budgets, which bound the work of a decision. Counting steps instead of time makes every machine stop
+//! at the same step.
 
-/// Steps that evaluations may still take.
+/// The number of steps that evaluations may still take.
 #[derive(Debug)]
 pub struct Budget {
-    left: u32,
+    remaining: u32,
 }
 
 impl Budget {
-    /// A budget of so many steps.
+    /// Creates a budget of `steps` steps.
     pub fn new(steps: u32) -> Self {
-        Self { left: steps }
+        Self { remaining: steps }
     }
 
-    /// Steps that are left.
-    pub fn left(&self) -> u32 {
-        self.left
+    /// Returns the number of remaining steps.
+    pub fn remaining(&self) -> u32 {
+        self.remaining
     }
 
-    /// Runs something that may take at most `most` of the steps that are left.
+    /// Calls `run` with at most `most` of the remaining steps and subtracts the steps it spends.
     pub(crate) fn within<T>(&mut self, most: u32, run: impl FnOnce(&mut Self) -> T) -> T {
-        let given = self.left.min(most);
+        let given = self.remaining.min(most);
         let mut part = Self::new(given);
         let result = run(&mut part);
-        self.left = self.left.saturating_sub(given.saturating_sub(part.left));
+        self.remaining = self.remaining.saturating_sub(given.saturating_sub(part.remaining));
         result
     }
 
-    /// Takes steps away. False if there were fewer, and then none is left.
+    /// Subtracts steps. Returns `false` and empties the budget if fewer steps remain.
     pub fn spend(&mut self, steps: usize) -> bool {
-        let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
-        self.left = left.unwrap_or_default();
-        left.is_some()
+        let remaining = u32::try_from(steps).ok().and_then(|steps| self.remaining.checked_sub(steps));
+        self.remaining = remaining.unwrap_or_default();
+        remaining.is_some()
     }
 
-    /// Whether a part asked for more than there was.
+    /// Returns whether no steps remain.
     pub fn is_spent(&self) -> bool {
-        self.left == 0
+        self.remaining == 0
     }
 }

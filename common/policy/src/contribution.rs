@@ -1,4 +1,4 @@
-//! Whether a user's vote means anything to a consensus. Decides who may keep a request waiting, and who may vote on it.
+//! Decides whether a user contributes to a consensus, and so may keep a request waiting and vote on it.
 
 use crate::budget::Budget;
 use crate::electorate::{APPROVERS, CREDENTIALS, Electorate};
@@ -9,17 +9,21 @@ use crate::program::Program;
 use crate::syntax::Quantifier;
 use crate::{DECISION_STEP_LIMIT, STEP_LIMIT};
 
-/// Whether the user contributes to the consensus: some `any` or `filter` over `approvers` or `credentials` has a predicate that
-/// is true for the user or one of the user's credentials, or the consensus counts the approvers without looking at them.
+/// Returns whether a user contributes to a consensus.
 ///
-/// The user is looked up among approvers and candidates of the electorate; someone who is neither contributes nothing.
-/// Part of what makes a consensus reachable; see [`crate::decide::outcome`].
+/// A user contributes if the predicate of an `any` or `filter` over `approvers` or `credentials` is true for
+/// them or one of their credentials. Any user contributes to a consensus that counts all approvers without a
+/// predicate. A user who is neither an approver nor a candidate of the electorate never contributes.
+///
+/// This is one of the requirements for a reachable consensus; see [`crate::decide::outcome`].
 pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str) -> bool {
     takes_part(program, electorate, user_id, &mut Budget::new(STEP_LIMIT))
 }
 
-/// Which of these users contribute to one of the programs at least. Together they may take [`DECISION_STEP_LIMIT`]
-/// steps of the budget; whoever is looked at after they are used up contributes nothing.
+/// Returns, for each user, whether they contribute to at least one of the programs.
+///
+/// The search takes at most [`DECISION_STEP_LIMIT`] steps of the budget. Users that are checked after that
+/// limit do not contribute.
 pub fn contributors(
     programs: &[&Program],
     electorate: &Electorate<'_>,
@@ -33,7 +37,7 @@ pub fn contributors(
     })
 }
 
-/// As [`contributes`], at the cost of a budget.
+/// Returns the same as [`contributes`], with the steps of a budget.
 pub(crate) fn takes_part(
     program: &Program,
     electorate: &Electorate<'_>,
@@ -53,7 +57,7 @@ pub(crate) fn takes_part(
     counts_in(program.plan(), &mut Evaluation::new(roots, budget), &own)
 }
 
-/// The elements of the two roots that belong to the user.
+/// The elements of the two consensus roots that belong to one user.
 struct Own<'a> {
     user: Vec<Operand<'a>>,
     credentials: Vec<Operand<'a>>,
@@ -69,7 +73,7 @@ impl<'a> Own<'a> {
     }
 }
 
-/// A part that fails or runs out of steps contributes nothing.
+/// Returns whether the user contributes to a part. A part that fails or runs out of steps does not count.
 fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a, '_>, own: &Own<'a>) -> bool {
     if evaluation.spend(node, 1).is_err() {
         return false;
@@ -109,7 +113,7 @@ fn elements_of<'a>(list: &'a Node, evaluation: &mut Evaluation<'a, '_>) -> Vec<O
         Ok(Operand::List(Elements::Borrowed(values))) => {
             values.iter().filter_map(|value| Operand::of(value).ok()).collect()
         }
-        Ok(Operand::List(Elements::Gathered(operands))) => operands.to_vec(),
+        Ok(Operand::List(Elements::Computed(operands))) => operands.to_vec(),
         _ => Vec::new(),
     }
 }

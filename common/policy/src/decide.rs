@@ -1,4 +1,4 @@
-//! From policies, facts and voters to outcomes: for each policy, and for the organization.
+//! Decides on requests: the outcome of each policy, and the verdict of the organization.
 
 use std::fmt;
 
@@ -8,50 +8,50 @@ use crate::DECISION_STEP_LIMIT;
 use crate::budget::Budget;
 use crate::electorate::Voters;
 use crate::error::EvaluationError;
-use crate::flaw::Flaw;
+use crate::expression_error::ExpressionError;
 use crate::presence;
 use crate::program::{ExpressionKind, Program};
 use crate::reach;
 use crate::value::Facts;
 
-pub use crate::electorate::{Approver, Credential, Electorate, Requester};
+pub use crate::electorate::{Approver, Credential, Electorate, Proposer};
 
-/// What a policy does when it applies.
+/// The effect of a policy that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Effect {
     /// Permits the request, unless another policy denies it.
     #[serde(rename = "EFFECT_ALLOW")]
     Allow,
-    /// Denies the request, whatever other policies permit.
+    /// Denies the request, even if other policies permit it.
     #[serde(rename = "EFFECT_DENY")]
     Deny,
 }
 
-/// What a policy, or all policies together, say about a request.
+/// The outcome of one policy, or of all policies together, for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PolicyOutcome {
-    /// Applies and permits.
+    /// The policy applies and permits the request.
     #[serde(rename = "OUTCOME_ALLOW")]
     Allow,
-    /// Applies and denies.
+    /// The policy applies and denies the request.
     #[serde(rename = "OUTCOME_DENY_EXPLICIT")]
     DenyExplicit,
-    /// Does not apply.
+    /// The policy does not apply.
     #[serde(rename = "OUTCOME_DENY_IMPLICIT")]
     DenyImplicit,
-    /// Would permit if more people approved, and they still could.
+    /// The policy would permit the request with further approvals that are still possible.
     #[serde(rename = "OUTCOME_REQUIRES_CONSENSUS")]
     RequiresConsensus,
-    /// Could not be evaluated; skipped, whatever its effect.
+    /// The evaluation failed; the policy is skipped regardless of its effect.
     #[serde(rename = "OUTCOME_ERROR")]
     Error,
-    /// Would apply at another time.
+    /// The policy would apply at another time.
     #[serde(rename = "OUTCOME_TIME_INACTIVE")]
     TimeInactive,
 }
 
 impl PolicyOutcome {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn wire_name(self) -> &'static str {
         match self {
             Self::Allow => "OUTCOME_ALLOW",
@@ -70,47 +70,47 @@ impl fmt::Display for PolicyOutcome {
     }
 }
 
-/// A policy whose expressions have been read and checked. An absent expression counts as true.
+/// A policy with parsed and checked expressions. An absent expression counts as true.
 #[derive(Clone, Debug)]
 pub struct PolicyProgram {
-    /// What it does when it applies.
+    /// Effect when the policy applies.
     pub effect: Effect,
-    /// Which requests it is about; all, if absent.
+    /// Selects the requests of the policy; all if absent.
     pub condition: Option<Program>,
-    /// Who must agree; the requester's own submission suffices, if absent.
+    /// Determines who must approve; if absent, the proposer's own approval is enough.
     pub consensus: Option<Program>,
-    /// When it is active; always, if absent.
+    /// Determines when the policy is active; always if absent.
     pub time: Option<Program>,
 }
 
-/// What is wrong with a policy. Its `Display` is the message of the answer to the policy's author.
+/// An error in a policy. Its `Display` is the message of the response to the author of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid policy {}: Expression cannot be evaluated: {flaw}", kind.name())]
-pub struct PolicyFlaw {
-    /// The expression with the flaw.
+#[error("invalid policy {}: Expression cannot be evaluated: {error}", kind.name())]
+pub struct PolicyError {
+    /// Expression that contains the error.
     pub kind: ExpressionKind,
-    /// The flaw.
+    /// Error in that expression.
     #[source]
-    pub flaw: Flaw,
+    pub error: ExpressionError,
 }
 
 impl PolicyProgram {
-    /// Reads and checks the expressions of a policy.
+    /// Parses and checks the expressions of a policy.
     ///
-    /// `None` is an absent expression. An empty condition or consensus is a flaw, as at creation; whoever stores an absent
-    /// expression as empty text gives `None` for it. An empty time expression is an absent one.
+    /// `None` is an absent expression. An empty condition or consensus is an error; a caller that stores an
+    /// absent expression as empty text must pass `None`. An empty time expression counts as absent.
     ///
     /// # Errors
-    /// The flaw of the first expression that has one.
+    /// Returns the error of the first expression that has one, in the order condition, consensus, time.
     pub fn parse(
         effect: Effect,
         condition: Option<&str>,
         consensus: Option<&str>,
         time: Option<&str>,
-    ) -> Result<Self, PolicyFlaw> {
+    ) -> Result<Self, PolicyError> {
         let read = |kind: ExpressionKind, source: Option<&str>| {
             let program = source.map(|source| Program::parse(kind, source)).transpose();
-            program.map_err(|flaw| PolicyFlaw { kind, flaw })
+            program.map_err(|error| PolicyError { kind, error })
         };
         Ok(Self {
             effect,
@@ -120,49 +120,50 @@ impl PolicyProgram {
         })
     }
 
-    /// Roughly how many bytes the expressions take in memory.
+    /// Returns the approximate size of the expressions in memory in bytes.
     pub fn bytes(&self) -> usize {
         let programs = [&self.condition, &self.consensus, &self.time];
         programs.into_iter().flatten().map(Program::bytes).sum()
     }
 }
 
-/// How a policy came to its outcome.
+/// The outcome of a policy with the results of its expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
-    /// What the condition said.
+    /// Result of the condition.
     pub condition: Result<bool, EvaluationError>,
-    /// What the consensus said about the approvals as they stand.
+    /// Result of the consensus over the current approvals.
     pub consensus: Result<bool, EvaluationError>,
-    /// What the time expression said.
+    /// Result of the time expression.
     pub time: Result<bool, EvaluationError>,
-    /// What follows.
+    /// Outcome of the policy.
     pub outcome: PolicyOutcome,
 }
 
-/// What a policy says about a request, given the approvals as they stand.
+/// Returns the outcome of a policy for a request with the current approvals.
 ///
-/// All three expressions are evaluated, and an error in any is the outcome of the whole. A consensus that is not met keeps a
-/// request alive when the policy allows and the consensus is reachable:
+/// All three expressions are evaluated, and an error in any of them makes the outcome
+/// [`PolicyOutcome::Error`]. If the consensus of an allow policy is not met but reachable, the request waits.
+/// The consensus is reachable if both hold:
 ///
-/// 1. it is true for approvers and candidates together with all their credentials, or for the approvers with one or two more
-///    candidates;
-/// 2. the requester is a root user, or [contributes](crate::contributes) to it.
+/// 1. It is true for all approvers and candidates with all their credentials, or for the approvers with one
+///    or two more candidates.
+/// 2. The proposer is a root user or [contributes](crate::contributes) to the consensus.
 pub fn outcome(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> PolicyOutcome {
     evaluation(policy, facts, electorate).outcome
 }
 
-/// Like [`outcome`], with what each expression said.
+/// Returns the same as [`outcome`], with the result of each expression.
 pub fn evaluation(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> Evaluation {
     let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
     request.evaluate(policy, &mut Budget::new(DECISION_STEP_LIMIT))
 }
 
-/// What policies are asked about.
+/// A request that policies are evaluated for.
 struct Request<'e, 'a> {
     facts: &'e dyn Facts,
     electorate: &'e Electorate<'a>,
-    /// As they stand.
+    /// Roots of a consensus over the current approvals.
     approvals: Voters<'e>,
 }
 
@@ -194,30 +195,36 @@ impl<'e> Request<'e, '_> {
     }
 }
 
-/// What becomes of a denying policy that fails over a request.
+/// Treatment of deny policies whose evaluation fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DenyErrors {
-    /// It is skipped, like any policy that fails.
+    /// The policy is skipped, like any policy whose evaluation fails.
     #[default]
     Skip,
-    /// It denies if everything its condition is about is among the facts. Its failure over a request of another kind
-    /// stays without effect: otherwise a rule about one chain would block all requests on the others.
+    /// The policy denies if the facts contain all namespaces that its condition reads.
+    ///
+    /// A failure for a request of another kind has no effect: otherwise a policy on one chain would block all
+    /// requests on other chains.
     Deny,
 }
 
 impl DenyErrors {
-    fn outcome(self, policy: &PolicyProgram, facts: &dyn Facts, said: &Evaluation) -> PolicyOutcome {
-        let failed = policy.effect == Effect::Deny && said.outcome == PolicyOutcome::Error;
+    fn outcome(self, policy: &PolicyProgram, facts: &dyn Facts, evaluation: &Evaluation) -> PolicyOutcome {
+        let failed = policy.effect == Effect::Deny && evaluation.outcome == PolicyOutcome::Error;
         let condition = policy.condition.as_ref();
-        let concerned = || {
-            said.condition != Ok(false)
+        let is_concerned = || {
+            evaluation.condition != Ok(false)
                 && condition.is_none_or(|program| presence::namespaces_are_present(program, facts))
         };
-        if self == Self::Deny && failed && concerned() { PolicyOutcome::DenyExplicit } else { said.outcome }
+        if self == Self::Deny && failed && is_concerned() {
+            PolicyOutcome::DenyExplicit
+        } else {
+            evaluation.outcome
+        }
     }
 }
 
-/// Like [`outcome`], for an operator who chose what becomes of denying policies that fail.
+/// Returns the same as [`outcome`], but with [`DenyErrors::Deny`].
 pub fn strict_outcome(
     policy: &PolicyProgram,
     facts: &dyn Facts,
@@ -226,23 +233,25 @@ pub fn strict_outcome(
     DenyErrors::Deny.outcome(policy, facts, &evaluation(policy, facts, electorate))
 }
 
-/// A consensus on a denying policy applies or does not; it never makes a request wait.
+/// Returns whether the consensus of an allow policy is reachable. A deny policy never makes a request wait.
 fn is_reachable(policy: &PolicyProgram, electorate: &Electorate<'_>, budget: &mut Budget) -> bool {
     let program = policy.consensus.as_ref().filter(|_| policy.effect == Effect::Allow);
     program.is_some_and(|program| reach::reachable(program, electorate, budget))
 }
 
-/// What all policies say about a request.
+/// The outcomes of all policies for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ruling {
-    /// What each policy says, in their order.
+    /// Outcome of each policy, in the order of the policies.
     pub outcomes: Vec<PolicyOutcome>,
-    /// The policies ask for more work than a decision may cause. Then none of them permits anything.
+    /// Whether the policies exceeded [`DECISION_STEP_LIMIT`]. Then no policy permits anything.
     pub is_exhausted: bool,
 }
 
-/// Asks all policies about a request. Together they may take [`DECISION_STEP_LIMIT`] steps of the budget; what a denial
-/// said before they are used up stays, and everything else fails.
+/// Evaluates all policies for a request, with at most [`DECISION_STEP_LIMIT`] steps of the budget.
+///
+/// If the steps run out, explicit denials found before that are kept, and every other outcome becomes
+/// [`PolicyOutcome::Error`].
 pub fn consult<'p>(
     policies: impl IntoIterator<Item = &'p PolicyProgram>,
     facts: &'p dyn Facts,
@@ -252,11 +261,11 @@ pub fn consult<'p>(
 ) -> Ruling {
     let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
     let (mut outcomes, is_exhausted) = budget.within(DECISION_STEP_LIMIT, |budget| {
-        let mut said = |policy: &'p PolicyProgram| {
-            let said = request.evaluate(policy, budget);
-            deny_errors.outcome(policy, facts, &said)
+        let mut outcome = |policy: &'p PolicyProgram| {
+            let evaluation = request.evaluate(policy, budget);
+            deny_errors.outcome(policy, facts, &evaluation)
         };
-        let outcomes: Vec<_> = policies.into_iter().map(&mut said).collect();
+        let outcomes: Vec<_> = policies.into_iter().map(&mut outcome).collect();
         (outcomes, budget.is_spent())
     });
     if is_exhausted {
@@ -268,35 +277,36 @@ pub fn consult<'p>(
 }
 
 impl Ruling {
-    /// What the organization says, see [`verdict`].
+    /// Returns the verdict of the organization; see [`verdict`].
     pub fn verdict(&self, standing: Standing) -> PolicyOutcome {
-        // Changing credentials of one's own needs no policy, but one that was not asked could deny it.
+        // Users may change their own credentials without a policy, but a policy that was not evaluated could
+        // deny it.
         let is_self_service = standing.is_self_service && !self.is_exhausted;
         verdict(Standing { is_self_service, ..standing }, self.outcomes.iter().copied())
     }
 }
 
-/// What the organization knows about a request apart from its policies.
+/// The state of a request apart from the policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts, not states of one machine")]
 pub struct Standing {
-    /// The approving root users reach the threshold of the root quorum.
+    /// Whether the approving root users reach the threshold of the root quorum.
     pub root_quorum_is_met: bool,
-    /// Only the root quorum decides requests of this type.
+    /// Whether only the root quorum decides on requests of this type.
     pub root_quorum_only: bool,
-    /// The requester belongs to the root quorum.
-    pub requester_is_root: bool,
-    /// The requester creates or deletes credentials of his own and touches nothing else.
+    /// Whether the proposer belongs to the root quorum.
+    pub proposer_is_root: bool,
+    /// Whether the proposer creates or deletes their own credentials and changes nothing else.
     pub is_self_service: bool,
 }
 
-/// What the organization says about a request: [`PolicyOutcome::Allow`], [`PolicyOutcome::DenyExplicit`],
-/// [`PolicyOutcome::DenyImplicit`] or [`PolicyOutcome::RequiresConsensus`].
+/// Returns the verdict of the organization on a request: [`PolicyOutcome::Allow`],
+/// [`PolicyOutcome::DenyExplicit`], [`PolicyOutcome::DenyImplicit`] or [`PolicyOutcome::RequiresConsensus`].
 ///
-/// A met root quorum overrides everything, explicit denials included. So a root user's request waits for the quorum even while
-/// a policy denies it; no policy can permit it then.
+/// A met root quorum overrides everything, including explicit denials. A root user's request therefore waits
+/// for the quorum even while a policy denies it; no policy can permit it then.
 pub fn verdict(standing: Standing, outcomes: impl IntoIterator<Item = PolicyOutcome>) -> PolicyOutcome {
-    let waits_for_root = if standing.requester_is_root {
+    let waits_for_root = if standing.proposer_is_root {
         PolicyOutcome::RequiresConsensus
     } else {
         PolicyOutcome::DenyImplicit
@@ -316,7 +326,7 @@ pub fn verdict(standing: Standing, outcomes: impl IntoIterator<Item = PolicyOutc
         waits |= outcome == PolicyOutcome::RequiresConsensus;
     }
     match (denied, allowed, waits) {
-        (true, _, _) if standing.requester_is_root => PolicyOutcome::RequiresConsensus,
+        (true, _, _) if standing.proposer_is_root => PolicyOutcome::RequiresConsensus,
         (true, _, _) => PolicyOutcome::DenyExplicit,
         (false, true, _) => PolicyOutcome::Allow,
         (false, false, true) => PolicyOutcome::RequiresConsensus,
@@ -324,8 +334,10 @@ pub fn verdict(standing: Standing, outcomes: impl IntoIterator<Item = PolicyOutc
     }
 }
 
-/// The verdict on a request that holds several payloads, of which each was judged by itself: the strictest one, so that a batch
-/// is never weaker than its members. No payload at all permits nothing.
+/// Returns the strictest of the verdicts on the payloads of a request, so that a batch is never weaker than
+/// its members.
+///
+/// Without any verdict, it returns [`PolicyOutcome::DenyImplicit`].
 pub fn strictest(verdicts: impl IntoIterator<Item = PolicyOutcome>) -> PolicyOutcome {
     let rank = |verdict: &PolicyOutcome| match verdict {
         PolicyOutcome::Allow => 0_u8,
@@ -341,13 +353,13 @@ mod tests {
     use super::*;
 
     fn check(condition: Option<&str>, consensus: Option<&str>, time: Option<&str>, expected: Option<&str>) {
-        let read = PolicyProgram::parse(Effect::Allow, condition, consensus, time);
-        let flaw = read.err().map(|flaw| flaw.to_string());
-        assert_eq!(flaw.as_deref(), expected);
+        let parsed = PolicyProgram::parse(Effect::Allow, condition, consensus, time);
+        let error = parsed.err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), expected);
     }
 
     #[test]
-    fn a_flaw_is_told_in_the_words_clients_know() {
+    fn policy_errors_have_the_messages_of_the_wire() {
         check(None, None, None, None);
         check(Some("true"), Some("true"), Some("true"), None);
         check(None, None, Some(""), None);

@@ -1,4 +1,4 @@
-//! Who has voted, who still could, and who asked: what a consensus is about.
+//! The electorate of a request: the proposer, the users who approved, and the users who still could.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,87 +7,89 @@ use std::rc::Rc;
 use crate::operand::{Elements, Operand};
 use crate::value::Value;
 
-/// A user as a consensus sees it, with credentials.
+/// A user with credentials, as a consensus reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approver {
-    /// The user's id.
+    /// Id of the user.
     pub user_id: String,
-    /// Ids of the user's tags.
+    /// Ids of the tags of the user.
     pub tags: Vec<String>,
-    /// The e-mail address, or `""`.
+    /// Email address; empty if the user has none.
     pub email: String,
-    /// The user's name.
+    /// Name of the user.
     pub alias: String,
-    /// In an approval, the credential that signed it; in a candidate, all credentials that are valid now.
+    /// For an approval, the credential that signed it; for a candidate, all currently valid credentials.
     pub credentials: Vec<Credential>,
 }
 
-/// A credential as a consensus sees it.
+/// A credential, as a consensus reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
     /// Id of the API key or authenticator.
     pub id: String,
-    /// Id of the user it belongs to.
+    /// Id of the user who owns the credential.
     pub user_id: String,
-    /// Its `CREDENTIAL_TYPE_…` name.
+    /// Type on the wire, `CREDENTIAL_TYPE_…`.
     pub credential_type: String,
-    /// The credential id of a passkey; absent for API keys.
+    /// Credential id of a passkey; absent for API keys.
     pub credential_id: Option<String>,
-    /// The public key in hexadecimal, as stored.
+    /// Public key in hexadecimal, as stored.
     pub public_key: String,
 }
 
-/// Who submitted the request. The submission is a vote and stands among the approvals.
+/// The user who proposed the request. The proposal counts as an approval and is one of the approvals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requester {
-    /// The user's id.
+pub struct Proposer {
+    /// Id of the user.
     pub user_id: String,
     /// Whether the user belongs to the root quorum, which can always complete the request.
     pub is_root: bool,
 }
 
-/// The people around one request.
+/// The users who decide on one request.
 pub struct Electorate<'a> {
-    requester: Requester,
+    proposer: Proposer,
     approvers: Vec<Voter>,
-    /// The credentials of the approvals in the order of the votes: place of the approver, and place among theirs.
+    /// Credentials of the approvals in the order of the votes: index of the approver, and index in their
+    /// credentials.
     signed: Vec<(usize, usize)>,
     candidates: LazyCell<Vec<Voter>, Box<dyn FnOnce() -> Vec<Voter> + 'a>>,
 }
 
 impl<'a> Electorate<'a> {
-    /// Gathers the people around a request.
+    /// Creates the electorate of a request.
     ///
-    /// `approvers` are the approvals that count, the requester's submission included, in the order of the votes. Several
-    /// approvals of one user become one approver with several credentials: nobody counts twice. `candidates` gives the users
-    /// who have a valid credential and have not rejected; it is called at most once, and only if a consensus is not met.
+    /// `approvers` are the approvals that count, including the proposer's, in the order of the votes. Several
+    /// approvals of one user become one approver with several credentials, so no user counts twice.
+    /// `candidates` returns the users who have a valid credential and have not rejected. It is called at most
+    /// once, and only if a consensus is not met.
     pub fn new(
-        requester: Requester,
+        proposer: Proposer,
         approvers: Vec<Approver>,
         candidates: impl FnOnce() -> Vec<Approver> + 'a,
     ) -> Self {
-        let lazily: Box<dyn FnOnce() -> Vec<Voter> + 'a> = Box::new(move || distinct(candidates()).0);
+        let lazy: Box<dyn FnOnce() -> Vec<Voter> + 'a> = Box::new(move || distinct(candidates()).0);
         let (approvers, signed) = distinct(approvers);
-        Self { requester, approvers, signed, candidates: LazyCell::new(lazily) }
+        Self { proposer, approvers, signed, candidates: LazyCell::new(lazy) }
     }
 
-    /// Who submitted the request.
-    pub fn requester(&self) -> &Requester {
-        &self.requester
+    /// Returns the user who proposed the request.
+    pub fn proposer(&self) -> &Proposer {
+        &self.proposer
     }
 
-    /// Whether the approval of a user counts now.
+    /// Returns whether a user is among the approvers.
     pub(crate) fn has_approved(&self, user_id: &str) -> bool {
         self.approvers.iter().any(|voter| voter.user_id == user_id)
     }
 
-    /// Users whose approval counts now, and their credentials.
+    /// Returns the number of approvers plus the number of their credentials.
     pub(crate) fn len(&self) -> usize {
         self.approvers.iter().map(|voter| voter.credentials.len().saturating_add(1)).sum()
     }
 }
 
-/// An approver in the form in which expressions read it.
+/// An approver or candidate as a record that expressions read.
 struct Voter {
     user_id: String,
     record: Value,
@@ -96,7 +98,7 @@ struct Voter {
 }
 
 impl Voter {
-    /// Without any credential yet.
+    /// Creates a voter without credentials.
     fn new(user_id: String, tags: Vec<String>, email: String, alias: String) -> Self {
         let record = Value::record([
             ("id", Value::text(user_id.clone())),
@@ -119,22 +121,23 @@ fn credential_record(credential: Credential) -> (String, Value) {
     (credential.id, record)
 }
 
-/// One voter per user, in the order of first appearance, with each credential once; and where the credentials are, in
-/// the order of their first appearance.
+/// Merges approvers into one voter per user with each credential once, in the order of first appearance.
+///
+/// Also returns the index pairs of voter and credential in the order in which the credentials first appear.
 fn distinct(approvers: Vec<Approver>) -> (Vec<Voter>, Vec<(usize, usize)>) {
     let mut voters: Vec<Voter> = Vec::with_capacity(approvers.len());
     let mut order = Vec::with_capacity(approvers.len());
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut indexes: BTreeMap<String, usize> = BTreeMap::new();
     let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
     for Approver { user_id, tags, email, alias, credentials } in approvers {
-        let place = *places.entry(user_id.clone()).or_insert(voters.len());
-        if place == voters.len() {
+        let index = *indexes.entry(user_id.clone()).or_insert(voters.len());
+        if index == voters.len() {
             voters.push(Voter::new(user_id, tags, email, alias));
         }
-        let Some(voter) = voters.get_mut(place) else { continue };
+        let Some(voter) = voters.get_mut(index) else { continue };
         for credential in credentials {
-            if seen.insert((place, credential.id.clone())) {
-                order.push((place, voter.credentials.len()));
+            if seen.insert((index, credential.id.clone())) {
+                order.push((index, voter.credentials.len()));
                 voter.credentials.push(credential_record(credential));
             }
         }
@@ -142,21 +145,21 @@ fn distinct(approvers: Vec<Approver>) -> (Vec<Voter>, Vec<(usize, usize)>) {
     (voters, order)
 }
 
-/// Root that lists the users of the votes.
+/// Root that lists the users who approve.
 pub(crate) const APPROVERS: &str = "approvers";
-/// Root that lists the credentials of the votes.
+/// Root that lists the credentials that sign the approvals.
 pub(crate) const CREDENTIALS: &str = "credentials";
 
-/// A vote that could be added to those already cast.
+/// A possible further vote.
 #[derive(Clone)]
 pub(crate) struct Ballot<'a> {
     pub(crate) user_id: &'a str,
-    /// `None` if the user has voted already and this adds credentials only.
+    /// Record of the user; `None` if the user has already approved, so that only credentials are added.
     user: Option<&'a Value>,
     credentials: Vec<&'a Value>,
 }
 
-/// The two roots of a consensus for one set of votes.
+/// The two roots of a consensus over one set of votes.
 #[derive(Clone)]
 pub(crate) struct Voters<'a> {
     approvers: Elements<'a>,
@@ -174,21 +177,21 @@ impl<'a> Voters<'a> {
 }
 
 impl Electorate<'_> {
-    /// What a consensus sees when these ballots are added to the approvals.
+    /// Returns the roots of a consensus over the approvals and additional ballots.
     pub(crate) fn voters<'e>(&'e self, added: &[&Ballot<'e>]) -> Voters<'e> {
         let approved = self.approvers.iter().map(|voter| &voter.record);
-        let signed = self.signed.iter().filter_map(|(place, credential)| {
-            self.approvers.get(*place)?.credentials.get(*credential).map(|(_, record)| record)
+        let signed = self.signed.iter().filter_map(|(index, credential)| {
+            self.approvers.get(*index)?.credentials.get(*credential).map(|(_, record)| record)
         });
         Voters {
-            approvers: gathered(approved.chain(added.iter().filter_map(|ballot| ballot.user))),
-            credentials: gathered(
+            approvers: elements(approved.chain(added.iter().filter_map(|ballot| ballot.user))),
+            credentials: elements(
                 signed.chain(added.iter().flat_map(|ballot| ballot.credentials.iter().copied())),
             ),
         }
     }
 
-    /// One ballot for each candidate who has something to add: himself, or a credential not used yet.
+    /// Returns one ballot for each candidate who can add something: themselves or an unused credential.
     pub(crate) fn ballots(&self) -> Vec<Ballot<'_>> {
         let approved: BTreeMap<&str, &Voter> =
             self.approvers.iter().map(|voter| (voter.user_id.as_str(), voter)).collect();
@@ -199,7 +202,7 @@ impl Electorate<'_> {
         ballots.filter(|ballot| ballot.user.is_some() || !ballot.credentials.is_empty()).collect()
     }
 
-    /// A user as approver, candidate or both; `None` for someone who is neither.
+    /// Returns a user who is an approver, a candidate or both; `None` for any other user.
     pub(crate) fn member<'e>(&'e self, user_id: &str) -> Option<Member<'e>> {
         let named = |voter: &&'e Voter| voter.user_id == user_id;
         let approver = self.approvers.iter().find(named);
@@ -213,17 +216,17 @@ impl Electorate<'_> {
     }
 }
 
-/// Everything an electorate knows about one user.
+/// A user of an electorate.
 pub(crate) struct Member<'e> {
     pub(crate) record: &'e Value,
-    /// Those of the approvals and all that are valid.
+    /// Credentials of the approvals, and all unused valid ones.
     pub(crate) credentials: Vec<&'e Value>,
-    /// What the user can add to the approvals.
+    /// Ballot that the user can still cast.
     pub(crate) added: Option<Ballot<'e>>,
 }
 
 impl Voter {
-    /// What this voter adds to what is already cast under the same name.
+    /// Returns the ballot of this candidate; `cast` is the same user as an approver.
     fn ballot<'a>(&'a self, cast: Option<&Self>) -> Ballot<'a> {
         let unused = self
             .credentials
@@ -238,12 +241,12 @@ impl Voter {
 }
 
 impl Ballot<'_> {
-    /// What is added: the user and credentials.
+    /// Returns the number of credentials plus one for the user.
     pub(crate) fn len(&self) -> usize {
         self.credentials.len().saturating_add(1)
     }
 
-    /// The ways to cast this ballot: with all credentials, and with each one alone.
+    /// Returns the ways to cast this ballot: with all credentials, and with each credential alone.
     pub(crate) fn ways(&self) -> Vec<Self> {
         let mut ways = vec![self.clone()];
         if self.credentials.len() > 1 {
@@ -255,7 +258,7 @@ impl Ballot<'_> {
     }
 }
 
-fn gathered<'a>(records: impl Iterator<Item = &'a Value>) -> Elements<'a> {
+fn elements<'a>(records: impl Iterator<Item = &'a Value>) -> Elements<'a> {
     let operands: Rc<[Operand<'a>]> = records.filter_map(|record| Operand::of(record).ok()).collect();
-    Elements::Gathered(operands)
+    Elements::Computed(operands)
 }

@@ -1,13 +1,13 @@
-//! Why an expression came out neither true nor false.
+//! Evaluation errors.
 
 use std::fmt;
 
-/// A failed evaluation. The policy it belongs to is skipped.
+/// An error that keeps an expression from being true or false. The policy of the expression is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluationError {
-    /// Byte of the source at which the failing part stands.
+    /// Byte offset of the failing part in the source.
     pub offset: usize,
-    /// What went wrong there.
+    /// Reason for the failure.
     pub reason: EvaluationReason,
 }
 
@@ -19,11 +19,11 @@ impl fmt::Display for EvaluationError {
     }
 }
 
-/// What can go wrong while an expression runs.
+/// Reason for a failed evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationReason {
-    /// The root or member exists in the language but not for this request.
+    /// The root or member exists in the language but not in the facts of this request.
     #[error("missing field: {0}")]
     MissingField(String),
     /// The map has no such key.
@@ -32,24 +32,24 @@ pub enum EvaluationReason {
     /// The field holds a value outside the domain of its type.
     #[error("value is outside the domain of its type")]
     Unreadable,
-    /// A position before the start or at or after the end, or a slice that runs backwards.
+    /// A negative position, a position past the end, or a slice whose start is after its end.
     #[error("position is out of range")]
     OutOfRange,
-    /// A value whose type is known only now has the wrong one.
+    /// A dynamic value has the wrong type.
     #[error("expected {expected}, found {found}")]
     Type {
-        /// The types that would do.
+        /// Accepted types.
         expected: &'static str,
-        /// The type that is there.
+        /// Type of the value.
         found: &'static str,
     },
-    /// The evaluation used up its steps.
+    /// The evaluation exceeded its step budget.
     #[error("evaluation takes too many steps")]
     Steps,
-    /// Lists to be compared are nested deeper than [`NESTING_LIMIT`](crate::NESTING_LIMIT).
+    /// The compared lists are nested deeper than [`NESTING_LIMIT`](crate::NESTING_LIMIT).
     #[error("value is nested too deeply")]
     Nesting,
-    /// The plan of the expression is inconsistent; a fault of this package.
-    #[error("internal fault of the evaluator")]
+    /// The plan of the expression is inconsistent, which is a bug in this crate.
+    #[error("internal error of the evaluator")]
     Internal,
 }

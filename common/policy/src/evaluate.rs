@@ -1,7 +1,9 @@
-//! Runs a plan over facts or voters. Trusts the checker for names, and checks every type again where it matters.
+//! Evaluates a plan over facts or voters. Names were resolved by the checker; types are checked again where
+//! needed.
 //!
-//! Every part is visited, also where its neighbour already decides: the language has no short circuit, so that an expression
-//! fails the same way wherever the missing fact stands. Work is counted in steps, never in time.
+//! Every part is evaluated, even if another part already decides. Without short-circuit evaluation, an
+//! expression fails in the same way regardless of the position of the missing fact. Work is counted in steps,
+//! never in time.
 
 use std::cmp::Ordering;
 
@@ -15,33 +17,33 @@ use crate::plan::{Contains, Each, Node, Offset, Path, Slice, Step};
 use crate::syntax::{Comparison, Quantifier};
 use crate::value::{Facts, Value};
 
-/// Bytes of text handled for one step.
+/// Bytes of text per step.
 const BYTES_PER_STEP: usize = 64;
-/// Characters of text counted for one step, where they differ in length.
+/// Characters per step when a text that is not ASCII is counted.
 const CHARACTERS_PER_STEP: usize = 8;
-/// Members of a struct looked through for one step.
+/// Members of a struct per step of a lookup.
 const MEMBERS_PER_STEP: usize = 32;
-/// Steps for a value that is made and not only looked at.
-const STEPS_TO_MAKE: usize = 8;
-/// Steps for a look at the wall clock of a time zone.
+/// Steps for a value that is allocated.
+const STEPS_TO_ALLOCATE: usize = 8;
+/// Steps for the evaluation of a `CronSpan`, which computes local times.
 const STEPS_OF_CRON_SPAN: usize = 200;
-/// The root of the time of a request, and its member.
+/// Root and member of the time of a request.
 const TIME: &str = "time";
 const NOW: &str = "now";
 
 type Evaluated<'a> = Result<Operand<'a>, EvaluationError>;
 
-/// Where the roots of an expression come from.
+/// The source of the roots of an expression.
 #[derive(Clone)]
 pub(crate) enum Roots<'a> {
     Facts(&'a dyn Facts),
     Voters(Voters<'a>),
 }
 
-/// One run of an expression.
+/// One evaluation of an expression.
 pub(crate) struct Evaluation<'a, 'b> {
     roots: Roots<'a>,
-    /// Values of the lambda variables around the current part, outermost first.
+    /// Values of the lambda variables in scope, outermost first.
     scope: Vec<Operand<'a>>,
     budget: &'b mut Budget,
 }
@@ -51,7 +53,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Self { roots, scope: Vec::new(), budget }
     }
 
-    /// Runs something with one more variable in scope.
+    /// Calls `run` with one more variable in scope.
     pub(crate) fn with_variable<T>(&mut self, value: Operand<'a>, run: impl FnOnce(&mut Self) -> T) -> T {
         self.scope.push(value);
         let result = run(self);
@@ -59,7 +61,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         result
     }
 
-    /// What a part comes to with one more variable in scope.
+    /// Evaluates a boolean part with one more variable in scope.
     pub(crate) fn truth_with(&mut self, value: Operand<'a>, node: &'a Node) -> Result<bool, EvaluationError> {
         self.with_variable(value, |inner| inner.truth(node))
     }
@@ -77,7 +79,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             Step::Constant(value) => Operand::of(value).map_err(at(node)),
             Step::Root(name) => self.root(name).map_err(at(node)),
             Step::Path(path) => self.path(node, path),
-            Step::Variable(place) => self.scope.get(*place).cloned().ok_or_else(|| internal(node)),
+            Step::Variable(index) => self.scope.get(*index).cloned().ok_or_else(|| internal(node)),
             Step::Not(inner) => Ok(Operand::Bool(!self.truth(inner)?)),
             Step::And(parts) => self.joined(parts, true),
             Step::Or(parts) => self.joined(parts, false),
@@ -92,21 +94,21 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             Step::Lower(inner) => {
                 let text = self.text(inner)?;
                 self.spend_text(node, text.as_str().len())?;
-                self.spend(node, STEPS_TO_MAKE)?;
+                self.spend(node, STEPS_TO_ALLOCATE)?;
                 Ok(Operand::Text(text.lowered()))
             }
             Step::CronSpan(span) => self.cron_span(node, span),
             Step::List(elements) => {
-                self.spend(node, STEPS_TO_MAKE)?;
+                self.spend(node, STEPS_TO_ALLOCATE)?;
                 let elements: Result<Vec<_>, _> =
                     elements.iter().map(|element| self.operand(element)).collect();
-                Ok(Operand::List(Elements::Gathered(elements?.into())))
+                Ok(Operand::List(Elements::Computed(elements?.into())))
             }
             Step::Struct(members) => {
-                self.spend(node, STEPS_TO_MAKE)?;
+                self.spend(node, STEPS_TO_ALLOCATE)?;
                 let members: Result<Vec<_>, _> =
                     members.iter().map(|(name, member)| Ok((name.as_str(), self.operand(member)?))).collect();
-                Ok(Operand::Members(Members::Made(members?.into())))
+                Ok(Operand::Members(Members::Computed(members?.into())))
             }
         }
     }
@@ -119,7 +121,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         .unwrap_or_else(|| Err(EvaluationReason::MissingField(name.to_owned())))
     }
 
-    /// Follows a path without making anything on the way.
+    /// Follows a path without allocating intermediate values.
     fn path(&mut self, node: &'a Node, path: &'a Path) -> Evaluated<'a> {
         let Path { root, offset, members } = path;
         let Roots::Facts(facts) = &self.roots else { return Err(internal(node)) };
@@ -130,8 +132,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         let mut value = facts.root(root).ok_or_else(|| missing(offset, root))?;
         let mut steps = members.len();
         for member in members {
-            if let Value::Struct(there) = value {
-                steps = steps.saturating_add(there.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default());
+            if let Value::Struct(fields) = value {
+                steps = steps.saturating_add(fields.len().checked_div(MEMBERS_PER_STEP).unwrap_or_default());
             }
             value = value.member(&member.name).ok_or_else(|| missing(&member.offset, &member.name))?;
         }
@@ -150,12 +152,12 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Ok(Operand::Bool(holds))
     }
 
-    /// `&&` with `decided_by_all` set, else `||`. Runs every part.
-    fn joined(&mut self, parts: &'a [Node], decided_by_all: bool) -> Evaluated<'a> {
-        let mut joined = decided_by_all;
+    /// Evaluates every part and joins the results with `&&` if `is_and` is set, otherwise with `||`.
+    fn joined(&mut self, parts: &'a [Node], is_and: bool) -> Evaluated<'a> {
+        let mut joined = is_and;
         for part in parts {
             let truth = self.truth(part)?;
-            joined = if decided_by_all { joined && truth } else { joined || truth };
+            joined = if is_and { joined && truth } else { joined || truth };
         }
         Ok(Operand::Bool(joined))
     }
@@ -216,9 +218,9 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             return Ok(false);
         }
         let mut equal = true;
-        for place in 0..left.len() {
+        for index in 0..left.len() {
             self.spend(node, 1)?;
-            let (left, right) = (left.at(place).map_err(at(node))?, right.at(place).map_err(at(node))?);
+            let (left, right) = (left.at(index).map_err(at(node))?, right.at(index).map_err(at(node))?);
             equal &= self.equal(node, &left, &right, depth.saturating_add(1))?;
         }
         Ok(equal)
@@ -227,21 +229,21 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     fn contains(&mut self, node: &'a Node, contains: &'a Contains) -> Evaluated<'a> {
         let list = self.list(&contains.list)?;
         let item = self.operand(&contains.item)?;
-        let known = match (&contains.known, &list) {
-            (Some(known), Elements::Borrowed(literals)) => known.has(literals, &item),
+        let indexed = match (&contains.index, &list) {
+            (Some(index), Elements::Borrowed(literals)) => index.contains(literals, &item),
             _ => None,
         };
-        if let Some(found) = known {
+        if let Some(is_contained) = indexed {
             self.spend(node, steps_to_find(list.len()))?;
-            return Ok(Operand::Bool(found));
+            return Ok(Operand::Bool(is_contained));
         }
-        let mut found = false;
-        for place in 0..list.len() {
+        let mut is_contained = false;
+        for index in 0..list.len() {
             self.spend(node, 1)?;
-            let element = list.at(place).map_err(at(node))?;
-            found |= self.equal(node, &element, &item, 0)?;
+            let element = list.at(index).map_err(at(node))?;
+            is_contained |= self.equal(node, &element, &item, 0)?;
         }
-        Ok(Operand::Bool(found))
+        Ok(Operand::Bool(is_contained))
     }
 
     fn each(&mut self, node: &'a Node, each: &'a Each) -> Evaluated<'a> {
@@ -250,9 +252,9 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         let mut chosen = Vec::new();
         let mut all = true;
         let mut any = false;
-        for place in 0..list.len() {
+        for index in 0..list.len() {
             self.spend(node, 1)?;
-            let element = list.at(place).map_err(at(node))?;
+            let element = list.at(index).map_err(at(node))?;
             let truth = self.with_variable(element.clone(), |inner| inner.truth(predicate))?;
             all &= truth;
             any |= truth;
@@ -264,7 +266,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Ok(match quantifier {
             Quantifier::All => Operand::Bool(all),
             Quantifier::Any => Operand::Bool(any),
-            Quantifier::Filter => Operand::List(Elements::Gathered(chosen.into())),
+            Quantifier::Filter => Operand::List(Elements::Computed(chosen.into())),
         })
     }
 
@@ -291,18 +293,18 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         let of = self.operand(of)?;
         let key = self.operand(key)?;
         match (of, key) {
-            (Operand::List(list), Operand::Integer(place)) => {
-                let place = place.position().ok_or_else(|| out_of_range(node))?;
-                list.at(place).map_err(at(node))
+            (Operand::List(list), Operand::Integer(number)) => {
+                let index = number.position().ok_or_else(|| out_of_range(node))?;
+                list.at(index).map_err(at(node))
             }
-            (Operand::Text(text), Operand::Integer(place)) => {
-                let from = place.position().ok_or_else(|| out_of_range(node))?;
+            (Operand::Text(text), Operand::Integer(number)) => {
+                let from = number.position().ok_or_else(|| out_of_range(node))?;
                 let to = from.checked_add(1).ok_or_else(|| out_of_range(node))?;
                 self.text_part(node, &text, from, to)
             }
             (Operand::Members(members), Operand::Text(name)) => {
-                let found = self.member(node, &members, name.as_str());
-                found.map_err(|EvaluationError { offset, reason }| EvaluationError {
+                let member = self.member(node, &members, name.as_str());
+                member.map_err(|EvaluationError { offset, reason }| EvaluationError {
                     offset,
                     reason: as_key(reason),
                 })
@@ -320,7 +322,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         let to = self.bound(to)?;
         match of {
             Operand::List(list) => {
-                if let Elements::Gathered(_) = list {
+                if let Elements::Computed(_) = list {
                     self.spend(node, to.saturating_sub(from).min(list.len()))?;
                 }
                 let part = list.part(from, to).ok_or_else(|| out_of_range(node))?;
@@ -333,20 +335,20 @@ impl<'a, 'b> Evaluation<'a, 'b> {
 
     fn bound(&mut self, node: &'a Node) -> Result<usize, EvaluationError> {
         match self.operand(node)? {
-            Operand::Integer(place) => place.position().ok_or_else(|| out_of_range(node)),
+            Operand::Integer(number) => number.position().ok_or_else(|| out_of_range(node)),
             other => Err(mismatch(node, "int", &other)),
         }
     }
 
-    /// Part of a text by characters, `from` included and `to` not.
+    /// Returns the characters `from..to` of a text.
     fn text_part(&mut self, node: &Node, text: &Text<'a>, from: usize, to: usize) -> Evaluated<'a> {
         let characters = text.as_str();
         self.spend_text(node, characters.len())?;
         let part = if characters.is_ascii() {
             text.part(from, to)
         } else {
-            let read = from.max(to).min(characters.len());
-            self.spend(node, read.checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
+            let counted = from.max(to).min(characters.len());
+            self.spend(node, counted.checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
             let bounds = byte_of(characters, from).zip(byte_of(characters, to));
             bounds.and_then(|(start, end)| text.part(start, end))
         };
@@ -398,12 +400,13 @@ fn order(node: &Node, left: &Operand<'_>, right: &Operand<'_>) -> Result<Orderin
     }
 }
 
-/// Comparisons by which one of so many literals is found.
+/// Returns the number of comparisons of a binary search in `literals` elements.
 fn steps_to_find(literals: usize) -> usize {
     usize::try_from(literals.checked_ilog2().unwrap_or_default()).unwrap_or_default()
 }
 
-/// The byte at which the character of that number begins; the length for the number after the last.
+/// Returns the byte offset of a character by its index, or the length of the text for the index after the
+/// last one.
 fn byte_of(text: &str, character: usize) -> Option<usize> {
     let starts = text.char_indices().map(|(byte, _)| byte);
     starts.chain(std::iter::once(text.len())).nth(character)

@@ -1,4 +1,4 @@
-//! Why a policy said what it said about a request: which part of it decided, in words.
+//! Explains the outcome of a policy for a request: which part of which expression decided it.
 
 use serde::Serialize;
 
@@ -12,55 +12,58 @@ use crate::operand::{Elements, Operand};
 use crate::plan::{Each, Node, Step};
 use crate::program::{ExpressionKind, Program};
 use crate::spell::spell;
-use crate::syntax::Quantifier;
+use crate::syntax::{Comparison, Quantifier};
 use crate::value::Facts;
+use crate::words::{is_time, relation};
 
-/// Longest value that a reason shows, in characters.
+/// Maximum number of characters of one value in a reason.
 const SHOWN_CHARACTERS: usize = 120;
-/// Longest reason, in characters.
+/// Maximum number of characters of a reason.
 const REASON_CHARACTERS: usize = 1_000;
-/// Parts of an alternative that a reason goes through.
+/// Maximum number of parts of an expression, and of list elements, in a reason.
 const SHOWN_PARTS: usize = 4;
 
-/// What one expression of a policy came to.
+/// The result of one expression of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// Which expression.
+    /// The expression.
     pub kind: ExpressionKind,
-    /// What it came to; absent where it failed.
+    /// Whether the expression is true; absent if its evaluation failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
-    /// The part of it that decided, in words; absent where it holds.
+    /// The part that decided the result, in words; absent if the expression is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Why a policy said what it said.
+/// The outcome of a policy for a request, with the result of each expression.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// What it said.
+    /// Outcome of the policy.
     pub outcome: PolicyOutcome,
-    /// Its expressions, in the order in which they are asked.
+    /// Results in the order condition, consensus, time.
     pub parts: Vec<Part>,
 }
 
 impl Explanation {
-    /// The first part that did not hold, in a line; what the policy does, if all of them hold.
+    /// Returns one line with the first expression that failed, or else the first that is false.
+    ///
+    /// If all expressions are true, the line states that.
     pub fn reason(&self) -> String {
         let decisive = self.parts.iter().find(|part| part.holds.is_none());
         match decisive.or_else(|| self.parts.iter().find(|part| part.holds == Some(false))) {
-            None => "condition, consensus and time hold".to_owned(),
+            None => "condition, consensus and time all hold".to_owned(),
             Some(part) => {
-                let verb = if part.holds.is_none() { "fails" } else { "does not hold" };
+                let verb = if part.holds.is_none() { "cannot be evaluated" } else { "does not hold" };
                 format!("{} {verb}: {}", part.kind.name(), part.reason.as_deref().unwrap_or("it is false"))
             }
         }
     }
 }
 
-/// Explains what a policy says about a request, given the approvals as they stand.
+/// Evaluates a policy with the current approvals and explains the outcome.
 pub fn explain(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorate<'_>) -> Explanation {
-    let said = decide::evaluation(policy, facts, electorate);
+    let evaluation = decide::evaluation(policy, facts, electorate);
     let approvals = || Roots::Voters(electorate.voters(&[]));
     let part = |kind, program: &Option<Program>, result: &Result<bool, EvaluationError>, roots| Part {
         kind,
@@ -71,11 +74,11 @@ pub fn explain(policy: &PolicyProgram, facts: &dyn Facts, electorate: &Electorat
         },
     };
     let parts = vec![
-        part(ExpressionKind::Condition, &policy.condition, &said.condition, Roots::Facts(facts)),
-        part(ExpressionKind::Consensus, &policy.consensus, &said.consensus, approvals()),
-        part(ExpressionKind::Time, &policy.time, &said.time, Roots::Facts(facts)),
+        part(ExpressionKind::Condition, &policy.condition, &evaluation.condition, Roots::Facts(facts)),
+        part(ExpressionKind::Consensus, &policy.consensus, &evaluation.consensus, approvals()),
+        part(ExpressionKind::Time, &policy.time, &evaluation.time, Roots::Facts(facts)),
     ];
-    Explanation { outcome: said.outcome, parts }
+    Explanation { outcome: evaluation.outcome, parts }
 }
 
 fn reason(program: &Program, result: &Result<bool, EvaluationError>, roots: Roots<'_>) -> String {
@@ -88,22 +91,22 @@ fn reason(program: &Program, result: &Result<bool, EvaluationError>, roots: Root
     cut(&why, REASON_CHARACTERS)
 }
 
-/// Where an expression failed: the failing part as it is written, up to the end of its line.
+/// Describes a failed evaluation: the reason, and the source from the failing part to the end of its line.
 fn failure(program: &Program, error: &EvaluationError) -> String {
     let rest = program.source().get(error.offset..).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
     let shown: String = line.chars().take(SHOWN_CHARACTERS / 4).collect();
-    format!("{} (at {}: {shown})", error.reason, error.offset)
+    format!("{} (at byte {}: {shown})", error.reason, error.offset)
 }
 
 struct Search<'s, 'a, 'b> {
     evaluation: &'s mut Evaluation<'a, 'b>,
-    /// Names of the variables in scope, outermost first.
+    /// Names of the lambda variables in scope, outermost first.
     variables: Vec<&'a str>,
 }
 
 impl<'a> Search<'_, 'a, '_> {
-    /// Why a part is what it is; `truth` is what it is.
+    /// Explains why a part has the value `truth`.
     fn why(&mut self, node: &'a Node, truth: bool) -> String {
         match &node.step {
             Step::And(parts) if !truth => self.first(parts, false),
@@ -111,9 +114,13 @@ impl<'a> Search<'_, 'a, '_> {
             Step::And(parts) | Step::Or(parts) => self.every(parts, truth),
             Step::Not(inner) => self.why(inner, !truth),
             Step::Compare { comparison, left, .. } if !truth => match self.shown(left) {
-                Some(found) => {
+                Some(actual) => {
+                    let required = match comparison {
+                        Comparison::NotEqual => "not be ".to_owned(),
+                        _ => format!("be {}", relation(*comparison, is_time(left))),
+                    };
                     let (left, right) = (self.spelled(left), self.right(node));
-                    format!("{left} is {found}, must be {} {right}", comparison.symbol())
+                    format!("{left} is {actual} but must {required}{right}")
                 }
                 None => self.plain(node, truth),
             },
@@ -121,13 +128,13 @@ impl<'a> Search<'_, 'a, '_> {
                 match (self.shown(&contains.item), self.shown(&contains.list)) {
                     (Some(item), _) if contains.list.constant().is_some() => {
                         format!(
-                            "{} is {item}, must be one of {}",
+                            "{} is {item} but must be one of {}",
                             self.right_of_contains(node),
                             self.spelled(&contains.list)
                         )
                     }
                     (Some(item), Some(list_shown)) => {
-                        format!("{} is {list_shown}, must include {item}", self.spelled(&contains.list))
+                        format!("{} is {list_shown} but must include {item}", self.spelled(&contains.list))
                     }
                     _ => self.plain(node, truth),
                 }
@@ -137,21 +144,22 @@ impl<'a> Search<'_, 'a, '_> {
         }
     }
 
-    /// The first part that came out so decided alone.
+    /// Explains the first part with the value `truth`: it decides on its own.
     fn first(&mut self, parts: &'a [Node], truth: bool) -> String {
-        let found = parts.iter().find(|part| self.evaluation.truth(part) == Ok(truth));
-        found.map_or_else(|| "it takes too many steps to tell".to_owned(), |part| self.why(part, truth))
+        let decisive = parts.iter().find(|part| self.evaluation.truth(part) == Ok(truth));
+        decisive
+            .map_or_else(|| "the explanation takes too many steps".to_owned(), |part| self.why(part, truth))
     }
 
-    /// All of them came out so, and each had a part in it.
+    /// Explains all parts: each of them has the value `truth` and is needed for the result.
     fn every(&mut self, parts: &'a [Node], truth: bool) -> String {
-        let told: Vec<String> = parts.iter().take(SHOWN_PARTS).map(|part| self.why(part, truth)).collect();
+        let reasons: Vec<String> = parts.iter().take(SHOWN_PARTS).map(|part| self.why(part, truth)).collect();
         let more = parts.len().saturating_sub(SHOWN_PARTS);
         let more = if more == 0 { String::new() } else { format!("; and {more} more") };
-        format!("{}{more}", told.join("; and "))
+        format!("{}{more}", reasons.join("; and "))
     }
 
-    /// Of a list, the element that decided, if a single one did.
+    /// Explains a predicate over a list by the first element that decided it, if one element is enough.
     fn element(&mut self, node: &'a Node, each: &'a Each, truth: bool) -> String {
         let Each { of, quantifier, variable, predicate } = each;
         let decisive = match (quantifier, truth) {
@@ -160,11 +168,11 @@ impl<'a> Search<'_, 'a, '_> {
             _ => return self.plain(node, truth),
         };
         let Ok(Operand::List(list)) = self.evaluation.operand(of) else { return self.plain(node, truth) };
-        for place in 0..list.len() {
-            let Ok(element) = list.at(place) else { break };
+        for index in 0..list.len() {
+            let Ok(element) = list.at(index) else { break };
             self.variables.push(variable);
-            let found = self.evaluation.truth_with(element.clone(), predicate) == Ok(decisive);
-            let why = found.then(|| {
+            let decides = self.evaluation.truth_with(element.clone(), predicate) == Ok(decisive);
+            let why = decides.then(|| {
                 let Self { evaluation, variables } = self;
                 let variables = variables.clone();
                 evaluation.with_variable(element, |evaluation| {
@@ -173,7 +181,7 @@ impl<'a> Search<'_, 'a, '_> {
             });
             self.variables.pop();
             if let Some(why) = why {
-                return format!("element {place} of {}: {why}", self.spelled(of));
+                return format!("{}[{index}]: {why}", self.spelled(of));
             }
         }
         self.plain(node, truth)
@@ -200,7 +208,7 @@ impl<'a> Search<'_, 'a, '_> {
         cut(&spell(node, &self.variables), SHOWN_CHARACTERS)
     }
 
-    /// What a part came to, as a literal.
+    /// Evaluates a part and formats its value as a literal. Returns `None` if the evaluation fails.
     fn shown(&mut self, node: &'a Node) -> Option<String> {
         let operand = self.evaluation.operand(node).ok()?;
         Some(cut(&shown(&operand), SHOWN_CHARACTERS))
@@ -219,15 +227,15 @@ fn shown(operand: &Operand<'_>) -> String {
 }
 
 fn listed(list: &Elements<'_>) -> String {
-    let told = (0..list.len().min(SHOWN_PARTS)).filter_map(|place| list.at(place).ok());
-    let mut told: Vec<String> = told.map(|element| shown(&element)).collect();
+    let elements = (0..list.len().min(SHOWN_PARTS)).filter_map(|index| list.at(index).ok());
+    let mut elements: Vec<String> = elements.map(|element| shown(&element)).collect();
     if list.len() > SHOWN_PARTS {
-        told.push("...".to_owned());
+        elements.push("...".to_owned());
     }
-    format!("[{}]", told.join(", "))
+    format!("[{}]", elements.join(", "))
 }
 
-/// Foreign text, no longer than so many characters and three dots.
+/// Truncates a text to `characters` characters, followed by three dots if anything was cut off.
 fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

@@ -1,13 +1,13 @@
-//! Text into tokens. Knows characters, not grammar.
+//! Splits the text of an expression into tokens.
 
-use crate::flaw::{Flaw, FlawReason};
+use crate::expression_error::{ErrorReason, ExpressionError};
 
-/// The smallest parts of an expression.
+/// A token of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
     /// A name, such as a root, a member or a variable.
     Identifier(&'s str),
-    /// Decimal digits, perhaps after a minus sign.
+    /// Decimal digits with an optional minus sign.
     Integer(&'s str),
     /// A string without its quotes.
     Text(&'s str),
@@ -15,24 +15,24 @@ pub(crate) enum Token<'s> {
     Symbol(&'static str),
 }
 
-/// A token and where it lies.
+/// A token and its byte range in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lexeme<'s> {
     pub(crate) token: Token<'s>,
-    /// First byte.
+    /// Offset of the first byte.
     pub(crate) start: usize,
-    /// First byte after it.
+    /// Offset after the last byte.
     pub(crate) end: usize,
 }
 
-/// Words that are no identifiers.
+/// Words that cannot be identifiers.
 const KEYWORDS: [&str; 3] = ["false", "in", "true"];
 
-/// Operators and brackets; of two that share a beginning the longer one first.
+/// Operators and brackets; a longer symbol precedes its own prefixes.
 const SYMBOLS: [&str; 19] =
     ["||", "&&", "==", "!=", "<=", ">=", "..", "<", ">", "!", ".", ",", ":", "(", ")", "[", "]", "{", "}"];
 
-/// Reads tokens from the start of a text to its end.
+/// The lexer of one text.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'s> {
     source: &'s str,
@@ -44,8 +44,8 @@ impl<'s> Lexer<'s> {
         Self { source, position: 0 }
     }
 
-    /// The next token, or `None` at the end of the text.
-    pub(crate) fn next(&mut self) -> Result<Option<Lexeme<'s>>, Flaw> {
+    /// Returns the next token, or `None` at the end of the text.
+    pub(crate) fn next(&mut self) -> Result<Option<Lexeme<'s>>, ExpressionError> {
         self.skip_space();
         let start = self.position;
         let Some(first) = self.rest().chars().next() else {
@@ -54,21 +54,21 @@ impl<'s> Lexer<'s> {
         let token = match first {
             '\'' => self.text(),
             '-' => self.negative(),
-            '0'..='9' => Some(Token::Integer(self.take(|character| character.is_ascii_digit()))),
+            '0'..='9' => Some(Token::Integer(self.take_while(|character| character.is_ascii_digit()))),
             '_' | 'a'..='z' | 'A'..='Z' => Some(self.word()),
             _ => self.symbol(),
         };
-        let token = token.ok_or_else(|| self.flaw(start, first))?;
+        let token = token.ok_or_else(|| self.error(start, first))?;
         let end = self.position;
         Ok(Some(Lexeme { token, start, end }))
     }
 
-    fn flaw(&self, start: usize, first: char) -> Flaw {
+    fn error(&self, start: usize, first: char) -> ExpressionError {
         let reason = match first {
-            '\'' => FlawReason::OpenText,
-            _ => FlawReason::Character,
+            '\'' => ErrorReason::UnclosedText,
+            _ => ErrorReason::Character,
         };
-        Flaw::new(self.source, start, reason)
+        ExpressionError::new(self.source, start, reason)
     }
 
     fn rest(&self) -> &'s str {
@@ -80,11 +80,11 @@ impl<'s> Lexer<'s> {
     }
 
     fn skip_space(&mut self) {
-        self.take(|character| matches!(character, ' ' | '\t' | '\r' | '\n'));
+        self.take_while(|character| matches!(character, ' ' | '\t' | '\r' | '\n'));
     }
 
-    /// Takes the characters up to the first that does not belong.
-    fn take(&mut self, belongs: impl Fn(char) -> bool) -> &'s str {
+    /// Consumes and returns the characters before the first one that does not belong.
+    fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'s str {
         let rest = self.rest();
         let length = rest.find(|character| !belongs(character)).unwrap_or(rest.len());
         self.advance(length);
@@ -92,7 +92,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn word(&mut self) -> Token<'s> {
-        let word = self.take(|character| character == '_' || character.is_ascii_alphanumeric());
+        let word = self.take_while(|character| character == '_' || character.is_ascii_alphanumeric());
         match KEYWORDS.iter().find(|keyword| **keyword == word) {
             Some(keyword) => Token::Symbol(keyword),
             None => Token::Identifier(word),
@@ -105,11 +105,12 @@ impl<'s> Lexer<'s> {
         Some(Token::Text(text))
     }
 
-    /// A minus sign belongs to the digits that follow at once; the language has no arithmetic.
+    /// Reads a negative integer. The digits must follow the minus sign directly, because the language has no
+    /// arithmetic.
     fn negative(&mut self) -> Option<Token<'s>> {
         let rest = self.rest();
         self.advance(1);
-        let digits = self.take(|character| character.is_ascii_digit());
+        let digits = self.take_while(|character| character.is_ascii_digit());
         let length = digits.len().checked_add(1)?;
         if digits.is_empty() { None } else { rest.get(..length).map(Token::Integer) }
     }

@@ -1,15 +1,17 @@
-//! The policy language: from the text of an expression to a decision about a request.
+//! The policy language: parses expressions and decides on requests.
 //!
-//! A policy says by a condition which requests it is about and by a consensus who must agree. [`Program::parse`] reads an
-//! expression and checks all names, types and literals once, when the policy is created; [`Program::evaluate`] runs it over
-//! the [`Facts`] of a request. [`decide`] turns policies, facts and voters into outcomes.
+//! The condition of a policy selects requests, and its consensus determines who must approve them.
+//! [`Program::parse`] parses an expression and checks all names, types and literals once, when the policy is
+//! created. [`Program::evaluate`] evaluates it over the [`Facts`] of a request. [`decide`] turns policies,
+//! facts and voters into outcomes.
 //!
-//! This package never reads a clock, a file, the network or the environment, holds no state and knows no chain: what can be
-//! asked about a transaction comes in as [`Value`]s. No input makes it panic, and each evaluation ends within
-//! [`STEP_LIMIT`].
+//! This crate never reads a clock, a file, the network or the environment, and it holds no state. It knows no
+//! blockchain: the caller passes the contents of a transaction as [`Value`]s. No input makes it panic, and
+//! each evaluation ends within [`STEP_LIMIT`] steps.
 //!
 //! ```
-//! use quorate_policy::decide::{Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester, outcome};
+//! use quorate_policy::decide::{Approver, Credential, Effect, Electorate, Proposer};
+//! use quorate_policy::decide::{PolicyOutcome, PolicyProgram, outcome};
 //! use quorate_policy::Value;
 //!
 //! let policy = PolicyProgram::parse(
@@ -35,11 +37,11 @@
 //!         public_key: String::new(),
 //!     }],
 //! };
-//! let requester = Requester { user_id: "alice".to_owned(), is_root: false };
+//! let proposer = Proposer { user_id: "alice".to_owned(), is_root: false };
 //! let candidates = || vec![user("alice"), user("bob")];
-//! let electorate = Electorate::new(requester, vec![user("alice")], candidates);
+//! let electorate = Electorate::new(proposer, vec![user("alice")], candidates);
 //! assert_eq!(outcome(&policy, &facts, &electorate), PolicyOutcome::RequiresConsensus);
-//! # Ok::<(), quorate_policy::decide::PolicyFlaw>(())
+//! # Ok::<(), quorate_policy::decide::PolicyError>(())
 //! ```
 #![warn(clippy::arithmetic_side_effects)]
 
@@ -52,10 +54,10 @@ mod electorate;
 mod error;
 mod evaluate;
 mod explain;
-mod flaw;
-mod known;
+mod expression_error;
 mod lex;
 pub mod lint;
+mod literal_index;
 mod number;
 mod operand;
 mod parse;
@@ -77,23 +79,27 @@ pub use budget::Budget;
 pub use contribution::{contributes, contributors};
 pub use error::{EvaluationError, EvaluationReason};
 pub use explain::{Explanation, Part, explain};
-pub use flaw::{CronSpanFlaw, Flaw, FlawReason, Position};
+pub use expression_error::{CronSpanError, ErrorReason, ExpressionError, Position};
 pub use number::Integer;
 pub use program::{ExpressionKind, Program};
-pub use timestamp::{Timestamp, TimestampFlaw};
+pub use timestamp::{Timestamp, TimestampError};
 pub use value::{Facts, Value};
 pub use words::{Names, in_words};
 
-/// Longest expression, in bytes.
+/// Maximum length of an expression in bytes.
 pub const EXPRESSION_LIMIT_BYTES: usize = 64 * 1024;
-/// Deepest nesting of brackets, negations and accesses in an expression, and of lists that are compared.
+/// Maximum nesting depth of brackets, negations and accesses in an expression, and of lists in a comparison.
 pub const NESTING_LIMIT: usize = 64;
-/// Longest list or struct literal.
+/// Maximum number of elements of a list or struct literal.
 pub const LIST_LIMIT: usize = 1_000;
-/// Steps one evaluation may take: one for each part visited, each element looked at and each 64 bytes of text handled.
+/// Maximum number of steps of one evaluation: one per visited part, per visited element and per 64 bytes of
+/// text.
 pub const STEP_LIMIT: u32 = 100_000;
-/// Steps that one decision may take: all policies, and the search for voters who could complete a consensus. A step
-/// takes less than 20 nanoseconds, so that a decision takes less than 2 milliseconds.
+/// Maximum number of steps of one decision: all policies, and the search for voters who could complete a
+/// consensus.
+///
+/// A step takes less than 20 nanoseconds, so a decision takes less than 2 milliseconds.
 pub const DECISION_STEP_LIMIT: u32 = 100_000;
-/// Steps that the decisions about all subjects of one request may take: of a batch, each payload is decided by itself.
+/// Maximum number of steps of the decisions about all subjects of one request; each payload of a batch is a
+/// subject.
 pub const REQUEST_STEP_LIMIT: u32 = 1_000_000;

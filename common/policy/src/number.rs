@@ -1,14 +1,14 @@
-//! Integers of the policy language: one signed type wide enough for both wire domains.
+//! Integers of the policy language: one signed type wide enough for both integer types of the wire.
 //!
-//! The language has a signed 128-bit `int` and an unsigned 256-bit `uint` and compares them mathematically. Both are held
-//! here as a sign and a 256-bit magnitude. Nothing here adds or subtracts for an expression: the language has no arithmetic.
+//! The language has a signed 128-bit `int` and an unsigned 256-bit `uint` and compares them mathematically.
+//! Both are stored as a sign and a 256-bit magnitude. The language has no arithmetic.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Most decimal digits a 256-bit magnitude can have.
+/// Maximum number of decimal digits of a 256-bit magnitude.
 const MAX_DIGITS: usize = 78;
-/// Largest power of ten that fits one limb; used to print limb by limb.
+/// Largest power of ten that fits one limb; numbers are printed in groups of this size.
 const PRINT_BASE: u64 = 10_000_000_000_000_000_000;
 /// Decimal digits in one printed group, the exponent of [`PRINT_BASE`].
 const PRINT_DIGITS: usize = 19;
@@ -23,10 +23,10 @@ pub struct Integer {
 }
 
 impl Integer {
-    /// Zero.
+    /// The integer zero.
     pub const ZERO: Self = Self { negative: false, magnitude: [0; 4] };
 
-    /// Reads decimal digits with an optional leading `-`. `None` for other text and beyond 256 bits.
+    /// Parses decimal digits with an optional leading `-`. Returns `None` for other text and beyond 256 bits.
     pub fn from_decimal(text: &str) -> Option<Self> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
@@ -47,7 +47,7 @@ impl Integer {
         Some(number.signed(negative))
     }
 
-    /// Reads an unsigned big-endian number of any length. `None` beyond 256 significant bits.
+    /// Reads an unsigned big-endian number of any length. Returns `None` beyond 256 significant bits.
     pub fn from_be_bytes(bytes: &[u8]) -> Option<Self> {
         let mut number = Self::ZERO;
         for byte in bytes {
@@ -56,7 +56,8 @@ impl Integer {
         Some(number)
     }
 
-    /// Reads the 32-byte two's complement form in which Solidity encodes `int256` and narrower signed integers.
+    /// Reads the 32-byte two's complement format in which Solidity encodes `int256` and narrower signed
+    /// integers.
     pub fn from_twos_complement(bytes: &[u8; 32]) -> Self {
         let [first, ..] = bytes;
         let negative = first.leading_ones() > 0;
@@ -66,7 +67,7 @@ impl Integer {
             *limb = u64::from_be_bytes(*chunk);
         }
         if negative {
-            // −x is !x + 1; the carry cannot leave the top limb because the top bit was set.
+            // −x is !x + 1. The carry cannot overflow the top limb because the top bit was set.
             let mut carry = true;
             for limb in magnitude.iter_mut().rev() {
                 (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
@@ -75,7 +76,7 @@ impl Integer {
         Self { negative: false, magnitude }.signed(negative)
     }
 
-    /// Whether the number lies in the domain of `int`: −2^127 … 2^127 − 1.
+    /// Returns whether the number is in the domain of `int`: −2^127 to 2^127 − 1.
     pub fn is_int(&self) -> bool {
         let [highest, high, upper, lower] = self.magnitude;
         if highest != 0 || high != 0 {
@@ -85,12 +86,12 @@ impl Integer {
         upper < top || (self.negative && upper == top && lower == 0)
     }
 
-    /// Whether the number lies in the domain of `uint`: 0 … 2^256 − 1.
+    /// Returns whether the number is in the domain of `uint`: 0 to 2^256 − 1.
     pub fn is_uint(&self) -> bool {
         !self.negative
     }
 
-    /// The number as a position in a list or a string; `None` when negative or too large for one.
+    /// Returns the number as a position in a list or a string, or `None` if it is negative or too large.
     pub(crate) fn position(&self) -> Option<usize> {
         match (self.negative, self.magnitude) {
             (false, [0, 0, 0, lowest]) => usize::try_from(lowest).ok(),
@@ -102,7 +103,7 @@ impl Integer {
         Self { negative: negative && self.magnitude != [0; 4], ..self }
     }
 
-    /// `self × factor + addend` on the magnitude; `None` beyond 256 bits.
+    /// Returns `self × factor + addend` on the magnitude, or `None` beyond 256 bits.
     fn scaled(mut self, factor: u64, addend: u64) -> Option<Self> {
         let mut carry = addend;
         for limb in self.magnitude.iter_mut().rev() {
@@ -157,8 +158,8 @@ impl fmt::Display for Integer {
         if self.negative {
             formatter.write_str("-")?;
         }
-        for (place, group) in groups.iter().rev().enumerate() {
-            match place {
+        for (index, group) in groups.iter().rev().enumerate() {
+            match index {
                 0 => write!(formatter, "{group}")?,
                 _ => write!(formatter, "{group:0>PRINT_DIGITS$}")?,
             }
@@ -210,7 +211,7 @@ mod tests {
         "115792089237316195423570985008687907853269984665640564039457584007913129639936";
 
     #[test]
-    fn decimal_text_is_read_and_printed() {
+    fn parses_and_prints_decimal_text() {
         for (text, printed) in [
             ("0", Some("0")),
             ("-0", Some("0")),
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn domains_end_where_the_types_end() {
+    fn int_and_uint_domains_have_exact_bounds() {
         for (text, int, uint) in [
             ("0".to_owned(), true, true),
             ("-1".to_owned(), true, false),
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_big_endian() {
+    fn reads_big_endian_bytes() {
         assert_eq!(Integer::from_be_bytes(&[]), Some(Integer::ZERO));
         assert_eq!(Integer::from_be_bytes(&[1, 0]), Some(Integer::from(256_u64)));
         assert_eq!(Integer::from_be_bytes(&[0xff; 32]), Integer::from_decimal(TWO_POW_256_LESS_1));
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn twos_complement_is_signed() {
+    fn reads_twos_complement_as_signed() {
         let mut lowest = [0_u8; 32];
         lowest[0] = 0x80;
         let mut minus_two = [0xff_u8; 32];
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn native_integers_widen() {
+    fn converts_native_integers() {
         assert_eq!(Integer::from(i128::MIN).to_string(), i128::MIN.to_string());
         assert_eq!(Integer::from(u128::MAX).to_string(), u128::MAX.to_string());
         assert_eq!(Integer::from(-7_i8).to_string(), "-7");

@@ -1,14 +1,15 @@
-//! Values in the hands of the evaluator: borrowed from facts or from the program wherever possible, cheap to clone always.
+//! Values during an evaluation: borrowed from the facts or the program where possible, and always cheap to
+//! clone.
 
 use std::rc::Rc;
 
 use crate::error::EvaluationReason;
-use crate::flaw::echo;
+use crate::expression_error::echo;
 use crate::number::Integer;
 use crate::timestamp::Timestamp;
 use crate::value::Value;
 
-/// What a part of an expression came to.
+/// The value of a part of an expression.
 #[derive(Clone)]
 pub(crate) enum Operand<'a> {
     Bool(bool),
@@ -19,7 +20,7 @@ pub(crate) enum Operand<'a> {
     Members(Members<'a>),
 }
 
-/// Characters, and whether they compare without regard to ASCII case.
+/// A string, and whether comparisons ignore its ASCII case.
 #[derive(Clone)]
 pub(crate) struct Text<'a> {
     characters: Characters<'a>,
@@ -29,14 +30,14 @@ pub(crate) struct Text<'a> {
 #[derive(Clone)]
 enum Characters<'a> {
     Borrowed(&'a str),
-    Made(Rc<str>),
+    Computed(Rc<str>),
 }
 
 /// Elements of a list.
 #[derive(Clone)]
 pub(crate) enum Elements<'a> {
     Borrowed(&'a [Value]),
-    Gathered(Rc<[Operand<'a>]>),
+    Computed(Rc<[Operand<'a>]>),
 }
 
 /// Members of a struct or entries of a map.
@@ -44,8 +45,8 @@ pub(crate) enum Elements<'a> {
 pub(crate) enum Members<'a> {
     /// A [`Value::Struct`] or [`Value::Map`].
     Borrowed(&'a Value),
-    /// A struct literal whose members were computed.
-    Made(Rc<[(&'a str, Operand<'a>)]>),
+    /// A struct literal with computed members.
+    Computed(Rc<[(&'a str, Operand<'a>)]>),
 }
 
 impl<'a> Operand<'a> {
@@ -81,22 +82,22 @@ impl<'a> Text<'a> {
     pub(crate) fn as_str(&self) -> &str {
         match &self.characters {
             Characters::Borrowed(text) => text,
-            Characters::Made(text) => text,
+            Characters::Computed(text) => text,
         }
     }
 
-    /// Part of the text, by bytes that lie on character borders.
+    /// Returns the bytes `from..to`, or `None` if they are out of range or not on character boundaries.
     pub(crate) fn part(&self, from: usize, to: usize) -> Option<Self> {
         let characters = match &self.characters {
             Characters::Borrowed(text) => Characters::Borrowed(text.get(from..to)?),
-            Characters::Made(text) => Characters::Made(text.get(from..to)?.into()),
+            Characters::Computed(text) => Characters::Computed(text.get(from..to)?.into()),
         };
         Some(Self { characters, folds_case: self.folds_case })
     }
 
     pub(crate) fn lowered(&self) -> Self {
         let lower = self.as_str().to_ascii_lowercase();
-        Self { characters: Characters::Made(lower.into()), folds_case: self.folds_case }
+        Self { characters: Characters::Computed(lower.into()), folds_case: self.folds_case }
     }
 
     pub(crate) fn equals(&self, other: &Self) -> bool {
@@ -112,14 +113,14 @@ impl<'a> Elements<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Borrowed(elements) => elements.len(),
-            Self::Gathered(elements) => elements.len(),
+            Self::Computed(elements) => elements.len(),
         }
     }
 
-    pub(crate) fn at(&self, place: usize) -> Result<Operand<'a>, EvaluationReason> {
+    pub(crate) fn at(&self, index: usize) -> Result<Operand<'a>, EvaluationReason> {
         match self {
-            Self::Borrowed(elements) => elements.get(place).map(Operand::of),
-            Self::Gathered(elements) => elements.get(place).cloned().map(Ok),
+            Self::Borrowed(elements) => elements.get(index).map(Operand::of),
+            Self::Computed(elements) => elements.get(index).cloned().map(Ok),
         }
         .unwrap_or(Err(EvaluationReason::OutOfRange))
     }
@@ -127,29 +128,29 @@ impl<'a> Elements<'a> {
     pub(crate) fn part(&self, from: usize, to: usize) -> Option<Self> {
         Some(match self {
             Self::Borrowed(elements) => Self::Borrowed(elements.get(from..to)?),
-            Self::Gathered(elements) => Self::Gathered(elements.get(from..to)?.into()),
+            Self::Computed(elements) => Self::Computed(elements.get(from..to)?.into()),
         })
     }
 }
 
 impl<'a> Members<'a> {
-    /// How many members must be looked through to find one.
+    /// Returns how many members a lookup may visit.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Borrowed(Value::Struct(members)) => members.len(),
             Self::Borrowed(_) => 1,
-            Self::Made(members) => members.len(),
+            Self::Computed(members) => members.len(),
         }
     }
 
     pub(crate) fn named(&self, name: &str) -> Result<Operand<'a>, EvaluationReason> {
-        let found = match self {
+        let member = match self {
             Self::Borrowed(value) => value.member(name).map(Operand::of),
-            Self::Made(members) => {
+            Self::Computed(members) => {
                 let member = members.iter().find(|(known, _)| *known == name);
                 member.map(|(_, operand)| Ok(operand.clone()))
             }
         };
-        found.unwrap_or_else(|| Err(EvaluationReason::MissingField(echo(name))))
+        member.unwrap_or_else(|| Err(EvaluationReason::MissingField(echo(name))))
     }
 }

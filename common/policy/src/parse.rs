@@ -1,4 +1,5 @@
-//! Tokens into a syntax tree, by recursive descent with one token of lookahead. Knows grammar, not meaning.
+//! Parses tokens into a syntax tree by recursive descent with one token of lookahead. Names and types are
+//! checked later.
 //!
 //! ```text
 //! or      = and { "||" and }
@@ -9,14 +10,14 @@
 //! primary = "true" | "false" | integer | string | list | struct | call | name | "(" or ")"
 //! ```
 
-use crate::flaw::{Flaw, FlawReason, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, echo};
 use crate::lex::{Lexeme, Lexer, Token};
 use crate::number::Integer;
 use crate::syntax::{Comparison, Expression, Form, Function, Name, Quantifier};
 use crate::{LIST_LIMIT, NESTING_LIMIT};
 
-/// Parses one whole expression.
-pub(crate) fn parse(source: &str) -> Result<Expression, Flaw> {
+/// Parses a complete expression.
+pub(crate) fn parse(source: &str) -> Result<Expression, ExpressionError> {
     let mut parser = Parser::start(source)?;
     let expression = parser.or()?;
     match parser.next {
@@ -29,34 +30,35 @@ struct Parser<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     next: Option<Lexeme<'s>>,
-    /// End of the last token taken: where the end of the text is reported.
-    taken: usize,
-    /// Open brackets and negations around the next token.
+    /// End of the last consumed token, at which an unexpected end of the text is reported.
+    last_end: usize,
+    /// Number of open brackets and negations around the next token.
     depth: usize,
 }
 
 impl<'s> Parser<'s> {
-    fn start(source: &'s str) -> Result<Self, Flaw> {
+    fn start(source: &'s str) -> Result<Self, ExpressionError> {
         let mut lexer = Lexer::new(source);
         let next = lexer.next()?;
-        Ok(Self { source, lexer, next, taken: 0, depth: 0 })
+        Ok(Self { source, lexer, next, last_end: 0, depth: 0 })
     }
 
-    fn or(&mut self) -> Result<Expression, Flaw> {
+    fn or(&mut self) -> Result<Expression, ExpressionError> {
         self.joined("||", Form::Or, Self::and)
     }
 
-    fn and(&mut self) -> Result<Expression, Flaw> {
+    fn and(&mut self) -> Result<Expression, ExpressionError> {
         self.joined("&&", Form::And, Self::compare)
     }
 
-    /// One part, or several joined by an operator; a flat list, so that a long chain is not a deep tree.
+    /// Parses one part, or several joined by an operator into a flat list, so that a long chain is not a deep
+    /// tree.
     fn joined(
         &mut self,
         operator: &'static str,
         form: fn(Vec<Expression>) -> Form,
-        part: fn(&mut Self) -> Result<Expression, Flaw>,
-    ) -> Result<Expression, Flaw> {
+        part: fn(&mut Self) -> Result<Expression, ExpressionError>,
+    ) -> Result<Expression, ExpressionError> {
         let first = part(self)?;
         if !self.at(operator) {
             return Ok(first);
@@ -64,7 +66,7 @@ impl<'s> Parser<'s> {
         let offset = first.offset;
         let mut nesting = first.nesting;
         let mut parts = vec![first];
-        while self.took(operator)? {
+        while self.accept(operator)? {
             let next = part(self)?;
             nesting = nesting.max(next.nesting);
             parts.push(next);
@@ -72,7 +74,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting, form: form(parts) })
     }
 
-    fn compare(&mut self) -> Result<Expression, Flaw> {
+    fn compare(&mut self) -> Result<Expression, ExpressionError> {
         let left = self.unary()?;
         let Some((symbol, offset)) = self.symbol() else {
             return Ok(left);
@@ -88,7 +90,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting, form })
     }
 
-    fn unary(&mut self) -> Result<Expression, Flaw> {
+    fn unary(&mut self) -> Result<Expression, ExpressionError> {
         let Some(("!", offset)) = self.symbol() else {
             return self.postfix();
         };
@@ -99,7 +101,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, Form::Not(Box::new(inner)))
     }
 
-    fn postfix(&mut self) -> Result<Expression, Flaw> {
+    fn postfix(&mut self) -> Result<Expression, ExpressionError> {
         let mut expression = self.primary()?;
         loop {
             expression = match self.symbol() {
@@ -110,7 +112,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn member(&mut self, of: Expression) -> Result<Expression, Flaw> {
+    fn member(&mut self, of: Expression) -> Result<Expression, ExpressionError> {
         self.advance()?;
         let name = self.name()?;
         let (offset, nesting, of) = (name.offset, of.nesting, Box::new(of));
@@ -126,25 +128,29 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting.max(inner), form)
     }
 
-    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Form), Flaw> {
+    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Form), ExpressionError> {
         let arguments = self.elements(")")?;
         let nesting = deepest(&arguments);
         Ok((nesting, Form::Method { of, name, arguments }))
     }
 
-    fn lambda(&mut self, of: Box<Expression>, quantifier: Quantifier) -> Result<(usize, Form), Flaw> {
+    fn lambda(
+        &mut self,
+        of: Box<Expression>,
+        quantifier: Quantifier,
+    ) -> Result<(usize, Form), ExpressionError> {
         let variable = self.name()?;
         self.expect(",")?;
         let predicate = Box::new(self.or()?);
         Ok((predicate.nesting, Form::Each { of, quantifier, variable, predicate }))
     }
 
-    fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression, Flaw> {
+    fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression, ExpressionError> {
         self.open()?;
         let from = self.or()?;
         let mut nesting = of.nesting.max(from.nesting);
         let (of, from) = (Box::new(of), Box::new(from));
-        let form = if self.took("..")? {
+        let form = if self.accept("..")? {
             let to = Box::new(self.or()?);
             nesting = nesting.max(to.nesting);
             Form::Slice { of, from, to }
@@ -155,7 +161,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, form)
     }
 
-    fn primary(&mut self) -> Result<Expression, Flaw> {
+    fn primary(&mut self) -> Result<Expression, ExpressionError> {
         let Some(Lexeme { token, start: offset, .. }) = self.next else {
             return Err(self.unexpected());
         };
@@ -177,7 +183,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting: 0, form })
     }
 
-    fn parenthesised(&mut self) -> Result<Expression, Flaw> {
+    fn parenthesised(&mut self) -> Result<Expression, ExpressionError> {
         self.open()?;
         let inner = self.or()?;
         self.close(")")?;
@@ -185,14 +191,14 @@ impl<'s> Parser<'s> {
         self.outer(inner.offset, nesting, inner.form)
     }
 
-    fn list(&mut self, offset: usize) -> Result<Expression, Flaw> {
+    fn list(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
         self.open()?;
         let elements = self.elements("]")?;
         self.close("]")?;
         self.outer(offset, deepest(&elements), Form::List(elements))
     }
 
-    fn record(&mut self, offset: usize) -> Result<Expression, Flaw> {
+    fn record(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
         self.open()?;
         let mut members = Vec::new();
         let mut nesting = 0_usize;
@@ -201,7 +207,7 @@ impl<'s> Parser<'s> {
                 self.expect(",")?;
             }
             if members.len() >= LIST_LIMIT {
-                return Err(self.flaw(FlawReason::ListLength(LIST_LIMIT)));
+                return Err(self.error(ErrorReason::ListLength(LIST_LIMIT)));
             }
             let name = self.name()?;
             self.expect(":")?;
@@ -213,7 +219,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, Form::Struct(members))
     }
 
-    fn named(&mut self, name: &str, offset: usize) -> Result<Expression, Flaw> {
+    fn named(&mut self, name: &str, offset: usize) -> Result<Expression, ExpressionError> {
         let Some(function) = Function::named(name).filter(|_| self.at("(")) else {
             return Ok(Expression { offset, nesting: 0, form: Form::Name(name.to_owned()) });
         };
@@ -223,29 +229,29 @@ impl<'s> Parser<'s> {
         self.outer(offset, deepest(&arguments), Form::Call { function, arguments })
     }
 
-    /// Expressions separated by commas, up to but not including the closing bracket.
-    fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>, Flaw> {
+    /// Parses expressions separated by commas, up to but not including the closing bracket.
+    fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>, ExpressionError> {
         let mut elements = Vec::new();
         while !self.at(closing) {
             if !elements.is_empty() {
                 self.expect(",")?;
             }
             if elements.len() >= LIST_LIMIT {
-                return Err(self.flaw(FlawReason::ListLength(LIST_LIMIT)));
+                return Err(self.error(ErrorReason::ListLength(LIST_LIMIT)));
             }
             elements.push(self.or()?);
         }
         Ok(elements)
     }
 
-    /// The wire's domains: `int` from −2^127, `uint` up to 2^256 − 1.
-    fn integer(&self, digits: &str, offset: usize) -> Result<Integer, Flaw> {
+    /// Parses an integer in the domain of `int` or `uint`: from −2^127 to 2^256 − 1.
+    fn integer(&self, digits: &str, offset: usize) -> Result<Integer, ExpressionError> {
         Integer::from_decimal(digits)
             .filter(|number| number.is_int() || number.is_uint())
-            .ok_or_else(|| Flaw::new(self.source, offset, FlawReason::IntegerRange))
+            .ok_or_else(|| ExpressionError::new(self.source, offset, ErrorReason::IntegerRange))
     }
 
-    fn name(&mut self) -> Result<Name, Flaw> {
+    fn name(&mut self) -> Result<Name, ExpressionError> {
         match self.next {
             Some(Lexeme { token: Token::Identifier(text), start: offset, .. }) => {
                 self.advance()?;
@@ -255,43 +261,44 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A part that lies one level above the deepest of its parts.
-    fn outer(&self, offset: usize, inner: usize, form: Form) -> Result<Expression, Flaw> {
+    /// Creates a part that is one level above the deepest of its children.
+    fn outer(&self, offset: usize, inner: usize, form: Form) -> Result<Expression, ExpressionError> {
         let nesting = inner.saturating_add(1);
         if nesting > NESTING_LIMIT {
-            return Err(Flaw::new(self.source, offset, FlawReason::Nesting(NESTING_LIMIT)));
+            return Err(ExpressionError::new(self.source, offset, ErrorReason::Nesting(NESTING_LIMIT)));
         }
         Ok(Expression { offset, nesting, form })
     }
 
-    /// Takes an opening bracket or a negation, and refuses to go down too far.
-    fn open(&mut self) -> Result<(), Flaw> {
+    /// Consumes an opening bracket or a negation, unless the nesting is too deep.
+    fn open(&mut self) -> Result<(), ExpressionError> {
         if self.depth >= NESTING_LIMIT {
-            return Err(self.flaw(FlawReason::Nesting(NESTING_LIMIT)));
+            return Err(self.error(ErrorReason::Nesting(NESTING_LIMIT)));
         }
         self.depth = self.depth.saturating_add(1);
         self.advance()
     }
 
-    fn close(&mut self, closing: &'static str) -> Result<(), Flaw> {
+    fn close(&mut self, closing: &'static str) -> Result<(), ExpressionError> {
         self.depth = self.depth.saturating_sub(1);
         self.expect(closing)
     }
 
-    fn expect(&mut self, symbol: &'static str) -> Result<(), Flaw> {
-        if self.took(symbol)? { Ok(()) } else { Err(self.unexpected()) }
+    fn expect(&mut self, symbol: &'static str) -> Result<(), ExpressionError> {
+        if self.accept(symbol)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    fn took(&mut self, symbol: &'static str) -> Result<bool, Flaw> {
-        let there = self.at(symbol);
-        if there {
+    /// Consumes a symbol if it is the next token, and returns whether it was.
+    fn accept(&mut self, symbol: &'static str) -> Result<bool, ExpressionError> {
+        let matches = self.at(symbol);
+        if matches {
             self.advance()?;
         }
-        Ok(there)
+        Ok(matches)
     }
 
     fn at(&self, symbol: &'static str) -> bool {
-        self.symbol().is_some_and(|(found, _)| found == symbol)
+        self.symbol().is_some_and(|(next, _)| next == symbol)
     }
 
     fn symbol(&self) -> Option<(&'static str, usize)> {
@@ -301,27 +308,27 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn advance(&mut self) -> Result<(), Flaw> {
+    fn advance(&mut self) -> Result<(), ExpressionError> {
         if let Some(lexeme) = self.next {
-            self.taken = lexeme.end;
+            self.last_end = lexeme.end;
         }
         self.next = self.lexer.next()?;
         Ok(())
     }
 
-    fn unexpected(&self) -> Flaw {
+    fn unexpected(&self) -> ExpressionError {
         match self.next {
-            None => Flaw::new(self.source, self.taken, FlawReason::EndOfText),
+            None => ExpressionError::new(self.source, self.last_end, ErrorReason::EndOfText),
             Some(Lexeme { start, end, .. }) => {
                 let token = self.source.get(start..end).unwrap_or_default();
-                self.flaw(FlawReason::Token(echo(token)))
+                self.error(ErrorReason::Token(echo(token)))
             }
         }
     }
 
-    fn flaw(&self, reason: FlawReason) -> Flaw {
-        let offset = self.next.map_or(self.taken, |lexeme| lexeme.start);
-        Flaw::new(self.source, offset, reason)
+    fn error(&self, reason: ErrorReason) -> ExpressionError {
+        let offset = self.next.map_or(self.last_end, |lexeme| lexeme.start);
+        ExpressionError::new(self.source, offset, reason)
     }
 }
 

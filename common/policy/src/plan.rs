@@ -1,12 +1,13 @@
-//! The checked form of an expression: names resolved, types known, literals ready. What the evaluator walks.
+//! The plan: a checked expression with resolved names, known types and parsed literals, ready for the
+//! evaluator.
 //!
-//! An organization may have many policies, and each stays in memory as long as its snapshot. So a node is small: what
-//! only few steps need is boxed, lists have no spare capacity, and equal literals are shared.
+//! An organization may have many policies, and each stays in memory as long as its snapshot. Nodes are
+//! therefore small: rarely needed data is boxed, lists have no spare capacity, and equal literals are shared.
 
 use std::sync::Arc;
 
 use crate::cron::CronSpan;
-use crate::known::Known;
+use crate::literal_index::LiteralIndex;
 use crate::syntax::{Comparison, Quantifier};
 use crate::value::Value;
 
@@ -23,7 +24,7 @@ pub(crate) struct Node {
 pub(crate) struct Offset(u32);
 
 impl Offset {
-    /// A text is far shorter than what fits, see [`crate::EXPRESSION_LIMIT_BYTES`].
+    /// Creates an offset. It fits 32 bits because of [`crate::EXPRESSION_LIMIT_BYTES`].
     pub(crate) fn new(offset: usize) -> Self {
         Self(u32::try_from(offset).unwrap_or(u32::MAX))
     }
@@ -39,14 +40,14 @@ pub(crate) enum Step {
     Constant(Arc<Value>),
     /// A root, by its name in the facts.
     Root(&'static str),
-    /// A member of a root, found step by step: most of what conditions ask.
+    /// A member of a root, the most frequent part of conditions.
     Path(Box<Path>),
     /// A lambda variable, by the number of lambdas around its own.
     Variable(usize),
     Not(Box<Node>),
     And(Box<[Node]>),
     Or(Box<[Node]>),
-    /// Every comparison but `in`, which is [`Step::Contains`] with its sides turned.
+    /// Any comparison except `in`, which becomes [`Step::Contains`] with its sides swapped.
     Compare {
         comparison: Comparison,
         left: Box<Node>,
@@ -54,7 +55,7 @@ pub(crate) enum Step {
     },
     Contains(Box<Contains>),
     Field(Box<Field>),
-    /// `.count` on a dynamic value: the length of a list, or else a member of that name.
+    /// `.count` on a dynamic value: the length of a list, otherwise the member `count`.
     CountOrField(Box<Node>),
     Count(Box<Node>),
     Each(Box<Each>),
@@ -65,7 +66,7 @@ pub(crate) enum Step {
     Slice(Box<Slice>),
     /// `CaseInsensitiveString`.
     Lower(Box<Node>),
-    /// Whether the time of the request lies within a window.
+    /// Whether the time of the request is within a window.
     CronSpan(Box<CronSpan>),
     List(Box<[Node]>),
     Struct(Box<[(String, Node)]>),
@@ -75,19 +76,19 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Path {
     pub(crate) root: &'static str,
-    /// Position of the root.
+    /// Offset of the root.
     pub(crate) offset: Offset,
-    /// At least one.
+    /// Members from the root to the value; never empty.
     pub(crate) members: Box<[Member]>,
 }
 
-/// Whether a list has an item.
+/// A test whether a list contains an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contains {
     pub(crate) list: Node,
     pub(crate) item: Node,
-    /// An order in which the elements are found quickly, where all of them are literals.
-    pub(crate) known: Option<Known>,
+    /// Index for a fast search; present if all elements are literals of one indexable type.
+    pub(crate) index: Option<LiteralIndex>,
 }
 
 /// A member of a part that is not a root.
@@ -102,12 +103,12 @@ pub(crate) struct Field {
 pub(crate) struct Each {
     pub(crate) of: Node,
     pub(crate) quantifier: Quantifier,
-    /// As written.
+    /// Name of the lambda variable.
     pub(crate) variable: String,
     pub(crate) predicate: Node,
 }
 
-/// A part of a list or a text.
+/// A slice of a list or a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slice {
     pub(crate) of: Node,
@@ -115,16 +116,15 @@ pub(crate) struct Slice {
     pub(crate) to: Node,
 }
 
-/// A member on the way to a value.
+/// A member of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// Where it stands.
     pub(crate) offset: Offset,
 }
 
 impl Node {
-    /// The value, if it does not depend on facts or variables.
+    /// Returns the value if it is a literal or consists of literals.
     pub(crate) fn constant(&self) -> Option<&Value> {
         match &self.step {
             Step::Constant(value) => Some(value),
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// The value itself, if it does not depend on facts or variables.
+    /// Converts the part into its value if it is a literal or consists of literals.
     pub(crate) fn into_constant(self) -> Option<Value> {
         match self.step {
             Step::Constant(value) => Some(Arc::unwrap_or_clone(value)),
@@ -140,7 +140,7 @@ impl Node {
         }
     }
 
-    /// Whether the part comes to true or false whenever it comes to anything.
+    /// Returns whether the part yields a boolean whenever its evaluation succeeds.
     pub(crate) fn is_truth(&self) -> bool {
         match &self.step {
             Step::Constant(value) => matches!(**value, Value::Bool(_)),
@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// The parts directly inside, in the order in which they are written.
+    /// Returns the direct children in source order.
     pub(crate) fn parts(&self) -> Vec<&Node> {
         match &self.step {
             Step::Constant(_) | Step::Root(_) | Step::Path(_) | Step::Variable(_) | Step::CronSpan(_) => {
@@ -174,8 +174,10 @@ impl Node {
             Step::Struct(members) => members.iter().map(|(_, member)| member).collect(),
         }
     }
-    /// Roughly how many bytes the part takes in memory beside the node itself. A literal that is shared counts
-    /// for its part in each of its places.
+
+    /// Returns the approximate heap size of the part in bytes, without the node itself.
+    ///
+    /// The size of a shared literal is divided among the parts that share it.
     pub(crate) fn heap_bytes(&self) -> usize {
         let own = match &self.step {
             Step::Constant(value) => {
@@ -194,8 +196,8 @@ impl Node {
             Step::And(parts) | Step::Or(parts) | Step::List(parts) => boxed(size_of_val(&**parts)),
             Step::Compare { .. } | Step::Index { .. } => boxed(size_of::<Self>()).saturating_mul(2),
             Step::Contains(contains) => {
-                let known = contains.known.as_ref().map_or(0, Known::heap_bytes);
-                boxed(size_of::<Contains>()).saturating_add(known)
+                let index = contains.index.as_ref().map_or(0, LiteralIndex::heap_bytes);
+                boxed(size_of::<Contains>()).saturating_add(index)
             }
             Step::Field(field) => boxed(size_of::<Field>()).saturating_add(boxed(field.name.len())),
             Step::Each(each) => boxed(size_of::<Each>()).saturating_add(boxed(each.variable.len())),
@@ -210,7 +212,7 @@ impl Node {
     }
 }
 
-/// What an allocation of so many bytes takes, with what the allocator adds.
+/// Returns the approximate size of an allocation of `bytes` bytes, including the overhead of the allocator.
 pub(crate) fn boxed(bytes: usize) -> usize {
     match bytes {
         0 => 0,
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_is_small() {
+    fn node_fits_32_bytes() {
         assert!(size_of::<Node>() <= 32, "{} bytes", size_of::<Node>());
     }
 }

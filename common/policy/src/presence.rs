@@ -1,12 +1,14 @@
-//! Whether what an expression asks about is there at all for a request.
+//! Checks whether the facts of a request contain the namespaces that an expression reads.
 
 use crate::check::namespaces;
 use crate::plan::{Node, Step};
 use crate::program::Program;
 use crate::value::Facts;
 
-/// Whether every namespace the program names is among the facts: a root, or for a chain the kind of transaction or message
-/// below it, such as `eth.tx`. Their members may still be missing.
+/// Returns whether the facts contain every namespace that the program reads.
+///
+/// A namespace is a root, or for a chain the kind of transaction or message below it, such as `eth.tx`.
+/// Members of a namespace may still be missing.
 pub(crate) fn namespaces_are_present(program: &Program, facts: &dyn Facts) -> bool {
     is_present(program.plan(), facts)
 }

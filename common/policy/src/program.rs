@@ -1,4 +1,4 @@
-//! An expression that has been read and checked: the value the rest of the system keeps and runs.
+//! Parsed and checked expressions, which the rest of the system stores and evaluates.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::check;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
-use crate::flaw::{Flaw, FlawReason};
+use crate::expression_error::{ErrorReason, ExpressionError};
 use crate::lint::conjuncts;
 use crate::parse;
 use crate::plan::Node;
@@ -16,20 +16,20 @@ use crate::spell::spell;
 use crate::value::Facts;
 use crate::{EXPRESSION_LIMIT_BYTES, STEP_LIMIT};
 
-/// What an expression is for. It decides which roots exist.
+/// The purpose of an expression, which determines the roots that it may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExpressionKind {
-    /// Which requests a policy is about: `activity`, `wallet`, `eth` and so on.
+    /// Selects the requests of a policy; reads `activity`, `wallet`, `eth` and so on.
     Condition,
-    /// Who must agree: `approvers` and `credentials`.
+    /// Determines who must approve; reads `approvers` and `credentials`.
     Consensus,
-    /// When a policy is active: `time`.
+    /// Determines when a policy is active; reads `time`.
     Time,
 }
 
 impl ExpressionKind {
-    /// The member of a policy that holds such an expression.
+    /// Returns the name of the policy member that contains such an expression.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Condition => "condition",
@@ -39,7 +39,7 @@ impl ExpressionKind {
     }
 }
 
-/// A parsed and checked expression. Cloning shares it; evaluating it does not change it.
+/// A parsed and checked expression. It is immutable, and clones share it.
 #[derive(Clone, Debug)]
 pub struct Program {
     inner: Arc<Inner>,
@@ -53,13 +53,14 @@ struct Inner {
 }
 
 impl Program {
-    /// Reads an expression and checks everything that does not depend on facts.
+    /// Parses an expression and checks everything that does not depend on facts.
     ///
     /// # Errors
-    /// The first [`Flaw`] found. An empty text is one, since an absent expression is not an empty one.
-    pub fn parse(kind: ExpressionKind, source: &str) -> Result<Self, Flaw> {
+    /// Returns the first error in the source. Empty source is an error; callers represent an absent
+    /// expression as `None`.
+    pub fn parse(kind: ExpressionKind, source: &str) -> Result<Self, ExpressionError> {
         if source.len() > EXPRESSION_LIMIT_BYTES {
-            return Err(Flaw::new(source, 0, FlawReason::Length(EXPRESSION_LIMIT_BYTES)));
+            return Err(ExpressionError::new(source, 0, ErrorReason::Length(EXPRESSION_LIMIT_BYTES)));
         }
         let expression = parse::parse(source)?;
         let plan = check::check(kind, source, &expression)?;
@@ -67,39 +68,40 @@ impl Program {
         Ok(Self { inner: Arc::new(Inner { kind, source, plan }) })
     }
 
-    /// Runs a condition or a time expression.
+    /// Evaluates a condition or a time expression.
     ///
-    /// A consensus reads `approvers` and `credentials`; [`decide`](crate::decide) gives it those of an electorate.
+    /// A consensus reads `approvers` and `credentials`, which [`decide`](crate::decide) provides from an
+    /// electorate.
     ///
     /// # Errors
-    /// Anything that keeps the expression from being true or false, a missing fact first of all. There is no short circuit:
-    /// a part that fails makes the whole fail, wherever it stands.
+    /// Returns an error if the expression is neither true nor false, usually because a fact is missing. There
+    /// is no short-circuit evaluation: if any part fails, the whole expression fails.
     pub fn evaluate(&self, facts: &dyn Facts) -> Result<bool, EvaluationError> {
         self.run(facts, &mut Budget::new(STEP_LIMIT))
     }
 
-    /// As [`Self::evaluate`], at the cost of a budget.
+    /// Evaluates like [`Self::evaluate`], with the steps of a budget.
     pub(crate) fn run(&self, facts: &dyn Facts, budget: &mut Budget) -> Result<bool, EvaluationError> {
         Evaluation::new(Roots::Facts(facts), budget).truth(self.plan())
     }
 
-    /// Roughly how many bytes the program takes in memory.
+    /// Returns the approximate size of the program in memory in bytes.
     pub fn bytes(&self) -> usize {
         let Inner { source, plan, .. } = &*self.inner;
         size_of::<Inner>().saturating_add(source.len()).saturating_add(plan.heap_bytes())
     }
 
-    /// What the expression is for.
+    /// Returns the kind of the expression.
     pub fn kind(&self) -> ExpressionKind {
         self.inner.kind
     }
 
-    /// The parts that must all hold, each as text.
+    /// Returns the operands of the top-level conjunction, each as source text.
     pub fn parts(&self) -> Vec<String> {
         conjuncts(self.plan()).into_iter().map(|part| spell(part, &[])).collect()
     }
 
-    /// The text as it was given.
+    /// Returns the source text as it was parsed.
     pub fn source(&self) -> &str {
         &self.inner.source
     }
@@ -109,7 +111,7 @@ impl Program {
     }
 }
 
-/// Programs are the same when their texts and kinds are.
+/// Programs are equal if their kinds and source texts are equal.
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
         self.inner.kind == other.inner.kind && self.inner.source == other.inner.source

@@ -1,4 +1,4 @@
-//! Whether a consensus that is not met could still be met. Deterministic, bounded by steps.
+//! Decides whether further votes could meet a consensus. The search is deterministic and bounded in steps.
 
 use crate::budget::Budget;
 use crate::contribution::takes_part;
@@ -7,7 +7,7 @@ use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
 use crate::program::Program;
 
-/// Runs a consensus over the approvals as they stand.
+/// Evaluates a consensus over the current approvals.
 pub(crate) fn holds_now<'e>(
     program: &'e Program,
     approvals: &Voters<'e>,
@@ -16,25 +16,28 @@ pub(crate) fn holds_now<'e>(
     Evaluation::new(Roots::Voters(approvals.clone()), budget).truth(program.plan())
 }
 
-/// Whether further votes could make the consensus true, and the requester is someone it is waiting with.
+/// Returns whether further votes could make the consensus true and the proposer may wait for them.
 ///
-/// Without the second half any user could park requests for somebody else's policy, and nothing would ever be denied.
+/// The proposer may wait if they are a root user or contribute to the consensus. Otherwise any user could
+/// leave requests pending under somebody else's policy, and no request would ever be denied.
 pub(crate) fn reachable(program: &Program, electorate: &Electorate<'_>, budget: &mut Budget) -> bool {
-    let requester = electorate.requester();
-    let counts = requester.is_root || takes_part(program, electorate, &requester.user_id, budget);
+    let proposer = electorate.proposer();
+    let counts = proposer.is_root || takes_part(program, electorate, &proposer.user_id, budget);
     counts && Search { program, electorate, budget }.could_hold()
 }
 
 struct Search<'e, 'a, 'b> {
     program: &'e Program,
     electorate: &'e Electorate<'a>,
-    /// When it is spent the search gives up; then nothing is reachable.
+    /// Once the budget is spent, the search stops and the consensus counts as unreachable.
     budget: &'b mut Budget,
 }
 
 impl<'e> Search<'e, '_, '_> {
-    /// Tries everyone together, then one more voter, then two more: a consensus such as `approvers.count() == 2` is false for
-    /// everyone together, and so is one about credentials that only some of a voter's credentials satisfy.
+    /// Tries all candidates together, then one more voter, then two more.
+    ///
+    /// A consensus such as `approvers.count() == 2` is false for all candidates together. So is a consensus
+    /// on credentials that only some credentials of a voter satisfy.
     fn could_hold(&mut self) -> bool {
         let electorate: &'e Electorate<'_> = self.electorate;
         let ballots = electorate.ballots();
@@ -47,8 +50,8 @@ impl<'e> Search<'e, '_, '_> {
     }
 
     fn holds_with_two(&mut self, ways: &[Ballot<'e>]) -> bool {
-        for (place, one) in ways.iter().enumerate() {
-            let others = ways.iter().skip(place.saturating_add(1));
+        for (index, one) in ways.iter().enumerate() {
+            let others = ways.iter().skip(index.saturating_add(1));
             for other in others.filter(|other| other.user_id != one.user_id) {
                 if self.budget.is_spent() {
                     return false;
@@ -62,9 +65,9 @@ impl<'e> Search<'e, '_, '_> {
     }
 
     fn holds_with(&mut self, added: &[&Ballot<'e>]) -> bool {
-        let gathering =
+        let steps =
             added.iter().map(|ballot| ballot.len()).fold(self.electorate.len(), usize::saturating_add);
-        if !self.budget.spend(gathering) {
+        if !self.budget.spend(steps) {
             return false;
         }
         let roots = Roots::Voters(self.electorate.voters(added));

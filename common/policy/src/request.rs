@@ -1,5 +1,5 @@
-//! From a request to what conditions may ask about it: which members `activity.params` has, which other roots there
-//! are, and the facts themselves, each made when it is first asked for.
+//! Builds the facts of a request: the members of `activity.params`, the other roots, and the schema of each
+//! activity kind. Each root is built on first use.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::value::{Facts, Value};
 
 const PREFIX: &str = "ACTIVITY_TYPE_";
 
-/// What policies call `activity.kind`: the type without its prefix and version.
+/// Returns `activity.kind`: the activity type without its prefix and version.
 pub fn kind_of(activity_type: &str) -> &str {
     let name = activity_type.strip_prefix(PREFIX).unwrap_or(activity_type);
     match name.rsplit_once("_V") {
@@ -26,18 +26,20 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What the parameters of a kind name that is a root of its own.
+/// The objects that the parameters of an activity kind refer to and that become roots.
+///
+/// Each variant contains the name of the parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// Nothing.
+pub enum ObjectReference {
+    /// No object.
     Nothing,
-    /// The key that signs: an address, a public key, or the id of a private key.
+    /// The signing key: an address, a public key, or the id of a private key.
     Signer(&'static str),
     /// A wallet by its id.
     Wallet(&'static str),
-    /// Several wallets by their ids, judged together.
+    /// Several wallets by their ids, decided on together.
     Wallets(&'static str),
-    /// Accounts by their ids; the wallet of each is judged by itself.
+    /// Accounts by their ids; each wallet is decided on separately.
     Accounts(&'static str),
     /// An account by its address.
     Address(&'static str),
@@ -45,74 +47,95 @@ pub enum Named {
     PrivateKey(&'static str),
 }
 
-/// What a kind of activity lets conditions ask, beside what all of them do.
+/// The facts that conditions may read for an activity kind, in addition to those of all kinds.
 #[derive(Debug)]
-pub struct Offer {
-    /// `activity.kind`.
+pub struct KindSchema {
+    /// Value of `activity.kind`.
     pub kind: &'static str,
     /// Members of `activity.params`.
     pub params: &'static [&'static str],
-    /// What stands behind `wallet`, `wallets`, `wallet_account` and `private_key`.
-    pub named: Named,
-    /// Roots about what is signed or exported; which of them is there depends on the request.
+    /// Source of the roots `wallet`, `wallets`, `wallet_account` and `private_key`.
+    pub reference: ObjectReference,
+    /// Roots that describe what is signed or exported; the request determines which of them are present.
     pub content: &'static [&'static str],
 }
 
-const fn offer(kind: &'static str, params: &'static [&'static str], named: Named) -> Offer {
-    Offer { kind, params, named, content: &[] }
+const fn schema(
+    kind: &'static str,
+    params: &'static [&'static str],
+    reference: ObjectReference,
+) -> KindSchema {
+    KindSchema { kind, params, reference, content: &[] }
 }
 
 /// Roots of transactions.
 const TRANSACTIONS: &[&str] = &["eth", "solana", "tron", "bitcoin", "tempo"];
 
-/// Kinds that let conditions ask more than `activity.type`, `kind`, `resource` and `action`.
-static OFFERS: &[Offer] = &[
-    offer("CREATE_API_KEYS", &["user_id"], Named::Nothing),
-    offer("CREATE_WALLET_ACCOUNTS", &[], Named::Wallet("walletId")),
-    offer("DELETE_API_KEYS", &["user_id", "api_key_ids"], Named::Nothing),
-    offer("DELETE_USERS", &["user_ids"], Named::Nothing),
-    offer("DELETE_WALLETS", &[], Named::Wallets("walletIds")),
-    offer("DELETE_WALLET_ACCOUNTS", &[], Named::Accounts("walletAccountIds")),
-    offer("DELETE_WEBHOOK_ENDPOINT", &["endpoint_id"], Named::Nothing),
-    Offer { content: &["eth"], ..offer("ETH_SEND_TRANSACTION", &[], Named::Signer("from")) },
-    offer("EXPORT_PRIVATE_KEY", &["target_public_key"], Named::PrivateKey("privateKeyId")),
-    Offer { content: &["secret"], ..offer("EXPORT_SECRETS", &[], Named::Nothing) },
-    offer("EXPORT_WALLET", &["target_public_key"], Named::Wallet("walletId")),
-    offer("EXPORT_WALLET_ACCOUNT", &["target_public_key"], Named::Address("address")),
-    offer("INIT_OTP_AUTH", &["otp_length"], Named::Nothing),
-    offer("OAUTH_LOGIN", &["session_profile_id"], Named::Nothing),
-    offer("OTP_LOGIN", &["session_profile_id"], Named::Nothing),
-    Offer { content: &["eth"], ..offer("SIGN_RAW_PAYLOAD", SIGNED, Named::Signer("signWith")) },
-    Offer { content: &["eth"], ..offer("SIGN_RAW_PAYLOADS", SIGNED, Named::Signer("signWith")) },
-    Offer { content: TRANSACTIONS, ..offer("SIGN_TRANSACTION", &["type"], Named::Signer("signWith")) },
-    Offer { content: &["solana"], ..offer("SOL_SEND_TRANSACTION", &[], Named::Signer("signWith")) },
-    offer("STAMP_LOGIN", &["session_profile_id"], Named::Nothing),
-    offer("UPDATE_WALLET", &["wallet_id"], Named::Wallet("walletId")),
-    offer("UPDATE_WALLET_ACCOUNT_NAME", &[], Named::Accounts("walletAccountId")),
-    offer("UPDATE_WEBHOOK_ENDPOINT", &["endpoint_id"], Named::Nothing),
+/// Kinds with more facts than `activity.type`, `kind`, `resource` and `action`.
+static SCHEMAS: &[KindSchema] = &[
+    schema("CREATE_API_KEYS", &["user_id"], ObjectReference::Nothing),
+    schema("CREATE_WALLET_ACCOUNTS", &[], ObjectReference::Wallet("walletId")),
+    schema("DELETE_API_KEYS", &["user_id", "api_key_ids"], ObjectReference::Nothing),
+    schema("DELETE_USERS", &["user_ids"], ObjectReference::Nothing),
+    schema("DELETE_WALLETS", &[], ObjectReference::Wallets("walletIds")),
+    schema("DELETE_WALLET_ACCOUNTS", &[], ObjectReference::Accounts("walletAccountIds")),
+    schema("DELETE_WEBHOOK_ENDPOINT", &["endpoint_id"], ObjectReference::Nothing),
+    KindSchema { content: &["eth"], ..schema("ETH_SEND_TRANSACTION", &[], ObjectReference::Signer("from")) },
+    schema("EXPORT_PRIVATE_KEY", &["target_public_key"], ObjectReference::PrivateKey("privateKeyId")),
+    KindSchema { content: &["secret"], ..schema("EXPORT_SECRETS", &[], ObjectReference::Nothing) },
+    schema("EXPORT_WALLET", &["target_public_key"], ObjectReference::Wallet("walletId")),
+    schema("EXPORT_WALLET_ACCOUNT", &["target_public_key"], ObjectReference::Address("address")),
+    schema("INIT_OTP_AUTH", &["otp_length"], ObjectReference::Nothing),
+    schema("OAUTH_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
+    schema("OTP_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
+    KindSchema {
+        content: &["eth"],
+        ..schema("SIGN_RAW_PAYLOAD", SIGNED, ObjectReference::Signer("signWith"))
+    },
+    KindSchema {
+        content: &["eth"],
+        ..schema("SIGN_RAW_PAYLOADS", SIGNED, ObjectReference::Signer("signWith"))
+    },
+    KindSchema {
+        content: TRANSACTIONS,
+        ..schema("SIGN_TRANSACTION", &["type"], ObjectReference::Signer("signWith"))
+    },
+    KindSchema {
+        content: &["solana"],
+        ..schema("SOL_SEND_TRANSACTION", &[], ObjectReference::Signer("signWith"))
+    },
+    schema("STAMP_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
+    schema("UPDATE_WALLET", &["wallet_id"], ObjectReference::Wallet("walletId")),
+    schema("UPDATE_WALLET_ACCOUNT_NAME", &[], ObjectReference::Accounts("walletAccountId")),
+    schema("UPDATE_WEBHOOK_ENDPOINT", &["endpoint_id"], ObjectReference::Nothing),
 ];
 
 const SIGNED: &[&str] = &["encoding", "hash_function"];
 
-/// What a kind lets conditions ask; `None` if nothing beside what all of them do.
-pub fn offer_of(kind: &str) -> Option<&'static Offer> {
-    OFFERS.iter().find(|offer| offer.kind == kind)
+/// Returns the schema of a kind, or `None` if it has only the facts of all kinds.
+pub fn schema_of(kind: &str) -> Option<&'static KindSchema> {
+    SCHEMAS.iter().find(|schema| schema.kind == kind)
 }
 
-/// What the parameters of a type name. The first versions of signing name a private key by its id.
-pub fn named_of(activity_type: &str) -> Named {
+/// Returns the objects that the parameters of an activity type refer to.
+///
+/// The first versions of the signing activities refer to a private key by its id.
+pub fn reference_of(activity_type: &str) -> ObjectReference {
     match activity_type {
         "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD" | "ACTIVITY_TYPE_SIGN_TRANSACTION" => {
-            Named::PrivateKey("privateKeyId")
+            ObjectReference::PrivateKey("privateKeyId")
         }
-        _ => offer_of(kind_of(activity_type)).map_or(Named::Nothing, |offer| offer.named),
+        _ => schema_of(kind_of(activity_type)).map_or(ObjectReference::Nothing, |schema| schema.reference),
     }
 }
 
-/// What must be looked up before a request can be judged: addresses, public keys and ids of whatever signs. Wallets and
-/// private keys that are named by their ids are not among them.
-pub fn names_of(activity_type: &str, parameters: &RawValue) -> Vec<String> {
-    let (Named::Signer(member) | Named::Address(member) | Named::Accounts(member)) = named_of(activity_type)
+/// Returns the names to look up before a decision: addresses, public keys and ids of signers and accounts.
+///
+/// Wallets and private keys that the request refers to by id are not included.
+pub fn lookup_names(activity_type: &str, parameters: &RawValue) -> Vec<String> {
+    let (ObjectReference::Signer(member)
+    | ObjectReference::Address(member)
+    | ObjectReference::Accounts(member)) = reference_of(activity_type)
     else {
         return Vec::new();
     };
@@ -127,14 +150,15 @@ pub fn names_of(activity_type: &str, parameters: &RawValue) -> Vec<String> {
     }
 }
 
-/// Members that are the empty text where they are left out.
+/// Members that are empty text if the request omits them.
 const EMPTY_IF_ABSENT: &[&str] = &["session_profile_id"];
 
-/// The members of `activity.params` that a request of this kind has; `parameters` are those of the wire. Whatever is no
-/// object has none.
+/// Returns the members of `activity.params` for a request of this kind.
+///
+/// `parameters` are the parameters on the wire; anything but a JSON object has no members.
 pub fn params(kind: &str, parameters: &RawValue) -> Vec<(&'static str, Value)> {
-    let Some(offer) = offer_of(kind).filter(|offer| !offer.params.is_empty()) else { return Vec::new() };
-    // The other members may be long, and are not read.
+    let Some(schema) = schema_of(kind).filter(|schema| !schema.params.is_empty()) else { return Vec::new() };
+    // Other members may be long and are not parsed.
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(parameters.get()).unwrap_or_default();
     let given = |name| members.get(&camel_case(name)).and_then(|json| serde_json::from_str(json.get()).ok());
     let member = |name: &&'static str| {
@@ -142,10 +166,10 @@ pub fn params(kind: &str, parameters: &RawValue) -> Vec<(&'static str, Value)> {
         let absent = || EMPTY_IF_ABSENT.contains(name).then(|| Value::text(""));
         Some((*name, given.or_else(absent)?))
     };
-    offer.params.iter().filter_map(member).collect()
+    schema.params.iter().filter_map(member).collect()
 }
 
-/// `user_ids` is `userIds` on the wire.
+/// Converts a member name to its name on the wire, such as `user_ids` to `userIds`.
 fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut joined = words.next().unwrap_or_default().to_owned();
@@ -169,107 +193,107 @@ fn value(json: &Json) -> Option<Value> {
     }
 }
 
-/// A wallet, as conditions see it.
+/// A wallet, as conditions read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wallet {
-    /// Id.
+    /// Id, readable as `wallet.id`.
     pub id: String,
-    /// Name.
+    /// Name, readable as `wallet.label`.
     pub label: String,
-    /// Whether it was brought in from elsewhere.
+    /// Whether the wallet was imported.
     pub imported: bool,
-    /// Whether it was taken out.
+    /// Whether the wallet was exported.
     pub exported: bool,
 }
 
-/// A private key, as conditions see it.
+/// A private key, as conditions read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrivateKey {
-    /// Id.
+    /// Id, readable as `private_key.id`.
     pub id: String,
-    /// Name.
+    /// Name, readable as `private_key.label`.
     pub label: String,
-    /// Ids of its tags.
+    /// Ids of the tags.
     pub tags: Vec<String>,
-    /// Whether it was brought in from elsewhere.
+    /// Whether the key was imported.
     pub imported: bool,
-    /// Whether it was taken out.
+    /// Whether the key was exported.
     pub exported: bool,
 }
 
-/// A wallet account, as conditions see it.
+/// A wallet account, as conditions read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletAccount {
     /// Address, as stored.
     pub address: String,
-    /// Id of its wallet.
+    /// Id of the wallet.
     pub wallet_id: String,
-    /// How its key comes of the wallet, for requests that let policies ask that.
+    /// Derivation of the key; present only for requests whose conditions may read it.
     pub derivation: Option<Derivation>,
 }
 
-/// How a key comes of a wallet.
+/// The derivation of a key from a wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Derivation {
-    /// Path, such as `m/44'/60'/0'/0/0`.
+    /// BIP-32 path, such as `m/44'/60'/0'/0/0`.
     pub path: String,
-    /// `CURVE_…`.
+    /// Curve on the wire, `CURVE_…`.
     pub curve: String,
-    /// `ADDRESS_FORMAT_…`.
+    /// Address format on the wire, `ADDRESS_FORMAT_…`.
     pub address_format: String,
 }
 
-/// What a request is about, beside its parameters. A request about several things has one for each.
+/// The objects that a request is about. A batch has one subject for each item that is decided on separately.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subject {
-    /// The wallet that is used.
+    /// Wallet that the request uses.
     pub wallet: Option<Wallet>,
-    /// The wallets of a request that is about several.
+    /// Wallets of a request that is about several wallets together.
     pub wallets: Vec<Wallet>,
-    /// The account that signs.
+    /// Account that signs.
     pub account: Option<WalletAccount>,
-    /// The private key that signs.
+    /// Private key that signs.
     pub private_key: Option<PrivateKey>,
-    /// Other roots by their names: what a transaction or message says, decoded elsewhere.
+    /// Further roots by name: the contents of a transaction or message, decoded by the caller.
     pub content: Vec<(String, Value)>,
 }
 
-/// A secret that is taken out, as [`Subject::content`]: the root and what conditions may ask about it.
+/// Returns the root of an exported secret for [`Subject::content`], with its static properties.
 pub fn secret<'a>(static_properties: impl IntoIterator<Item = (&'a str, &'a str)>) -> (String, Value) {
     let texts = static_properties.into_iter().map(|(key, value)| (key, Value::text(value.to_owned())));
     ("secret".to_owned(), Value::record([("static_properties", Value::map(texts))]))
 }
 
-/// A request, apart from what it is about.
+/// A request without its subjects.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// `ACTIVITY_TYPE_…`.
+    /// Activity type on the wire, `ACTIVITY_TYPE_…`.
     pub activity_type: &'a str,
-    /// `activity.action` and `activity.resource`, where policies are asked at all.
+    /// Values of `activity.action` and `activity.resource`, if policies decide on the type.
     pub acts: Option<(&'a str, &'a str)>,
-    /// Its parameters, as on the wire.
+    /// Parameters as on the wire.
     pub parameters: &'a RawValue,
-    /// The time by which it is decided.
+    /// Time of the decision.
     pub now: Option<Timestamp>,
 }
 
-/// The facts of a request and one of its subjects. Each root is made when it is first asked for.
+/// The facts of a request and one of its subjects. Each root is built on first use.
 pub struct RequestFacts<'a> {
     request: Request<'a>,
     subject: &'a Subject,
     roots: [OnceCell<Option<Value>>; ROOTS.len()],
 }
 
-/// Roots that requests have, but for those of [`Subject::content`].
+/// Roots of requests, except those of [`Subject::content`].
 const ROOTS: [&str; 6] = ["activity", "wallet", "wallet_account", "private_key", "wallets", "time"];
 
 impl<'a> RequestFacts<'a> {
-    /// Of a request and one of its subjects.
+    /// Creates the facts of a request and one of its subjects.
     pub fn new(request: Request<'a>, subject: &'a Subject) -> Self {
         Self { request, subject, roots: Default::default() }
     }
 
-    fn made(&self, root: &str) -> Option<Value> {
+    fn build(&self, root: &str) -> Option<Value> {
         match root {
             "activity" => Some(activity(&self.request)),
             "wallet" => self.subject.wallet.as_ref().map(wallet),
@@ -287,7 +311,7 @@ impl<'a> RequestFacts<'a> {
 impl Facts for RequestFacts<'_> {
     fn root(&self, name: &str) -> Option<&Value> {
         match ROOTS.iter().position(|root| *root == name) {
-            Some(place) => self.roots.get(place)?.get_or_init(|| self.made(name)).as_ref(),
+            Some(index) => self.roots.get(index)?.get_or_init(|| self.build(name)).as_ref(),
             None => self.subject.content.iter().find(|(root, _)| root == name).map(|(_, value)| value),
         }
     }
@@ -331,7 +355,7 @@ fn account(account: &WalletAccount) -> Value {
     ])
 }
 
-/// The steps of a path behind its `m`: the number of each without the mark, and whether it is marked as hardened.
+/// Returns the index of each step of a derivation path after `m`, and whether the step is hardened.
 fn steps(path: &str) -> impl Iterator<Item = (Value, bool)> {
     path.split('/').skip(1).map(|step| {
         let (digits, hardened) = step.strip_suffix('\'').map_or((step, false), |digits| (digits, true));
@@ -358,7 +382,7 @@ mod tests {
     use crate::program::{ExpressionKind, Program};
 
     #[test]
-    fn types_are_of_a_kind() {
+    fn kind_is_the_type_without_prefix_and_version() {
         for (activity_type, kind) in [
             ("ACTIVITY_TYPE_CREATE_WALLET", "CREATE_WALLET"),
             ("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "SIGN_RAW_PAYLOAD"),
@@ -371,22 +395,22 @@ mod tests {
     }
 
     #[test]
-    fn offers_name_members_and_roots_that_exist() {
-        for offer in OFFERS {
-            for member in offer.params {
-                let read = format!("activity.params.{member} == activity.params.{member}");
-                let parsed = Program::parse(ExpressionKind::Condition, &read);
-                assert!(parsed.is_ok(), "{} has {member}", offer.kind);
+    fn schemas_contain_existing_members_and_roots() {
+        for schema in SCHEMAS {
+            for member in schema.params {
+                let source = format!("activity.params.{member} == activity.params.{member}");
+                let parsed = Program::parse(ExpressionKind::Condition, &source);
+                assert!(parsed.is_ok(), "{} has {member}", schema.kind);
             }
-            for root in offer.content {
-                assert!(namespaces::is_reserved(root), "{} has {root}", offer.kind);
+            for root in schema.content {
+                assert!(namespaces::is_reserved(root), "{} has {root}", schema.kind);
             }
         }
-        assert!(OFFERS.windows(2).all(|pair| matches!(pair, [one, next] if one.kind != next.kind)));
+        assert!(SCHEMAS.windows(2).all(|pair| matches!(pair, [one, next] if one.kind != next.kind)));
     }
 
     #[test]
-    fn parameters_become_members() {
+    fn converts_parameters_to_members() {
         let params = |kind, json: Json| {
             let json = serde_json::value::to_raw_value(&json);
             json.map(|json| super::params(kind, &json)).unwrap_or_default()

@@ -1,30 +1,31 @@
-//! The older form of a policy: selectors, translated once into expressions. Stores and evaluates nothing.
+//! Translates selectors, the older syntax of policies, into expressions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::EXPRESSION_LIMIT_BYTES;
 use crate::check;
-use crate::flaw::{Flaw, FlawReason, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, echo};
 use crate::number::Integer;
 use crate::parse;
 use crate::program::ExpressionKind;
 use crate::types::Type;
 
-/// Most selectors, and most targets of one selector.
+/// Maximum number of selectors of a policy, and of targets of one selector.
 pub const SELECTOR_LIMIT: usize = crate::LIST_LIMIT;
 
-/// One comparison of a policy in the older form.
+/// One comparison of a policy in the older syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
-    /// A path: `user.…` and `credential.…` for the consensus, anything else for the condition.
+    /// Path that is compared: `user.…` and `credential.…` for the consensus, any other path for the
+    /// condition.
     pub subject: String,
-    /// How to compare.
+    /// Comparison operator.
     pub operator: Operator,
-    /// What to compare with, as text. The oldest form has exactly one.
+    /// Values to compare with, as text. The first version of selectors has exactly one.
     pub targets: Vec<String>,
 }
 
-/// How a selector compares.
+/// The comparison operator of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the meaning")]
 pub enum Operator {
@@ -52,22 +53,23 @@ pub enum Operator {
     ContainsAll,
 }
 
-/// The expressions that say the same as a list of selectors. They have yet to be parsed.
+/// The expressions that a list of selectors is equivalent to, as unparsed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
-    /// From all selectors about the request.
+    /// Condition from all selectors on the request.
     pub condition: Option<String>,
-    /// From all selectors about users and credentials.
+    /// Consensus from all selectors on users and credentials.
     pub consensus: Option<String>,
 }
 
-/// Translates selectors, which must all hold, into expressions.
+/// Translates selectors, all of which must hold, into expressions.
 ///
 /// # Errors
-/// A subject that is no path, a target that is not of the subject's type or could not stand between quotes, or no target.
-pub fn translate(selectors: &[Selector]) -> Result<Translation, Flaw> {
+/// Returns an error if a subject is not a path or a selector has no target. A target that does not have the
+/// type of its subject, or contains a quote, is an error too, and so is an exceeded limit.
+pub fn translate(selectors: &[Selector]) -> Result<Translation, ExpressionError> {
     if selectors.len() > SELECTOR_LIMIT {
-        return Err(Flaw::new("", 0, FlawReason::ListLength(SELECTOR_LIMIT)));
+        return Err(ExpressionError::new("", 0, ErrorReason::ListLength(SELECTOR_LIMIT)));
     }
     let mut request = Vec::new();
     let mut users = Vec::new();
@@ -96,15 +98,15 @@ pub fn translate(selectors: &[Selector]) -> Result<Translation, Flaw> {
     Ok(Translation { condition: joined(&request, " && "), consensus: joined(&voters, " && ") })
 }
 
-fn too_long() -> Flaw {
-    Flaw::new("", 0, FlawReason::Length(EXPRESSION_LIMIT_BYTES))
+fn too_long() -> ExpressionError {
+    ExpressionError::new("", 0, ErrorReason::Length(EXPRESSION_LIMIT_BYTES))
 }
 
-/// `sample` is an expression of the subject's type.
-fn comparison(selector: &Selector, sample: &str, kind: ExpressionKind) -> Result<String, Flaw> {
+/// Translates one selector. `sample` is an expression with the type of the subject.
+fn comparison(selector: &Selector, sample: &str, kind: ExpressionKind) -> Result<String, ExpressionError> {
     let subject = selector.subject.as_str();
     if !subject.split('.').all(is_identifier) {
-        return Err(Flaw::new(subject, 0, FlawReason::FieldMissing(echo(subject))));
+        return Err(ExpressionError::new(subject, 0, ErrorReason::FieldMissing(echo(subject))));
     }
     let type_ = check::infer(kind, sample, &parse::parse(sample)?)?;
     let targets = targets(selector, &type_)?;
@@ -138,11 +140,11 @@ fn comparison(selector: &Selector, sample: &str, kind: ExpressionKind) -> Result
     })
 }
 
-/// The targets as literals of the type that the subject, or an element of it, has.
-fn targets(selector: &Selector, type_: &Type) -> Result<Vec<String>, Flaw> {
+/// Returns the targets as literals of the type of the subject, or of its elements if it is a list.
+fn targets(selector: &Selector, type_: &Type) -> Result<Vec<String>, ExpressionError> {
     let count = selector.targets.len();
     if count == 0 || count > SELECTOR_LIMIT {
-        return Err(Flaw::new(&selector.subject, 0, FlawReason::TargetCount));
+        return Err(ExpressionError::new(&selector.subject, 0, ErrorReason::TargetCount));
     }
     let element = match type_ {
         Type::List(element) => element.as_ref(),
@@ -151,11 +153,12 @@ fn targets(selector: &Selector, type_: &Type) -> Result<Vec<String>, Flaw> {
     let literals = selector.targets.iter().map(|target| literal(target, element));
     literals.collect::<Option<_>>().ok_or_else(|| {
         let expected = element.to_string();
-        Flaw::new(&selector.subject, 0, FlawReason::Target(expected))
+        ExpressionError::new(&selector.subject, 0, ErrorReason::Target(expected))
     })
 }
 
-/// A target as a literal of that type; `None` if it is not one. A quote in a text would end the literal early.
+/// Returns a target as a literal, or `None` if it does not have the type. A quote would end the literal
+/// early.
 fn literal(target: &str, type_: &Type) -> Option<String> {
     match type_ {
         Type::Integer | Type::Quantity => Integer::from_decimal(target).map(|number| number.to_string()),

@@ -1,4 +1,4 @@
-//! What would happen to a request: all policies, the root quorum and self-service together, with reasons.
+//! Simulates the decision about a request by all policies, the root quorum and self-service, with reasons.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::budget::Budget;
 use crate::contribution::contributors;
 use crate::decide::{
-    Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Requester, Ruling, Standing, consult,
+    Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Proposer, Ruling, Standing, consult,
     strictest,
 };
 use crate::explain::{Explanation, explain};
@@ -15,122 +15,124 @@ use crate::program::Program;
 use crate::request::{Request, RequestFacts, Subject};
 use crate::{DECISION_STEP_LIMIT, REQUEST_STEP_LIMIT};
 
-/// A policy with what it is called by.
+/// A policy with its id and name.
 #[derive(Clone, Debug)]
 pub struct NamedPolicy {
-    /// Id.
+    /// Id of the policy.
     pub id: String,
-    /// Name.
+    /// Name of the policy.
     pub name: String,
-    /// What it says.
+    /// Effect and parsed expressions.
     pub program: PolicyProgram,
 }
 
-/// An organization, as far as it decides.
+/// Everything in an organization that decides on requests.
 #[derive(Clone, Debug, Default)]
-pub struct House {
-    /// Users with all credentials that are valid.
+pub struct OrganizationRules {
+    /// Users, each with all valid credentials.
     pub users: Vec<Approver>,
     /// Ids of the users of the root quorum.
     pub roots: Vec<String>,
-    /// How many of them must agree.
+    /// Number of root users who must approve.
     pub threshold: usize,
-    /// Policies.
+    /// Policies of the organization.
     pub policies: Vec<NamedPolicy>,
-    /// What becomes of denying policies that fail.
+    /// Treatment of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
 }
 
 /// Who decides on requests of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Root quorum, or a policy.
+    /// The root quorum or a policy.
     Policy,
-    /// Root quorum only.
+    /// The root quorum only.
     RootQuorum,
-    /// As [`Self::Policy`], and whoever asks may do it to credentials of their own.
+    /// As [`Self::Policy`]; in addition, a user may change their own credentials.
     OwnCredential,
-    /// As [`Self::Policy`], but a root user must ask.
+    /// As [`Self::Policy`], but only a root user may propose it.
     RootUser,
 }
 
-/// A request that is made, or only thought of.
+/// A request to simulate, real or hypothetical.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// What is asked.
+pub struct SimulatedRequest<'a> {
+    /// Type and parameters of the request.
     pub request: Request<'a>,
-    /// What it is about; none counts as one without facts of its own.
+    /// Subjects of the request; an empty slice counts as one subject without facts.
     pub subjects: &'a [Subject],
-    /// Who decides on it.
+    /// Who decides on the request.
     pub gate: Gate,
-    /// The user whose credentials it changes, if it changes nothing else.
+    /// Id of the user whose credentials the request changes, if it changes nothing else.
     pub own_credentials_of: Option<&'a str>,
-    /// Id of the user who asks.
-    pub requester: &'a str,
-    /// Approvals that count, each with the credential that signed it, that of the requester among them.
+    /// Id of the user who proposes the request.
+    pub proposer: &'a str,
+    /// Approvals that count, including the proposer's, each with the credential that signed it.
     pub approvals: &'a [Approver],
 }
 
-/// What one policy says.
+/// The outcome of one policy for one subject of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Said {
+pub struct PolicyReport {
     /// Id of the policy.
     pub policy_id: String,
-    /// Its name.
+    /// Name of the policy.
     pub policy_name: String,
-    /// What it says, and why.
+    /// Outcome of the policy and the result of each expression.
     #[serde(flatten)]
     pub explanation: Explanation,
-    /// The part that decided, in a line.
+    /// The deciding part in one line.
     pub reason: String,
 }
 
-/// What would happen.
+/// The simulated decision about a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Simulation {
-    /// What the organization says: allow, deny, or wait for votes.
+    /// Decision of the organization: allow, deny, or wait for approvals.
     pub verdict: PolicyOutcome,
-    /// Why, in a sentence.
+    /// Reason for the verdict in one sentence.
     pub because: String,
-    /// What each policy says of each subject, subject by subject; nothing where policies are not asked.
-    pub policies: Vec<Said>,
-    /// Ids of users whose approval would help, if it waits.
+    /// Report of each policy for each subject, in the order of the subjects; empty if policies are not
+    /// consulted.
+    pub policies: Vec<PolicyReport>,
+    /// Ids of the users whose approval would count while the request waits.
     pub open_to: Vec<String>,
 }
 
-/// Why nothing is permitted, whatever policies would say.
-const EXHAUSTED: &str = "the policies ask for more work than a decision may cause";
+/// Reason for denying a request because the policies exceed [`DECISION_STEP_LIMIT`].
+const EXHAUSTED: &str = "the policies need more evaluation steps than one decision may take";
 
-impl<'a> Asked<'a> {
-    /// What it is about, at least one.
-    fn each(&self) -> impl Iterator<Item = &'a Subject> {
-        static NONE: Subject = Subject {
+impl<'a> SimulatedRequest<'a> {
+    /// Returns the subjects, or one without facts if there is none.
+    fn all_subjects(&self) -> impl Iterator<Item = &'a Subject> {
+        static EMPTY: Subject = Subject {
             wallet: None,
             wallets: Vec::new(),
             account: None,
             private_key: None,
             content: Vec::new(),
         };
-        let none = self.subjects.is_empty().then_some(&NONE);
-        self.subjects.iter().chain(none)
+        let placeholder = self.subjects.is_empty().then_some(&EMPTY);
+        self.subjects.iter().chain(placeholder)
     }
 }
 
-impl House {
-    /// What the organization would say to a request, without reasons.
-    pub fn verdict(&self, asked: &Asked<'_>) -> PolicyOutcome {
-        if asked.gate == Gate::RootUser && !self.is_root(asked.requester) {
+impl OrganizationRules {
+    /// Returns the verdict on a request without reasons.
+    pub fn verdict(&self, simulated: &SimulatedRequest<'_>) -> PolicyOutcome {
+        if simulated.gate == Gate::RootUser && !self.is_root(simulated.proposer) {
             return PolicyOutcome::DenyImplicit;
         }
-        let standing = self.standing(asked);
+        let standing = self.standing(simulated);
         if standing.root_quorum_is_met || standing.root_quorum_only {
             return Ruling::default().verdict(standing);
         }
-        let electorate = self.electorate(asked);
+        let electorate = self.electorate(simulated);
         let mut budget = Budget::new(REQUEST_STEP_LIMIT);
-        let rulings = asked.each().map(|subject| self.ruling(asked, subject, &electorate, &mut budget));
+        let rulings =
+            simulated.all_subjects().map(|subject| self.ruling(simulated, subject, &electorate, &mut budget));
         strictest(rulings.map(|ruling| ruling.verdict(standing)))
     }
 
@@ -138,56 +140,59 @@ impl House {
         self.roots.iter().any(|root| root == id)
     }
 
-    /// How many of the root quorum have approved, each counted once whatever the keys.
-    fn approving(&self, asked: &Asked<'_>) -> usize {
-        let users = asked.approvals.iter().map(|approval| approval.user_id.as_str());
+    /// Returns how many root users have approved. A user with several keys counts once.
+    fn approving(&self, simulated: &SimulatedRequest<'_>) -> usize {
+        let users = simulated.approvals.iter().map(|approval| approval.user_id.as_str());
         let users: BTreeSet<&str> = users.filter(|user| self.is_root(user)).collect();
         users.len()
     }
 
-    fn standing(&self, asked: &Asked<'_>) -> Standing {
+    fn standing(&self, simulated: &SimulatedRequest<'_>) -> Standing {
         Standing {
-            root_quorum_is_met: self.approving(asked) >= self.threshold,
-            root_quorum_only: asked.gate == Gate::RootQuorum,
-            requester_is_root: self.is_root(asked.requester),
-            is_self_service: asked.gate == Gate::OwnCredential
-                && asked.own_credentials_of == Some(asked.requester),
+            root_quorum_is_met: self.approving(simulated) >= self.threshold,
+            root_quorum_only: simulated.gate == Gate::RootQuorum,
+            proposer_is_root: self.is_root(simulated.proposer),
+            is_self_service: simulated.gate == Gate::OwnCredential
+                && simulated.own_credentials_of == Some(simulated.proposer),
         }
     }
 
-    fn electorate<'a>(&'a self, asked: &Asked<'_>) -> Electorate<'a> {
-        let requester =
-            Requester { user_id: asked.requester.to_owned(), is_root: self.is_root(asked.requester) };
-        Electorate::new(requester, asked.approvals.to_vec(), || self.users.clone())
+    fn electorate<'a>(&'a self, simulated: &SimulatedRequest<'_>) -> Electorate<'a> {
+        let proposer =
+            Proposer { user_id: simulated.proposer.to_owned(), is_root: self.is_root(simulated.proposer) };
+        Electorate::new(proposer, simulated.approvals.to_vec(), || self.users.clone())
     }
 
     fn ruling(
         &self,
-        asked: &Asked<'_>,
+        simulated: &SimulatedRequest<'_>,
         subject: &Subject,
         electorate: &Electorate<'_>,
         budget: &mut Budget,
     ) -> Ruling {
-        let facts = RequestFacts::new(asked.request, subject);
+        let facts = RequestFacts::new(simulated.request, subject);
         let programs = self.policies.iter().map(|policy| &policy.program);
         consult(programs, &facts, electorate, self.deny_errors, budget)
     }
 
-    /// What would happen to a request.
-    pub fn simulate(&self, asked: &Asked<'_>) -> Simulation {
-        if asked.gate == Gate::RootUser && !self.is_root(asked.requester) {
+    /// Simulates the decision about a request.
+    pub fn simulate(&self, simulated: &SimulatedRequest<'_>) -> Simulation {
+        if simulated.gate == Gate::RootUser && !self.is_root(simulated.proposer) {
             return Simulation {
                 verdict: PolicyOutcome::DenyImplicit,
-                because: "only a root user may ask for this".to_owned(),
+                because: "only a root user may propose this".to_owned(),
                 policies: Vec::new(),
                 open_to: Vec::new(),
             };
         }
-        let (standing, approving) = (self.standing(asked), self.approving(asked));
-        let electorate = self.electorate(asked);
-        let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
-        let (rulings, policies) =
-            if unasked { (vec![Ruling::default()], Vec::new()) } else { self.consulted(asked, &electorate) };
+        let (standing, approving) = (self.standing(simulated), self.approving(simulated));
+        let electorate = self.electorate(simulated);
+        let is_bypassed = standing.root_quorum_is_met || standing.root_quorum_only;
+        let (rulings, policies) = if is_bypassed {
+            (vec![Ruling::default()], Vec::new())
+        } else {
+            self.consulted(simulated, &electorate)
+        };
         let verdict = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
         let because = self.because(verdict, standing, approving, &rulings, &policies);
         let open_to = match verdict {
@@ -197,30 +202,34 @@ impl House {
         Simulation { verdict, because, policies, open_to }
     }
 
-    /// What policies say, as rulings and one by one.
-    fn consulted(&self, asked: &Asked<'_>, electorate: &Electorate<'_>) -> (Vec<Ruling>, Vec<Said>) {
+    /// Consults the policies and returns a ruling for each subject and a report for each policy and subject.
+    fn consulted(
+        &self,
+        simulated: &SimulatedRequest<'_>,
+        electorate: &Electorate<'_>,
+    ) -> (Vec<Ruling>, Vec<PolicyReport>) {
         let mut rulings = Vec::new();
-        let mut said = Vec::new();
+        let mut reports = Vec::new();
         let mut budget = Budget::new(REQUEST_STEP_LIMIT);
-        for subject in asked.each() {
-            let facts = RequestFacts::new(asked.request, subject);
-            let ruling = self.ruling(asked, subject, electorate, &mut budget);
+        for subject in simulated.all_subjects() {
+            let facts = RequestFacts::new(simulated.request, subject);
+            let ruling = self.ruling(simulated, subject, electorate, &mut budget);
             for (policy, outcome) in self.policies.iter().zip(&ruling.outcomes) {
                 let (explanation, reason) = if ruling.is_exhausted {
-                    // To tell the reasons would take as long again.
+                    // Finding the reasons would take as many steps again.
                     (Explanation { outcome: *outcome, parts: Vec::new() }, EXHAUSTED.to_owned())
                 } else {
                     let explanation = explain(&policy.program, &facts, electorate);
                     let reason = explanation.reason();
-                    // The ruling is what counts: it knows what is strict.
+                    // The outcome of the ruling applies: it takes `deny_errors` into account.
                     (Explanation { outcome: *outcome, ..explanation }, reason)
                 };
                 let (policy_id, policy_name) = (policy.id.clone(), policy.name.clone());
-                said.push(Said { policy_id, policy_name, explanation, reason });
+                reports.push(PolicyReport { policy_id, policy_name, explanation, reason });
             }
             rulings.push(ruling);
         }
-        (rulings, said)
+        (rulings, reports)
     }
 
     fn because(
@@ -229,47 +238,52 @@ impl House {
         standing: Standing,
         approving: usize,
         rulings: &[Ruling],
-        policies: &[Said],
+        policies: &[PolicyReport],
     ) -> String {
         let named = |outcome| {
-            let found = policies.iter().filter(|said| said.explanation.outcome == outcome);
-            let mut names: Vec<&str> = found.map(|said| said.policy_name.as_str()).collect();
+            let matching = policies.iter().filter(|report| report.explanation.outcome == outcome);
+            let mut names: Vec<&str> = matching.map(|report| report.policy_name.as_str()).collect();
             names.dedup();
-            names.join(", ")
+            // The quotes keep a name from reading as a part of the sentence.
+            let quoted = |name: &str| format!("\"{}\"", name.replace('"', "'"));
+            names.into_iter().map(quoted).collect::<Vec<_>>().join(", ")
         };
-        let quorum = format!("{approving} of {} of the root quorum", self.threshold);
+        let quorum = format!("{approving} of {} root approvals so far", self.threshold);
         let denied = named(PolicyOutcome::DenyExplicit);
         match verdict {
-            PolicyOutcome::Allow if standing.root_quorum_is_met => "the root quorum agrees".to_owned(),
+            PolicyOutcome::Allow if standing.root_quorum_is_met => "the root quorum approved it".to_owned(),
             PolicyOutcome::Allow if named(PolicyOutcome::Allow).is_empty() => {
-                "users may change credentials of their own".to_owned()
+                "users may change their own credentials".to_owned()
             }
             PolicyOutcome::Allow => format!("allowed by {}", named(PolicyOutcome::Allow)),
             PolicyOutcome::DenyExplicit => format!("denied by {denied}"),
             PolicyOutcome::RequiresConsensus if standing.root_quorum_only => {
-                format!("only the root quorum decides; so far {quorum}")
+                format!("only the root quorum can approve it; {quorum}")
             }
             PolicyOutcome::RequiresConsensus if !denied.is_empty() => {
-                format!("denied by {denied}, which only the root quorum overrides; so far {quorum}")
+                format!("denied by {denied}; only the root quorum can override a denial; {quorum}")
             }
             PolicyOutcome::RequiresConsensus if !named(PolicyOutcome::RequiresConsensus).is_empty() => {
-                format!("waits for the consensus of {}", named(PolicyOutcome::RequiresConsensus))
+                format!("waiting for approvals required by {}", named(PolicyOutcome::RequiresConsensus))
             }
-            PolicyOutcome::RequiresConsensus => format!("no policy allows it; so far {quorum}"),
+            PolicyOutcome::RequiresConsensus => {
+                format!("no policy allows it; {quorum}")
+            }
             _ if rulings.iter().any(|ruling| ruling.is_exhausted) => EXHAUSTED.to_owned(),
             _ => "no policy allows it".to_owned(),
         }
     }
 
-    /// Root users, and users whom the consensus of a policy that waits would count, unless they approved already.
-    fn open_to(&self, electorate: &Electorate<'_>, policies: &[Said]) -> Vec<String> {
-        // A denial is overridden by the root quorum and nobody else.
-        let denied = policies.iter().any(|said| said.explanation.outcome == PolicyOutcome::DenyExplicit);
+    /// Returns the users who have not approved and whose approval would count: root users, and contributors
+    /// to the consensus of a waiting policy.
+    fn open_to(&self, electorate: &Electorate<'_>, policies: &[PolicyReport]) -> Vec<String> {
+        // Only the root quorum overrides a denial.
+        let denied = policies.iter().any(|report| report.explanation.outcome == PolicyOutcome::DenyExplicit);
         let waits = |policy: &&NamedPolicy| {
             !denied
-                && policies.iter().any(|said| {
-                    said.policy_id == policy.id
-                        && said.explanation.outcome == PolicyOutcome::RequiresConsensus
+                && policies.iter().any(|report| {
+                    report.policy_id == policy.id
+                        && report.explanation.outcome == PolicyOutcome::RequiresConsensus
                 })
         };
         let waiting = self.policies.iter().filter(waits);
@@ -278,8 +292,8 @@ impl House {
         let users = self.users.iter().filter(|user| !electorate.has_approved(&user.user_id));
         let ids: Vec<String> = users.map(|user| user.user_id.clone()).collect();
         let counted = contributors(&programs, electorate, &ids, &mut Budget::new(DECISION_STEP_LIMIT));
-        let helps = |(id, counts): (String, bool)| (counts || self.roots.contains(&id)).then_some(id);
-        ids.into_iter().zip(counted).filter_map(helps).collect()
+        let eligible = |(id, counts): (String, bool)| (counts || self.roots.contains(&id)).then_some(id);
+        ids.into_iter().zip(counted).filter_map(eligible).collect()
     }
 }
 
@@ -295,9 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn a_root_user_counts_once_whatever_the_keys() {
+    fn root_user_counts_once_with_several_keys() {
         let roots = ["r1", "r2"].map(str::to_owned).to_vec();
-        let house = House { roots, threshold: 2, ..House::default() };
+        let rules = OrganizationRules { roots, threshold: 2, ..OrganizationRules::default() };
         let verdict = |users: &[&str]| {
             let approvals: Vec<Approver> = users.iter().map(|user| approval(user)).collect();
             let request = Request {
@@ -306,12 +320,12 @@ mod tests {
                 parameters: RawValue::NULL,
                 now: None,
             };
-            house.verdict(&Asked {
+            rules.verdict(&SimulatedRequest {
                 request,
                 subjects: &[],
                 gate: Gate::Policy,
                 own_credentials_of: None,
-                requester: "r1",
+                proposer: "r1",
                 approvals: &approvals,
             })
         };

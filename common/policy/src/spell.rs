@@ -1,4 +1,4 @@
-//! From a plan back to text: an expression, or a part of one, as its author could have written it.
+//! Formats a plan, or a part of one, as source text of the language.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use crate::plan::{Each, Node, Step};
 use crate::syntax::Quantifier;
 use crate::value::Value;
 
-/// Elements of a list that are spelled; of longer ones the number is told.
+/// Maximum number of list elements that are written out; a longer list is shown by its length.
 const SPELLED_ELEMENTS: usize = 8;
 
-/// How tightly a part binds, loosest first.
+/// Precedence of a part, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -19,14 +19,15 @@ enum Binding {
     Postfix,
 }
 
-/// A part of an expression as text. `variables` are those of the lambdas around it, outermost first.
+/// Formats a part of an expression. `variables` are the names of the lambda variables in scope, outermost
+/// first.
 pub(crate) fn spell(node: &Node, variables: &[&str]) -> String {
     let mut text = String::new();
     part(&mut text, node, &mut variables.to_vec(), Binding::Or);
     text
 }
 
-/// A value as a literal; what has no literal as a word in angle brackets.
+/// Formats a value as a literal, or as a word in angle brackets if it has no literal.
 pub(crate) fn literal(value: &Value) -> String {
     match value {
         Value::Bool(truth) => truth.to_string(),
@@ -79,7 +80,7 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
                 text.push_str(&member.name);
             }
         }
-        Step::Variable(place) => text.push_str(variables.get(*place).copied().unwrap_or("_")),
+        Step::Variable(index) => text.push_str(variables.get(*index).copied().unwrap_or("_")),
         Step::Not(inner) => {
             text.push('!');
             part(text, inner, variables, Binding::Not);
@@ -138,8 +139,8 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
 
 fn record<'n>(text: &mut String, members: &'n [(String, Node)], variables: &mut Vec<&'n str>) {
     text.push('{');
-    for (place, (name, member)) in members.iter().enumerate() {
-        let comma = if place == 0 { "" } else { ", " };
+    for (index, (name, member)) in members.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
         let _ = write!(text, "{comma}{name}: ");
         part(text, member, variables, Binding::Or);
     }
@@ -153,8 +154,8 @@ fn joined<'n>(
     variables: &mut Vec<&'n str>,
     around: Binding,
 ) {
-    for (place, one) in parts.iter().enumerate() {
-        if place > 0 {
+    for (index, one) in parts.iter().enumerate() {
+        if index > 0 {
             text.push_str(between);
         }
         part(text, one, variables, around);
@@ -169,8 +170,8 @@ fn call<'n>(text: &mut String, name: &str, argument: &'n Node, variables: &mut V
 
 fn bracketed<'n>(text: &mut String, bounds: &[&'n Node], variables: &mut Vec<&'n str>) {
     text.push('[');
-    for (place, bound) in bounds.iter().enumerate() {
-        if place > 0 {
+    for (index, bound) in bounds.iter().enumerate() {
+        if index > 0 {
             text.push_str("..");
         }
         part(text, bound, variables, Binding::Or);
@@ -178,7 +179,7 @@ fn bracketed<'n>(text: &mut String, bounds: &[&'n Node], variables: &mut Vec<&'n
     text.push(']');
 }
 
-/// The function of a list.
+/// Returns the name of the list function.
 pub(crate) fn quantifier_name(quantifier: Quantifier) -> &'static str {
     match quantifier {
         Quantifier::All => "all",

@@ -1,18 +1,18 @@
-//! The tree of an expression as written, before its names and types are known.
+//! The syntax tree of an expression, before names and types are resolved.
 
 use crate::number::Integer;
 
 /// A part of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expression {
-    /// Byte at which a flaw in this part is reported.
+    /// Byte offset at which an error in this part is reported.
     pub(crate) offset: usize,
-    /// Levels of brackets, negations and accesses inside this part; bounds the recursion of whoever walks the tree.
+    /// Nesting depth of brackets, negations and accesses in this part; bounds the recursion over the tree.
     pub(crate) nesting: usize,
     pub(crate) form: Form,
 }
 
-/// A name and where it stands.
+/// A name with its byte offset.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Name {
     pub(crate) text: String,
@@ -33,9 +33,9 @@ pub(crate) enum Form {
         arguments: Vec<Expression>,
     },
     Not(Box<Expression>),
-    /// All of two or more parts.
+    /// Conjunction of two or more parts.
     And(Vec<Expression>),
-    /// Any of two or more parts.
+    /// Disjunction of two or more parts.
     Or(Vec<Expression>),
     Compare {
         comparison: Comparison,
@@ -69,7 +69,7 @@ pub(crate) enum Form {
     },
 }
 
-/// Functions that stand alone.
+/// Functions that are not called on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Timestamp,
@@ -112,7 +112,7 @@ impl Quantifier {
     }
 }
 
-/// Operators that compare two sides.
+/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,

@@ -1,4 +1,4 @@
-//! Types of the language, and which of them go together. Knows no names of members beyond those it is given.
+//! Types of the language and their compatibility.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,39 +8,39 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Type {
     Bool,
-    /// `int` and `uint`: they compare mathematically, so the checker need not tell them apart.
+    /// `int` and `uint`. They compare mathematically, so the checker does not distinguish them.
     Integer,
     /// An integer that documented policies also compare with decimal text.
     Quantity,
     Text,
     Timestamp,
-    /// Known only when the expression runs.
+    /// Known only during the evaluation.
     Dynamic,
     List(Rc<Type>),
     Map(Rc<Type>),
-    Struct(Shape),
+    Struct(Schema),
 }
 
-/// Which members a struct has.
+/// The members of a struct type.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
-    /// As the table of namespaces says.
+pub(crate) enum Schema {
+    /// Declared in the table of namespaces.
     Declared(&'static [Field]),
-    /// As written in a struct literal; shared, because each use of a variable copies its type.
+    /// Members of a struct literal; shared, because each use of a variable copies its type.
     Literal(Rc<BTreeMap<String, Type>>),
 }
 
 /// A member in the table of namespaces.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Field {
-    /// As written in an expression.
+    /// Name in expressions.
     pub(crate) name: &'static str,
-    /// As found in the facts; differs for aliases only.
+    /// Name in the facts; differs from `name` for aliases only.
     pub(crate) canonical: &'static str,
     pub(crate) declared: Declared,
 }
 
-/// A type as the table of namespaces spells it.
+/// A type in the table of namespaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Declared {
     Bool,
@@ -65,14 +65,15 @@ impl From<Declared> for Type {
             Declared::Dynamic => Self::Dynamic,
             Declared::List(element) => Self::List(Rc::new(Self::from(*element))),
             Declared::Map(entry) => Self::Map(Rc::new(Self::from(*entry))),
-            Declared::Struct(fields) => Self::Struct(Shape::Declared(fields)),
+            Declared::Struct(fields) => Self::Struct(Schema::Declared(fields)),
         }
     }
 }
 
 impl Type {
-    /// The type that values of both types have, if there is one. Takes a step for each part of them that is looked at;
-    /// without a step that is left there is none.
+    /// Returns the common type of two types, if there is one.
+    ///
+    /// Spends one step per compared part, and returns `None` once no steps remain.
     pub(crate) fn meet(&self, other: &Self, steps: &mut u32) -> Option<Self> {
         if self.is(other, steps) {
             return Some(self.clone());
@@ -88,7 +89,7 @@ impl Type {
         }
     }
 
-    /// Whether both are the same type.
+    /// Returns whether both types are the same.
     fn is(&self, other: &Self, steps: &mut u32) -> bool {
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
@@ -98,16 +99,17 @@ impl Type {
             (Self::List(left), Self::List(right)) | (Self::Map(left), Self::Map(right)) => {
                 left.is(right, steps)
             }
-            (Self::Struct(Shape::Literal(left)), Self::Struct(Shape::Literal(right))) => {
+            (Self::Struct(Schema::Literal(left)), Self::Struct(Schema::Literal(right))) => {
                 let mut members = left.iter().zip(right.iter());
                 left.len() == right.len()
-                    && members.all(|((name, one), (also, other))| name == also && one.is(other, steps))
+                    && members
+                        .all(|((name, one), (other_name, other))| name == other_name && one.is(other, steps))
             }
             (one, other) => one == other,
         }
     }
 
-    /// Whether `==` and `!=` are defined.
+    /// Returns whether `==` and `!=` are defined.
     pub(crate) fn is_comparable(&self) -> bool {
         match self {
             Self::Bool | Self::Integer | Self::Quantity | Self::Text | Self::Timestamp | Self::Dynamic => {
@@ -118,7 +120,7 @@ impl Type {
         }
     }
 
-    /// Whether `<`, `<=`, `>` and `>=` are defined.
+    /// Returns whether `<`, `<=`, `>` and `>=` are defined.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(self, Self::Integer | Self::Quantity | Self::Timestamp | Self::Dynamic)
     }
@@ -135,7 +137,7 @@ impl Type {
         matches!(self, Self::Text | Self::Dynamic)
     }
 
-    /// What a list of this type holds; `None` if this is no list.
+    /// Returns the element type of a list, or `None` if this is not a list.
     pub(crate) fn element(&self) -> Option<Self> {
         match self {
             Self::List(element) => Some((**element).clone()),
@@ -144,15 +146,15 @@ impl Type {
         }
     }
 
-    /// The member of that name: its name in the facts and its type.
+    /// Returns the name in the facts and the type of a member.
     pub(crate) fn member(&self, name: &str) -> Option<(String, Self)> {
         match self {
             Self::Dynamic => Some((name.to_owned(), Self::Dynamic)),
-            Self::Struct(Shape::Declared(fields)) => {
+            Self::Struct(Schema::Declared(fields)) => {
                 let field = fields.iter().find(|field| field.name == name)?;
                 Some((field.canonical.to_owned(), field.declared.into()))
             }
-            Self::Struct(Shape::Literal(members)) => Some((name.to_owned(), members.get(name)?.clone())),
+            Self::Struct(Schema::Literal(members)) => Some((name.to_owned(), members.get(name)?.clone())),
             _ => None,
         }
     }
@@ -182,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn types_meet_or_do_not() {
-        let structure = Type::Struct(Shape::Declared(&[]));
-        for (left, right, met) in [
+    fn common_type_is_symmetric() {
+        let structure = Type::Struct(Schema::Declared(&[]));
+        for (left, right, common) in [
             (Type::Bool, Type::Bool, Some(Type::Bool)),
             (Type::Bool, Type::Integer, None),
             (Type::Integer, Type::Quantity, Some(Type::Integer)),
@@ -196,8 +198,8 @@ mod tests {
             (list(Type::Bool), Type::Dynamic, Some(Type::Dynamic)),
             (structure.clone(), structure.clone(), Some(structure)),
         ] {
-            assert_eq!(left.meet(&right, &mut 100), met, "{left} {right}");
-            assert_eq!(right.meet(&left, &mut 100), met, "{right} {left}");
+            assert_eq!(left.meet(&right, &mut 100), common, "{left} {right}");
+            assert_eq!(right.meet(&left, &mut 100), common, "{right} {left}");
         }
     }
 }

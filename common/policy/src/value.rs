@@ -1,7 +1,7 @@
-//! What facts are made of, and how an expression asks for them.
+//! Values of facts, and the interface through which expressions read them.
 //!
-//! Values own their data, so a fact can be kept as long as its record. They are read by reference: nothing is copied while an
-//! expression runs, and a root nobody asks for is never built.
+//! Values own their data, so a fact can be kept as long as its record. Expressions read values by reference
+//! without copying them, and an implementation of [`Facts`] can skip roots that no expression reads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,68 +10,68 @@ use crate::number::Integer;
 use crate::plan::boxed;
 use crate::timestamp::Timestamp;
 
-/// One fact: a scalar, or a list, struct or map of facts.
+/// The value of a fact: a scalar, or a list, struct or map of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `true` or `false`.
     Bool(bool),
     /// An `int` or a `uint`; both compare mathematically.
     Int(Integer),
-    /// A string. With `folds_case`, comparisons ignore ASCII case, whatever the other side is.
+    /// A string. With `folds_case`, every comparison with it ignores ASCII case.
     Text {
-        /// The characters as they are stored.
+        /// The characters as stored.
         text: Cow<'static, str>,
         /// Whether comparisons ignore ASCII case.
         folds_case: bool,
     },
-    /// Facts in order.
+    /// An ordered list of values.
     List(Vec<Value>),
-    /// Named members. A member that is not available is absent, and reading it is an error.
+    /// Named members. Unavailable members are absent, and reading one is an error.
     Struct(Vec<(Cow<'static, str>, Value)>),
-    /// Facts by a key that the data decides, not the language.
+    /// Values by keys that come from the data and not from the language.
     Map(BTreeMap<String, Value>),
-    /// An instant.
+    /// A point in time.
     Timestamp(Timestamp),
-    /// Something is there, but outside the domain of its type. Reading it is an error.
+    /// A value outside the domain of its type. Reading it is an error.
     Unreadable,
 }
 
 impl Value {
-    /// A string that compares exactly.
+    /// Creates a string that compares exactly.
     pub fn text(text: impl Into<Cow<'static, str>>) -> Self {
         let text = text.into();
         Self::Text { text, folds_case: false }
     }
 
-    /// A string that compares without regard to ASCII case, such as an EVM address.
+    /// Creates a string that compares without regard to ASCII case, such as an EVM address.
     pub fn folded(text: impl Into<Cow<'static, str>>) -> Self {
         let text = text.into();
         Self::Text { text, folds_case: true }
     }
 
-    /// A signed 128-bit integer; a number beyond that domain becomes [`Value::Unreadable`].
+    /// Creates a signed 128-bit integer. A number outside that domain becomes [`Value::Unreadable`].
     pub fn int(number: impl Into<Integer>) -> Self {
         let number = number.into();
         if number.is_int() { Self::Int(number) } else { Self::Unreadable }
     }
 
-    /// An unsigned 256-bit integer; a negative number becomes [`Value::Unreadable`].
+    /// Creates an unsigned 256-bit integer. A negative number becomes [`Value::Unreadable`].
     pub fn uint(number: impl Into<Integer>) -> Self {
         let number = number.into();
         if number.is_uint() { Self::Int(number) } else { Self::Unreadable }
     }
 
-    /// A list of facts.
+    /// Creates a list.
     pub fn list(elements: impl IntoIterator<Item = Self>) -> Self {
         Self::List(elements.into_iter().collect())
     }
 
-    /// A list of strings that compare exactly.
+    /// Creates a list of strings that compare exactly.
     pub fn texts<T: Into<Cow<'static, str>>>(elements: impl IntoIterator<Item = T>) -> Self {
         elements.into_iter().map(Self::text).collect()
     }
 
-    /// A struct. Members may be given as [`Value`] or as `Option<Value>`; `None` leaves the member out.
+    /// Creates a struct from members of type [`Value`] or `Option<Value>`; `None` omits the member.
     pub fn record<N, V>(members: impl IntoIterator<Item = (N, V)>) -> Self
     where
         N: Into<Cow<'static, str>>,
@@ -81,12 +81,12 @@ impl Value {
         Self::Struct(present.collect())
     }
 
-    /// A map from keys of the data to facts.
+    /// Creates a map.
     pub fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         Self::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
 
-    /// Roughly how many bytes the value takes in memory beside itself.
+    /// Returns the approximate heap size of the value in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Text { text: Cow::Owned(text), .. } => boxed(text.len()),
@@ -99,12 +99,12 @@ impl Value {
                     members.iter().map(|(name, value)| boxed(name.len()).saturating_add(value.heap_bytes()));
                 inner.fold(boxed(size_of_val(members.as_slice())), usize::saturating_add)
             }
-            // No literal is a map.
+            // Only literals are measured, and a literal is never a map.
             _ => 0,
         }
     }
 
-    /// The member or entry of that name, if this is a struct or a map and has it.
+    /// Returns a member of a struct or an entry of a map by its name.
     pub fn member(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Struct(members) => members.iter().find(|(known, _)| known == name).map(|(_, value)| value),
@@ -132,20 +132,21 @@ impl FromIterator<Value> for Value {
     }
 }
 
-/// What an expression may ask.
+/// The facts that an expression may read.
 ///
-/// The names are `activity`, `wallet`, `wallets`, `wallet_account`, `private_key`, `secret`, `eth`, `solana`, `tron`,
-/// `bitcoin`, `tempo` for conditions and `time` for time expressions. `approvers` and `credentials` come from an
-/// [`Electorate`](crate::decide::Electorate). An absent root makes the expression that reads it fail, as the language wants.
+/// The roots are `activity`, `wallet`, `wallets`, `wallet_account`, `private_key`, `secret`, `eth`, `solana`,
+/// `tron`, `bitcoin`, `tempo` for conditions and `time` for time expressions. `approvers` and `credentials`
+/// come from an [`Electorate`](crate::decide::Electorate). An expression that reads an absent root fails, as
+/// the language requires.
 ///
-/// An implementation should build each root when it is first asked for and keep it, for example in a
+/// An implementation should build each root on first use and cache it, for example in a
 /// [`LazyCell`](std::cell::LazyCell).
 pub trait Facts {
-    /// The root of that name, if it is available for the activity at hand.
+    /// Returns a root by its name, or `None` if it is not available for the activity.
     fn root(&self, name: &str) -> Option<&Value>;
 }
 
-/// A struct serves its members as roots.
+/// The members of a struct are the roots.
 impl Facts for Value {
     fn root(&self, name: &str) -> Option<&Value> {
         self.member(name)
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_outside_its_domain_is_unreadable() {
+    fn number_outside_its_domain_is_unreadable() {
         assert_eq!(Value::int(i128::MAX.unsigned_abs()), Value::Int(Integer::from(i128::MAX)));
         assert_eq!(Value::int(u128::MAX), Value::Unreadable);
         assert_eq!(Value::uint(u128::MAX), Value::Int(Integer::from(u128::MAX)));
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_member_is_left_out() {
+    fn record_omits_absent_members() {
         let record = Value::record([("here", Some(Value::from(true))), ("gone", None)]);
         assert_eq!(record, Value::record([("here", Value::from(true))]));
         assert_eq!(record.root("here"), Some(&Value::Bool(true)));

@@ -1,41 +1,44 @@
-//! Expressions in words, for people who decide on policies. What has no words of its own is shown as it is written.
+//! Describes expressions in words, for people who decide on policies.
+//!
+//! A part that has no wording of its own is shown in the syntax of the language.
 
+use crate::number::Integer;
 use crate::plan::{Each, Node, Step};
 use crate::program::Program;
 use crate::spell::{literal, spell};
 use crate::syntax::{Comparison, Quantifier};
 use crate::value::Value;
 
-/// Digits of a fraction of an ether.
+/// Decimal places of an amount in ether: 1 ETH is 10^18 wei.
 const ETHER_DIGITS: usize = 18;
-/// Elements of a list that are named; of longer ones the number is told.
+/// Maximum number of list elements that are named; a longer list is shown by its length.
 const NAMED_ELEMENTS: usize = 4;
 
-/// What people call the things that ids stand for.
+/// Resolves ids to the names that people know.
 pub trait Names {
-    /// The name behind an id; `None` where it stands for nothing known.
+    /// Returns the name of the object with this id, or `None` if the id is unknown.
     fn name(&self, id: &str) -> Option<String>;
 }
 
-/// Nothing has a name.
+/// Resolves no id.
 impl Names for () {
     fn name(&self, _: &str) -> Option<String> {
         None
     }
 }
 
-/// An expression in words: a clause without a full stop, such as `2 or more of the approvers have the tag finance`.
+/// Describes an expression as a clause without a full stop, such as `at least 2 users approve`.
 pub fn in_words(program: &Program, names: &dyn Names) -> String {
-    Teller { names, variables: Vec::new() }.clause(program.plan())
+    Describer { names, variables: Vec::new() }.clause(program.plan())
 }
 
-struct Teller<'n> {
+struct Describer<'n> {
     names: &'n dyn Names,
-    /// What the variables stand for, outermost first.
+    /// Names of the lambda variables in scope, outermost first.
     variables: Vec<String>,
 }
 
-impl Teller<'_> {
+impl Describer<'_> {
     fn clause(&mut self, node: &Node) -> String {
         match &node.step {
             Step::Constant(value) if **value == Value::Bool(true) => "always".to_owned(),
@@ -47,17 +50,21 @@ impl Teller<'_> {
             Step::Contains(contains) => self.contained(&contains.list, &contains.item),
             Step::Each(each) => {
                 let Each { of, quantifier, variable, predicate } = &**each;
-                if let Some(told) = self.approval(of, *quantifier, predicate) {
-                    return told;
+                if let Some(approval) = self.approval(of, *quantifier, predicate) {
+                    return approval;
                 }
-                let who = self.subject(of);
-                let said = self.about(variable, predicate);
+                let list = self.subject(of);
+                let predicate = self.element_clause(variable, predicate);
                 match quantifier {
-                    Quantifier::All => format!("all of {who} are such that {said}"),
-                    Quantifier::Any | Quantifier::Filter => format!("one of {who} is such that {said}"),
+                    Quantifier::All => format!("each of {list} matches ({predicate})"),
+                    Quantifier::Any | Quantifier::Filter => {
+                        format!("at least one of {list} matches ({predicate})")
+                    }
                 }
             }
-            Step::CronSpan(span) => format!("the time lies within {}", span.source),
+            Step::CronSpan(span) => {
+                format!("the time is within {} (cron schedule, duration, time zone)", span.source)
+            }
             Step::Path(path) => match &*path.members {
                 [one] => format!("the {} is {}", path.root.replace('_', " "), one.name),
                 _ => format!("{} is true", self.spelled(node)),
@@ -67,11 +74,11 @@ impl Teller<'_> {
     }
 
     fn joined(&mut self, parts: &[Node], between: &str) -> String {
-        let told = parts.iter().map(|part| match part.step {
+        let clauses = parts.iter().map(|part| match part.step {
             Step::And(_) | Step::Or(_) => format!("({})", self.clause(part)),
             _ => self.clause(part),
         });
-        told.collect::<Vec<_>>().join(between)
+        clauses.collect::<Vec<_>>().join(between)
     }
 
     fn comparison(&mut self, comparison: Comparison, left: &Node, right: &Node) -> String {
@@ -79,30 +86,24 @@ impl Teller<'_> {
             Step::Count(of) => self.counted(of, comparison, right),
             _ => None,
         };
-        if let Some(told) = counted {
-            return told;
+        if let Some(counted) = counted {
+            return counted;
         }
-        let verb = match comparison {
-            Comparison::Equal => "is",
-            Comparison::NotEqual => "is not",
-            Comparison::Less => "is less than",
-            Comparison::LessOrEqual => "is at most",
-            Comparison::Greater => "is more than",
-            Comparison::GreaterOrEqual => "is at least",
-            Comparison::In => "is one of",
-        };
+        let relation = relation(comparison, is_time(left));
         let is_wei = matches!(&left.step, Step::Path(path)
             if path.root == "eth" && path.members.last().is_some_and(|member| member.name == "value"));
         let right = match right.constant() {
             Some(Value::Int(wei)) if is_wei => ether(&wei.to_string()),
             _ => self.object(right),
         };
-        format!("{} {verb} {right}", self.subject(left))
+        format!("{} is {relation}{right}", self.subject(left))
     }
 
-    /// How many of a list there must be.
+    /// Describes how many elements a list must have. Returns `None` if no wording fits.
     fn counted(&mut self, of: &Node, comparison: Comparison, right: &Node) -> Option<String> {
         let Some(Value::Int(number)) = right.constant() else { return None };
+        let is_one = *number == Integer::from(1_u64);
+        let (users, approve) = if is_one { ("user", "approves") } else { ("users", "approve") };
         let number = match comparison {
             Comparison::Equal => format!("exactly {number}"),
             Comparison::Less => format!("fewer than {number}"),
@@ -112,20 +113,24 @@ impl Teller<'_> {
             Comparison::NotEqual | Comparison::In => return None,
         };
         Some(match &of.step {
-            Step::Root("approvers") => format!("{number} users approve"),
+            Step::Root("approvers") => format!("{number} {users} {approve}"),
             Step::Each(each) if each.quantifier == Quantifier::Filter => {
-                let Each { of: whole, variable, predicate, .. } = &**each;
-                if let Some(tag) = tag_of(whole, predicate) {
-                    return Some(format!("{number} users tagged {} approve", self.named(tag)));
+                let Each { of: list, variable, predicate, .. } = &**each;
+                if let Some(tag) = tag_of(list, predicate) {
+                    return Some(format!("{number} {users} tagged {} {approve}", self.named(tag)));
                 }
-                let whole = self.subject(whole);
-                format!("{number} of {whole} are such that {}", self.about(variable, predicate))
+                let list = self.subject(list);
+                let matches = if is_one { "matches" } else { "match" };
+                format!("{number} of {list} {matches} ({})", self.element_clause(variable, predicate))
             }
-            _ => format!("there are {number} of {}", self.subject(of)),
+            _ => {
+                let (are, entries) = if is_one { ("is", "entry") } else { ("are", "entries") };
+                format!("there {are} {number} {entries} in {}", self.subject(of))
+            }
         })
     }
 
-    /// The consensus that most policies ask for: somebody by id or tag.
+    /// Describes the most common consensus: an approval by a user who is chosen by id or by tag.
     fn approval(&self, of: &Node, quantifier: Quantifier, predicate: &Node) -> Option<String> {
         if quantifier != Quantifier::Any || !matches!(of.step, Step::Root("approvers")) {
             return None;
@@ -138,7 +143,7 @@ impl Teller<'_> {
                 Some(format!("{} approves", self.object(right)))
             }
             Step::Contains(contains) if is_id(&contains.item) => {
-                Some(format!("one of {} approves", self.object(&contains.list)))
+                Some(format!("one of the users ({}) approves", self.object(&contains.list)))
             }
             _ => None,
         }
@@ -151,24 +156,25 @@ impl Teller<'_> {
         }
     }
 
-    /// What is said of each element.
-    fn about(&mut self, variable: &str, predicate: &Node) -> String {
+    /// Describes the predicate of a lambda with its variable in scope.
+    fn element_clause(&mut self, variable: &str, predicate: &Node) -> String {
         self.variables.push(variable.to_owned());
-        let said = self.clause(predicate);
+        let clause = self.clause(predicate);
         self.variables.pop();
-        said
+        clause
     }
 
-    /// What something is said about.
+    /// Describes the left side of a clause.
     fn subject(&self, node: &Node) -> String {
         match &node.step {
             Step::Root("approvers") => "the approvers".to_owned(),
-            Step::Root("credentials") => "the credentials of the approvals".to_owned(),
+            Step::Root("credentials") => "the credentials used to approve".to_owned(),
             Step::Path(path) if path.root == "activity" => match &*path.members {
                 [one] if one.name == "type" || one.name == "kind" => "the activity".to_owned(),
                 [one] => format!("the {}", one.name),
                 _ => self.spelled(node),
             },
+            Step::Path(path) if path.root == "time" => "the time".to_owned(),
             Step::Path(path) => match &*path.members {
                 [one] if one.name == "id" => format!("the {}", path.root.replace('_', " ")),
                 [one] => format!("the {} of the {}", one.name.replace('_', " "), path.root.replace('_', " ")),
@@ -184,11 +190,11 @@ impl Teller<'_> {
         }
     }
 
-    /// What something is compared with.
+    /// Describes the right side of a clause.
     fn object(&self, node: &Node) -> String {
         match node.constant() {
             Some(Value::List(elements)) if elements.len() > NAMED_ELEMENTS => {
-                format!("{} that are listed", elements.len())
+                format!("{} values listed in the policy", elements.len())
             }
             Some(Value::List(elements)) => {
                 elements.iter().map(|one| self.named(one)).collect::<Vec<_>>().join(", ")
@@ -201,10 +207,11 @@ impl Teller<'_> {
     fn named(&self, value: &Value) -> String {
         match value {
             Value::Text { text, .. } => match self.names.name(text) {
-                // Between quotes, so that no name reads as a part of the sentence.
+                // The quotes keep a name from reading as a part of the sentence.
                 Some(name) => format!("\"{}\"", name.replace('"', "'")),
                 None => literal(value),
             },
+            Value::Timestamp(instant) => instant.to_string(),
             other => literal(other),
         }
     }
@@ -215,7 +222,33 @@ impl Teller<'_> {
     }
 }
 
-/// The tag that a predicate about approvers asks for, if it asks for nothing else.
+/// Returns the words for a comparison that follow "is" or "must be", with a trailing space.
+pub(crate) fn relation(comparison: Comparison, is_time: bool) -> &'static str {
+    match (comparison, is_time) {
+        (Comparison::Equal, _) => "",
+        (Comparison::NotEqual, _) => "not ",
+        (Comparison::Less, false) => "less than ",
+        (Comparison::Less, true) => "before ",
+        (Comparison::LessOrEqual, false) => "at most ",
+        (Comparison::LessOrEqual, true) => "at or before ",
+        (Comparison::Greater, false) => "more than ",
+        (Comparison::Greater, true) => "after ",
+        (Comparison::GreaterOrEqual, false) => "at least ",
+        (Comparison::GreaterOrEqual, true) => "at or after ",
+        (Comparison::In, _) => "one of ",
+    }
+}
+
+/// Returns whether a part is the time of the request or a timestamp literal.
+pub(crate) fn is_time(node: &Node) -> bool {
+    match &node.step {
+        Step::Path(path) => path.root == "time",
+        Step::Constant(value) => matches!(**value, Value::Timestamp(_)),
+        _ => false,
+    }
+}
+
+/// Returns the tag that a predicate on approvers requires, if it requires nothing else.
 fn tag_of<'n>(of: &Node, predicate: &'n Node) -> Option<&'n Value> {
     match (&of.step, &predicate.step) {
         (Step::Root("approvers"), Step::Contains(contains)) => match &contains.list.step {
@@ -233,7 +266,7 @@ fn is_id(node: &Node) -> bool {
         if field.name == "id" && matches!(field.of.step, Step::Variable(_)))
 }
 
-/// A number of wei in ether.
+/// Formats an amount in wei as ether.
 fn ether(wei: &str) -> String {
     let (sign, digits) = match wei.strip_prefix('-') {
         Some(digits) => ("-", digits),

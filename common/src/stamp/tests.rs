@@ -1,4 +1,4 @@
-//! Vectors made with the published clients, and the ways a stamp can be wrong.
+//! Vectors from the published clients, and invalid stamps.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use super::*;
@@ -43,7 +43,7 @@ fn published_vectors_verify() {
 }
 
 #[test]
-fn header_reads_in_every_spelling_of_base64() {
+fn header_accepts_every_base64_variant() {
     let expected = Stamp { public_key: P256.into(), scheme: Scheme::P256, signature: P256_LOW.into() };
     assert_eq!(Stamp::read(HEADER_VALUE), Ok(expected.clone()));
     assert_eq!(expected.header(), HEADER_VALUE);
@@ -58,11 +58,11 @@ fn header_reads_in_every_spelling_of_base64() {
 }
 
 #[test]
-fn broken_headers_say_which_way() {
-    let check = |text: &str, flaw| assert_eq!(Stamp::read(text), Err(flaw), "{text}");
+fn malformed_headers_and_members_are_distinguished() {
+    let check = |text: &str, error| assert_eq!(Stamp::read(text), Err(error), "{text}");
     let encode = |json: &str| base64ct::Base64UrlUnpadded::encode_string(json.as_bytes());
     for text in ["", "!", "e30 ", "====", "-_+/", &encode("[]"), &encode("{\"a\":1,\"a\":1}"), "e31"] {
-        check(text, StampFlaw::Malformed);
+        check(text, StampError::Malformed);
     }
     for json in [
         "{}",
@@ -70,16 +70,16 @@ fn broken_headers_say_which_way() {
         r#"{"publicKey":"a","signature":"b","scheme":"signature_scheme_tk_api_p256"}"#,
         r#"{"publicKey":"a","scheme":"SIGNATURE_SCHEME_TK_API_P256"}"#,
     ] {
-        check(&encode(json), StampFlaw::Members);
+        check(&encode(json), StampError::Members);
     }
 }
 
 #[test]
-fn keys_that_are_no_keys_are_refused() {
+fn rejects_invalid_public_keys() {
     let uncompressed = "0460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299";
     let hybrid = format!("06{}", &uncompressed[2..]);
     let beyond = format!("02{}", "ff".repeat(32));
-    let weak = format!("01{}", "00".repeat(31));
+    let small_order = format!("01{}", "00".repeat(31));
     for (curve, key) in [
         (ApiKeyCurve::P256, uncompressed),
         (ApiKeyCurve::P256, hybrid.as_str()),
@@ -88,7 +88,7 @@ fn keys_that_are_no_keys_are_refused() {
         (ApiKeyCurve::P256, "00"),
         (ApiKeyCurve::P256, ""),
         (ApiKeyCurve::Secp256k1, beyond.as_str()),
-        (ApiKeyCurve::Ed25519, weak.as_str()),
+        (ApiKeyCurve::Ed25519, small_order.as_str()),
         (ApiKeyCurve::Ed25519, P256),
     ] {
         assert!(StampKey::parse(curve, key).is_err(), "{curve:?} {key}");
@@ -97,7 +97,7 @@ fn keys_that_are_no_keys_are_refused() {
 }
 
 #[test]
-fn own_stamps_verify_on_every_curve() {
+fn created_stamps_verify_on_every_curve() {
     for curve in [ApiKeyCurve::P256, ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519] {
         let stamper = Stamper::new(curve, &[1; 32]).unwrap();
         let stamp = Stamp::read(&stamper.stamp(BODY).unwrap().header()).unwrap();

@@ -1,4 +1,4 @@
-//! Stamps by a passkey: what an authenticator signed over a body (Web Authentication §7.2).
+//! Stamps of passkeys: assertions of an authenticator over a body (Web Authentication §7.2).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -10,12 +10,12 @@ use super::{CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES, decoded, digits_
 use crate::json::Document;
 use crate::stamp;
 
-/// Longest authenticator data of an assertion: 37 bytes, and room for extensions.
+/// Maximum length of the authenticator data of an assertion: 37 bytes, and space for extensions.
 const AUTHENTICATOR_DATA_LIMIT_BYTES: usize = 4 * 1024;
-/// Longest signature: RSA of 4096 bits.
+/// Maximum length of a signature: RSA with 4096 bits.
 const SIGNATURE_LIMIT_BYTES: usize = 512;
 
-/// An assertion as read from the header, not yet verified.
+/// An assertion as parsed from the header, not yet verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assertion {
     credential_id: String,
@@ -24,30 +24,30 @@ pub struct Assertion {
     signature: Vec<u8>,
 }
 
-/// Why a header is not a stamp by a passkey, or does not hold.
+/// Error returned for a header that is not a valid stamp of a passkey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AssertionFlaw {
-    /// Neither a JSON object nor base64 of one.
+pub enum AssertionError {
+    /// The header is neither a JSON object nor base64 of one.
     #[error("malformed activity stamp")]
     Malformed,
-    /// Members missing, of a wrong type, not base64url, or too long.
+    /// A member is missing, has a wrong type, is not base64url, or is too long.
     #[error("could not extract webauthn stamp")]
     Members,
-    /// It is read, but it does not hold for this body and this key.
+    /// The assertion is not valid for this body and this key.
     #[error("could not verify WebAuthN signature")]
     Signature,
 }
 
-/// What a verified assertion says beside who made it; the caller judges origin and relying party.
+/// Signed contents of a verified assertion. The caller must check the origin and the relying party.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proven {
-    /// Where the user was asked.
+pub struct VerifiedAssertion {
+    /// Origin of the page that requested the assertion.
     pub origin: String,
-    /// SHA-256 of the relying party's id.
+    /// SHA-256 digest of the id of the relying party.
     pub relying_party: [u8; 32],
-    /// How often the authenticator signed, as it says; zero if it does not count.
+    /// Signature counter of the authenticator; zero if it does not count.
     pub signature_count: u32,
-    /// Whether the authenticator knew who was there, by PIN or body.
+    /// Whether the authenticator verified the user, by PIN or biometrics.
     pub user_verified: bool,
 }
 
@@ -61,20 +61,25 @@ struct Members {
 }
 
 impl Assertion {
-    /// Reads the value of the header: a JSON object, or base64 of it in either alphabet, padded or not. The
-    /// object begins with `{`, which is in neither alphabet.
-    pub fn read(header: &str) -> Result<Self, AssertionFlaw> {
+    /// Parses the header value: a JSON object, or base64 of one in either alphabet, padded or not.
+    ///
+    /// The two are unambiguous: an object begins with `{`, which is in neither alphabet.
+    ///
+    /// # Errors
+    /// [`AssertionError::Malformed`] if the header holds no JSON object, [`AssertionError::Members`] if a
+    /// member is invalid.
+    pub fn read(header: &str) -> Result<Self, AssertionError> {
         if header.len() > stamp::LIMIT_BYTES {
-            return Err(AssertionFlaw::Malformed);
+            return Err(AssertionError::Malformed);
         }
         let document = if header.starts_with('{') {
             Document::read(header.as_bytes())
         } else {
-            Document::read(&stamp::base64(header).ok_or(AssertionFlaw::Malformed)?)
+            Document::read(&stamp::base64(header).ok_or(AssertionError::Malformed)?)
         };
-        let document = document.ok().filter(Document::is_object).ok_or(AssertionFlaw::Malformed)?;
-        let members: Members = document.typed().map_err(|_| AssertionFlaw::Members)?;
-        Self::of(&members).ok_or(AssertionFlaw::Members)
+        let document = document.ok().filter(Document::is_object).ok_or(AssertionError::Malformed)?;
+        let members: Members = document.typed().map_err(|_| AssertionError::Members)?;
+        Self::of(&members).ok_or(AssertionError::Members)
     }
 
     fn of(members: &Members) -> Option<Self> {
@@ -87,12 +92,12 @@ impl Assertion {
         })
     }
 
-    /// Id of the credential that it claims to be made with, base64url without padding.
+    /// Returns the id of the credential that the assertion claims, in base64url without padding.
     pub fn credential_id(&self) -> &str {
         &self.credential_id
     }
 
-    /// The JSON text as it is kept with a vote. Reading it gives the same assertion.
+    /// Returns the JSON text that is stored with a vote. Parsing it returns an equal assertion.
     pub fn text(&self) -> String {
         let members = Members {
             credential_id: self.credential_id.clone(),
@@ -105,18 +110,21 @@ impl Assertion {
 }
 
 impl PasskeyKey {
-    /// Checks that `assertion` is by this key and over `body`, and that a person was there.
-    pub fn verify(&self, assertion: &Assertion, body: &[u8]) -> Result<Proven, AssertionFlaw> {
+    /// Verifies that `assertion` is a signature of this key over `body`, and that a user was present.
+    ///
+    /// # Errors
+    /// [`AssertionError::Signature`] if the assertion is not valid.
+    pub fn verify(&self, assertion: &Assertion, body: &[u8]) -> Result<VerifiedAssertion, AssertionError> {
         let json = &assertion.client_data_json;
         let client = ClientData::read(json, Ceremony::Get, digits_of(body).as_bytes())
-            .map_err(|_| AssertionFlaw::Signature)?;
+            .map_err(|_| AssertionError::Signature)?;
         let data =
-            AuthenticatorData::read(&assertion.authenticator_data).map_err(|_| AssertionFlaw::Signature)?;
+            AuthenticatorData::read(&assertion.authenticator_data).map_err(|_| AssertionError::Signature)?;
         let message = [assertion.authenticator_data.as_slice(), &Sha256::digest(json)].concat();
-        if !data.user_present || !self.fits(&message, &assertion.signature) {
-            return Err(AssertionFlaw::Signature);
+        if !data.user_present || !self.verify_signature(&message, &assertion.signature) {
+            return Err(AssertionError::Signature);
         }
-        Ok(Proven {
+        Ok(VerifiedAssertion {
             origin: client.origin,
             relying_party: data.relying_party,
             signature_count: data.signature_count,

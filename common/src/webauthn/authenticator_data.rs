@@ -1,33 +1,31 @@
-//! Authenticator data: what the authenticator itself says and signs (Web Authentication §6.1).
+//! Authenticator data: the data that the authenticator itself states and signs (Web Authentication §6.1).
 
-use super::public_key::Shape;
+use super::public_key::CoseKey;
 use super::{CREDENTIAL_ID_LIMIT_BYTES, cbor};
 
-/// A person touched it.
+/// Flag: a user touched the authenticator.
 const USER_PRESENT: u8 = 0b0000_0001;
-/// It knew the person, by PIN or body.
+/// Flag: the authenticator verified the user, by PIN or biometrics.
 const USER_VERIFIED: u8 = 0b0000_0100;
-/// A credential follows.
+/// Flag: a credential follows.
 const ATTESTED: u8 = 0b0100_0000;
-/// Answers of extensions follow.
+/// Flag: outputs of extensions follow.
 const EXTENSIONS: u8 = 0b1000_0000;
 
-/// The bytes are no authenticator data.
+/// Error returned for bytes that are not authenticator data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadAuthenticatorData;
+pub(super) struct InvalidAuthenticatorData;
 
-/// Authenticator data, over the bytes they were read from.
+/// Authenticator data, borrowed from the bytes that it was parsed from.
 #[derive(Debug)]
 pub(super) struct AuthenticatorData<'a> {
-    /// SHA-256 of the relying party's id.
+    /// SHA-256 digest of the id of the relying party.
     pub(super) relying_party: [u8; 32],
-    /// Whether a person was there.
     pub(super) user_present: bool,
-    /// Whether the authenticator knew who.
     pub(super) user_verified: bool,
-    /// How often it signed, as it says; zero if it does not count.
+    /// Signature counter; zero if the authenticator does not count.
     pub(super) signature_count: u32,
-    /// The credential, at a registration.
+    /// The new credential, in a registration.
     pub(super) credential: Option<AttestedCredential<'a>>,
 }
 
@@ -36,18 +34,18 @@ pub(super) struct AuthenticatorData<'a> {
 pub(super) struct AttestedCredential<'a> {
     /// Model of the authenticator.
     pub(super) aaguid: [u8; 16],
-    /// Never empty.
+    /// Credential id; never empty.
     pub(super) id: &'a [u8],
-    /// The COSE key, as it stands there.
+    /// COSE key, byte for byte.
     pub(super) public_key: &'a [u8],
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Reads all of `bytes`: 37 of them, and exactly what the flags say beside.
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, BadAuthenticatorData> {
-        let (relying_party, rest) = bytes.split_first_chunk::<32>().ok_or(BadAuthenticatorData)?;
-        let (flags, rest) = rest.split_first().ok_or(BadAuthenticatorData)?;
-        let (count, rest) = rest.split_first_chunk::<4>().ok_or(BadAuthenticatorData)?;
+    /// Parses all of `bytes`: 37 bytes, and exactly the parts that the flags announce.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, InvalidAuthenticatorData> {
+        let (relying_party, rest) = bytes.split_first_chunk::<32>().ok_or(InvalidAuthenticatorData)?;
+        let (flags, rest) = rest.split_first().ok_or(InvalidAuthenticatorData)?;
+        let (count, rest) = rest.split_first_chunk::<4>().ok_or(InvalidAuthenticatorData)?;
         let (credential, rest) = if flags & ATTESTED == 0 {
             (None, rest)
         } else {
@@ -57,11 +55,11 @@ impl<'a> AuthenticatorData<'a> {
         let rest = if flags & EXTENSIONS == 0 {
             rest
         } else {
-            // Read, so that it is whole and alone. No answer of an extension matters here.
-            cbor::leading_map(rest).map_err(|_| BadAuthenticatorData)?.1
+            // Parsed only to check that it is complete and that nothing follows. The outputs are not used.
+            cbor::leading_map(rest).map_err(|_| InvalidAuthenticatorData)?.1
         };
         if !rest.is_empty() {
-            return Err(BadAuthenticatorData);
+            return Err(InvalidAuthenticatorData);
         }
         Ok(Self {
             relying_party: *relying_party,
@@ -74,22 +72,22 @@ impl<'a> AuthenticatorData<'a> {
 }
 
 impl<'a> AttestedCredential<'a> {
-    /// Reads the credential that `bytes` begin with. Also gives what follows it.
-    fn leading(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), BadAuthenticatorData> {
-        let (aaguid, rest) = bytes.split_first_chunk::<16>().ok_or(BadAuthenticatorData)?;
-        let (length, rest) = rest.split_first_chunk::<2>().ok_or(BadAuthenticatorData)?;
+    /// Parses the credential at the start of `bytes` and returns it with the remaining bytes.
+    fn leading(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), InvalidAuthenticatorData> {
+        let (aaguid, rest) = bytes.split_first_chunk::<16>().ok_or(InvalidAuthenticatorData)?;
+        let (length, rest) = rest.split_first_chunk::<2>().ok_or(InvalidAuthenticatorData)?;
         let length = usize::from(u16::from_be_bytes(*length));
         if length == 0 || length > CREDENTIAL_ID_LIMIT_BYTES {
-            return Err(BadAuthenticatorData);
+            return Err(InvalidAuthenticatorData);
         }
-        let (id, rest) = rest.split_at_checked(length).ok_or(BadAuthenticatorData)?;
-        let (map, after) = cbor::leading_map(rest).map_err(|_| BadAuthenticatorData)?;
-        Shape::of(map).and_then(|shape| shape.key()).map_err(|_| BadAuthenticatorData)?;
+        let (id, rest) = rest.split_at_checked(length).ok_or(InvalidAuthenticatorData)?;
+        let (map, after) = cbor::leading_map(rest).map_err(|_| InvalidAuthenticatorData)?;
+        CoseKey::parse(map).and_then(|key| key.verifying_key()).map_err(|_| InvalidAuthenticatorData)?;
         let public_key = rest
             .len()
             .checked_sub(after.len())
             .and_then(|end| rest.get(..end))
-            .ok_or(BadAuthenticatorData)?;
+            .ok_or(InvalidAuthenticatorData)?;
         Ok((Self { aaguid: *aaguid, id, public_key }, after))
     }
 }

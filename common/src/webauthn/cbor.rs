@@ -1,47 +1,45 @@
-//! CBOR (RFC 8949) as authenticators write it: definite lengths, each name once, no tags, no fractions, little
-//! nesting. Anything else is refused, and nothing is reserved for lengths that are only claimed.
+//! CBOR (RFC 8949) as authenticators write it: definite lengths, unique map keys, no tags, no floating-point
+//! numbers, little nesting.
+//!
+//! Anything else is rejected. No memory is reserved for a length that is only claimed.
 
 use minicbor::Decoder;
 use minicbor::data::Type;
 
-/// How deep maps and lists may nest. Attestation objects need three.
+/// Maximum nesting depth of maps and lists. Attestation objects need three levels.
 pub(super) const DEPTH_LIMIT: usize = 8;
-/// How many members a map or items a list may have.
+/// Maximum number of members of a map and of items of a list.
 pub(super) const ITEMS_LIMIT: u64 = 64;
 
-/// The bytes are not such CBOR, or not of the wanted shape.
+/// Error returned for bytes that are not such CBOR, or that lack an expected member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadCbor;
+pub(super) struct InvalidCbor;
 
-impl From<minicbor::decode::Error> for BadCbor {
+impl From<minicbor::decode::Error> for InvalidCbor {
     fn from(_: minicbor::decode::Error) -> Self {
         Self
     }
 }
 
-/// A value, over the bytes it was read from.
+/// A value, borrowed from the bytes that it was parsed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// From -2^64 to 2^64 - 1.
+    /// An integer from -2^64 to 2^64 - 1.
     Integer(i128),
-    /// A byte string.
     Bytes(&'a [u8]),
-    /// A text.
     Text(&'a str),
-    /// A list.
     List(Vec<Value<'a>>),
-    /// A map.
     Map(Map<'a>),
-    /// A truth value, null or undefined, which no member that is read here has.
+    /// A boolean, null or undefined. No member used here has such a value.
     Simple,
 }
 
-/// Name of a member.
+/// Key of a map member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Name<'a> {
-    /// As in COSE keys.
+    /// A label, as in COSE keys.
     Number(i128),
-    /// As in attestation objects.
+    /// A text, as in attestation objects.
     Text(&'a str),
 }
 
@@ -57,70 +55,71 @@ impl<'a> From<&'a str> for Name<'a> {
     }
 }
 
-/// Members in the order they were written. They are taken out, so that what is left was not expected.
+/// Members in the order in which they were written. Readers remove the members that they expect, so that the
+/// remaining ones are unexpected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Map<'a>(Vec<(Name<'a>, Value<'a>)>);
 
 impl<'a> Map<'a> {
-    /// Whether no member is left.
+    /// Returns whether no member is left.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes a member out, if it is there.
+    /// Removes a member and returns its value, if there is such a member.
     pub(super) fn take(&mut self, name: impl Into<Name<'a>>) -> Option<Value<'a>> {
         let name = name.into();
-        let place = self.0.iter().position(|(other, _)| *other == name)?;
-        Some(self.0.swap_remove(place).1)
+        let position = self.0.iter().position(|(other, _)| *other == name)?;
+        Some(self.0.swap_remove(position).1)
     }
 
-    /// Takes out a byte string.
-    pub(super) fn bytes(&mut self, name: impl Into<Name<'a>>) -> Result<&'a [u8], BadCbor> {
-        if let Some(Value::Bytes(bytes)) = self.take(name) { Ok(bytes) } else { Err(BadCbor) }
+    /// Removes a member that must be a byte string.
+    pub(super) fn bytes(&mut self, name: impl Into<Name<'a>>) -> Result<&'a [u8], InvalidCbor> {
+        if let Some(Value::Bytes(bytes)) = self.take(name) { Ok(bytes) } else { Err(InvalidCbor) }
     }
 
-    /// Takes out a text.
-    pub(super) fn text(&mut self, name: impl Into<Name<'a>>) -> Result<&'a str, BadCbor> {
-        if let Some(Value::Text(text)) = self.take(name) { Ok(text) } else { Err(BadCbor) }
+    /// Removes a member that must be a text.
+    pub(super) fn text(&mut self, name: impl Into<Name<'a>>) -> Result<&'a str, InvalidCbor> {
+        if let Some(Value::Text(text)) = self.take(name) { Ok(text) } else { Err(InvalidCbor) }
     }
 
-    /// Takes out a whole number.
-    pub(super) fn integer(&mut self, name: impl Into<Name<'a>>) -> Result<i128, BadCbor> {
-        if let Some(Value::Integer(number)) = self.take(name) { Ok(number) } else { Err(BadCbor) }
+    /// Removes a member that must be an integer.
+    pub(super) fn integer(&mut self, name: impl Into<Name<'a>>) -> Result<i128, InvalidCbor> {
+        if let Some(Value::Integer(number)) = self.take(name) { Ok(number) } else { Err(InvalidCbor) }
     }
 
-    /// Takes out a list.
-    pub(super) fn list(&mut self, name: impl Into<Name<'a>>) -> Result<Vec<Value<'a>>, BadCbor> {
-        if let Some(Value::List(items)) = self.take(name) { Ok(items) } else { Err(BadCbor) }
+    /// Removes a member that must be a list.
+    pub(super) fn list(&mut self, name: impl Into<Name<'a>>) -> Result<Vec<Value<'a>>, InvalidCbor> {
+        if let Some(Value::List(items)) = self.take(name) { Ok(items) } else { Err(InvalidCbor) }
     }
 
-    /// Takes out a map.
-    pub(super) fn map(&mut self, name: impl Into<Name<'a>>) -> Result<Map<'a>, BadCbor> {
-        if let Some(Value::Map(map)) = self.take(name) { Ok(map) } else { Err(BadCbor) }
+    /// Removes a member that must be a map.
+    pub(super) fn map(&mut self, name: impl Into<Name<'a>>) -> Result<Map<'a>, InvalidCbor> {
+        if let Some(Value::Map(map)) = self.take(name) { Ok(map) } else { Err(InvalidCbor) }
     }
 }
 
-/// Reads a map that is all of `bytes`.
-pub(super) fn map(bytes: &[u8]) -> Result<Map<'_>, BadCbor> {
+/// Parses a map that takes up all of `bytes`.
+pub(super) fn map(bytes: &[u8]) -> Result<Map<'_>, InvalidCbor> {
     let (map, rest) = leading_map(bytes)?;
-    if rest.is_empty() { Ok(map) } else { Err(BadCbor) }
+    if rest.is_empty() { Ok(map) } else { Err(InvalidCbor) }
 }
 
-/// Reads a map that `bytes` begin with. Also gives what follows it.
-pub(super) fn leading_map(bytes: &[u8]) -> Result<(Map<'_>, &[u8]), BadCbor> {
+/// Parses the map at the start of `bytes` and returns it with the remaining bytes.
+pub(super) fn leading_map(bytes: &[u8]) -> Result<(Map<'_>, &[u8]), InvalidCbor> {
     let mut decoder = Decoder::new(bytes);
-    let Value::Map(map) = value(&mut decoder, DEPTH_LIMIT)? else { return Err(BadCbor) };
-    let rest = bytes.get(decoder.position()..).ok_or(BadCbor)?;
+    let Value::Map(map) = value(&mut decoder, DEPTH_LIMIT)? else { return Err(InvalidCbor) };
+    let rest = bytes.get(decoder.position()..).ok_or(InvalidCbor)?;
     Ok((map, rest))
 }
 
-/// Reads one value, with at most `depth` levels of maps and lists.
-fn value<'a>(decoder: &mut Decoder<'a>, depth: usize) -> Result<Value<'a>, BadCbor> {
+/// Parses one value with at most `depth` levels of maps and lists.
+fn value<'a>(decoder: &mut Decoder<'a>, depth: usize) -> Result<Value<'a>, InvalidCbor> {
     match decoder.datatype()? {
         Type::Array => {
-            let depth = depth.checked_sub(1).ok_or(BadCbor)?;
+            let depth = depth.checked_sub(1).ok_or(InvalidCbor)?;
             let count = count(decoder.array()?)?;
-            // Grows as items are read: a claimed length reserves nothing.
+            // The list grows as items are read: a claimed length reserves no memory.
             let mut items = Vec::new();
             for _ in 0..count {
                 items.push(value(decoder, depth)?);
@@ -128,13 +127,13 @@ fn value<'a>(decoder: &mut Decoder<'a>, depth: usize) -> Result<Value<'a>, BadCb
             Ok(Value::List(items))
         }
         Type::Map => {
-            let depth = depth.checked_sub(1).ok_or(BadCbor)?;
+            let depth = depth.checked_sub(1).ok_or(InvalidCbor)?;
             let count = count(decoder.map()?)?;
             let mut members: Vec<(Name<'a>, Value<'a>)> = Vec::new();
             for _ in 0..count {
                 let name = name(decoder)?;
                 if members.iter().any(|(other, _)| *other == name) {
-                    return Err(BadCbor);
+                    return Err(InvalidCbor);
                 }
                 members.push((name, value(decoder, depth)?));
             }
@@ -142,29 +141,29 @@ fn value<'a>(decoder: &mut Decoder<'a>, depth: usize) -> Result<Value<'a>, BadCb
         }
         Type::Bytes => Ok(Value::Bytes(decoder.bytes()?)),
         Type::String => Ok(Value::Text(decoder.str()?)),
-        Type::Bool => decoder.bool().map(|_| Value::Simple).map_err(BadCbor::from),
-        Type::Null => decoder.null().map(|()| Value::Simple).map_err(BadCbor::from),
-        Type::Undefined => decoder.undefined().map(|()| Value::Simple).map_err(BadCbor::from),
+        Type::Bool => decoder.bool().map(|_| Value::Simple).map_err(InvalidCbor::from),
+        Type::Null => decoder.null().map(|()| Value::Simple).map_err(InvalidCbor::from),
+        Type::Undefined => decoder.undefined().map(|()| Value::Simple).map_err(InvalidCbor::from),
         _ => Ok(Value::Integer(integer(decoder)?)),
     }
 }
 
-/// Names are numbers or texts (CTAP 2, canonical CBOR).
-fn name<'a>(decoder: &mut Decoder<'a>) -> Result<Name<'a>, BadCbor> {
+/// Parses a map key: a number or a text (CTAP 2, canonical CBOR).
+fn name<'a>(decoder: &mut Decoder<'a>) -> Result<Name<'a>, InvalidCbor> {
     match decoder.datatype()? {
         Type::String => Ok(Name::Text(decoder.str()?)),
         _ => Ok(Name::Number(integer(decoder)?)),
     }
 }
 
-/// Refuses everything that is no whole number.
-fn integer(decoder: &mut Decoder<'_>) -> Result<i128, BadCbor> {
+/// Parses an integer; any other value is an error.
+fn integer(decoder: &mut Decoder<'_>) -> Result<i128, InvalidCbor> {
     Ok(i128::from(decoder.int()?))
 }
 
-/// The number of items, if it is told beforehand.
-fn count(told: Option<u64>) -> Result<u64, BadCbor> {
-    told.filter(|count| *count <= ITEMS_LIMIT).ok_or(BadCbor)
+/// Checks a declared number of items. Indefinite lengths are an error.
+fn count(declared: Option<u64>) -> Result<u64, InvalidCbor> {
+    declared.filter(|count| *count <= ITEMS_LIMIT).ok_or(InvalidCbor)
 }
 
 #[cfg(test)]
@@ -179,9 +178,9 @@ mod tests {
         (decoder.position() == bytes.len()).then_some(value)
     }
 
-    /// Rows of RFC 8949, appendix A.
+    /// Examples of RFC 8949, appendix A.
     #[test]
-    fn examples_of_the_standard() {
+    fn parses_examples_of_the_standard() {
         let integers = |numbers: &[i128]| Value::List(numbers.iter().copied().map(Value::Integer).collect());
         for (hex, expected) in [
             ("00", Value::Integer(0)),
@@ -217,11 +216,11 @@ mod tests {
         }
     }
 
-    /// More rows of the appendix, and of appendix F, which lists what is not well-formed.
+    /// More examples of appendix A, and of appendix F, which lists encodings that are not well-formed.
     #[test]
-    fn examples_that_no_authenticator_writes() {
+    fn rejects_what_no_authenticator_writes() {
         for hex in [
-            // Fractions, unassigned values, tags.
+            // Floating-point numbers, unassigned values, tags.
             "f93c00",
             "fa47c35000",
             "fb3ff199999999999a",
@@ -231,7 +230,7 @@ mod tests {
             "c11a514b67b0",
             "c249010000000000000000",
             "d818456449455446",
-            // Without a length told beforehand.
+            // Indefinite lengths.
             "5f42010243030405ff",
             "7f657374726561646d696e67ff",
             "9f",
@@ -242,7 +241,7 @@ mod tests {
             "83018202039f0405ff",
             "bf61610161629f0203ffff",
             "826161bf61626163ff",
-            // Cut, reserved, or a break alone.
+            // Truncated values, reserved values, or a lone break.
             "",
             "18",
             "1903",
@@ -266,7 +265,7 @@ mod tests {
             "a1ff",
             "a1ff00",
             "a100ff",
-            // Names twice, and of other kinds.
+            // Duplicate keys, and keys of other types.
             "a201000100",
             "a20100180100",
             "a2616100616100",
@@ -279,19 +278,19 @@ mod tests {
     }
 
     #[test]
-    fn members_are_taken_once() {
+    fn members_are_removed_once() {
         let bytes = const_hex::decode("a301020341ff616161").unwrap();
-        assert_eq!(map(&bytes), Err(BadCbor));
+        assert_eq!(map(&bytes), Err(InvalidCbor));
         let bytes = const_hex::decode("a301020341ff61616162").unwrap();
         let mut members = map(&bytes).unwrap();
         assert_eq!(members.text("a"), Ok("b"));
-        assert_eq!(members.text("a"), Err(BadCbor));
+        assert_eq!(members.text("a"), Err(InvalidCbor));
         assert_eq!(members.bytes(3), Ok([0xff].as_slice()));
         assert!(!members.is_empty());
-        assert_eq!(members.bytes(1), Err(BadCbor), "a member of another kind is none");
+        assert_eq!(members.bytes(1), Err(InvalidCbor), "a member of another type is not returned");
         assert!(members.is_empty());
         assert_eq!(leading_map(&[0xa0, 7]), Ok((Map::default(), [7].as_slice())));
-        assert_eq!(map(&[0xa0, 7]), Err(BadCbor));
-        assert_eq!(map(&[0x80]), Err(BadCbor));
+        assert_eq!(map(&[0xa0, 7]), Err(InvalidCbor));
+        assert_eq!(map(&[0x80]), Err(InvalidCbor));
     }
 }

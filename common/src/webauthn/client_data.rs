@@ -1,15 +1,15 @@
-//! Client data: what the browser says was asked, and where (Web Authentication §5.8.1).
+//! Client data: the operation and the origin, as the browser states them (Web Authentication §5.8.1).
 
 use serde::Deserialize;
 
 use super::{CLIENT_DATA_LIMIT_BYTES, decoded};
 
-/// What the user was asked for.
+/// Operation that the page requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ceremony {
-    /// To make a credential.
+    /// Create a credential.
     Create,
-    /// To use one.
+    /// Use a credential.
     Get,
 }
 
@@ -22,19 +22,19 @@ impl Ceremony {
     }
 }
 
-/// Client data that fits what was asked.
+/// Client data that matches the expected ceremony and challenge.
 #[derive(Debug)]
 pub(super) struct ClientData {
-    /// Where the user was asked. Never empty.
+    /// Origin of the page; never empty.
     pub(super) origin: String,
 }
 
-/// The client data are not readable, or not what was asked for.
+/// Error returned for client data that cannot be parsed or does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadClientData;
+pub(super) struct InvalidClientData;
 
-/// Other members are for other readers. So is `crossOrigin`: it says that a frame within another site asked,
-/// which is a use of its own.
+/// The members that are checked. Others are ignored, `crossOrigin` too: a page embedded in another site may
+/// use a passkey.
 #[derive(Deserialize)]
 struct Members {
     #[serde(rename = "type")]
@@ -44,20 +44,21 @@ struct Members {
 }
 
 impl ClientData {
-    /// Reads `json`, which must tell of this ceremony and of the bytes of this challenge.
-    pub(super) fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, BadClientData> {
-        // The first reading refuses what has two meanings; the second one takes names to the letter.
-        let plain = crate::json::parse(json).map_err(|_| BadClientData)?;
+    /// Parses `json`, which must have this ceremony and this challenge (decoded bytes).
+    pub(super) fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, InvalidClientData> {
+        // The first parser rejects ambiguous JSON. The second one compares member names exactly.
+        let plain = crate::json::parse(json).map_err(|_| InvalidClientData)?;
         if !plain.is_object() {
-            return Err(BadClientData);
+            return Err(InvalidClientData);
         }
-        let members: Members = serde_json::from_slice(json).map_err(|_| BadClientData)?;
-        let Members { ceremony: named, challenge: given, origin } = members;
-        let given = decoded(&given, CLIENT_DATA_LIMIT_BYTES).ok_or(BadClientData)?;
-        if named == ceremony.name() && given == challenge && !origin.is_empty() {
+        let members: Members = serde_json::from_slice(json).map_err(|_| InvalidClientData)?;
+        let Members { ceremony: actual, challenge: actual_challenge, origin } = members;
+        let actual_challenge =
+            decoded(&actual_challenge, CLIENT_DATA_LIMIT_BYTES).ok_or(InvalidClientData)?;
+        if actual == ceremony.name() && actual_challenge == challenge && !origin.is_empty() {
             Ok(Self { origin })
         } else {
-            Err(BadClientData)
+            Err(InvalidClientData)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Public keys of passkeys: COSE keys (RFC 9052 §7, RFC 8230 §4) of two kinds only, ES256 and RS256.
+//! Public keys of passkeys: COSE keys (RFC 9052 §7, RFC 8230 §4) for two algorithms only, ES256 and RS256.
 
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
@@ -6,12 +6,12 @@ use aws_lc_rs::signature::{
 
 use super::cbor::{self, Map};
 use super::decoded;
-use crate::stamp::BadPublicKey;
+use crate::stamp::InvalidPublicKey;
 
-/// Longest COSE key: an RSA key of 4096 bits and its names.
+/// Maximum length of a COSE key: an RSA key of 4096 bits with its labels.
 const KEY_LIMIT_BYTES: usize = 600;
 
-/// Names of members (RFC 9052 §7.1, RFC 9053 §7.1, RFC 8230 §4).
+/// Labels of the members (RFC 9052 §7.1, RFC 9053 §7.1, RFC 8230 §4).
 const KEY_TYPE: i128 = 1;
 const ALGORITHM: i128 = 3;
 const CURVE: i128 = -1;
@@ -28,41 +28,44 @@ const P256: i128 = 1;
 const RSA: i128 = 3;
 const RS256: i128 = -257;
 
-/// Lengths of an RSA modulus, in bits.
+/// Allowed lengths of an RSA modulus, in bits.
 const MODULUS_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
-/// Largest RSA exponent with which AWS-LC verifies: 33 bits.
+/// Largest RSA exponent that AWS-LC supports: 33 bits.
 const EXPONENT_LIMIT: u64 = (1 << 33) - 1;
 
-/// A parsed public key of a passkey.
+/// Parsed public key of a passkey.
 #[derive(Debug)]
 pub struct PasskeyKey(ParsedPublicKey);
 
 impl PasskeyKey {
-    /// Parses base64url of a COSE key: P-256 with ES256, or RSA of 2048 to 4096 bits with RS256, and no other
-    /// members. Refuses points that are not on the curve.
-    pub fn parse(public_key: &str) -> Result<Self, BadPublicKey> {
-        let bytes = decoded(public_key, KEY_LIMIT_BYTES).ok_or(BadPublicKey)?;
-        let map = cbor::map(&bytes).map_err(|_| BadPublicKey)?;
-        Shape::of(map)?.key()
+    /// Parses a COSE key in base64url: P-256 with ES256, or RSA of 2048 to 4096 bits with RS256, without
+    /// other members.
+    ///
+    /// # Errors
+    /// [`InvalidPublicKey`] if the text is not such a key, or if the point is not on the curve.
+    pub fn parse(public_key: &str) -> Result<Self, InvalidPublicKey> {
+        let bytes = decoded(public_key, KEY_LIMIT_BYTES).ok_or(InvalidPublicKey)?;
+        let map = cbor::map(&bytes).map_err(|_| InvalidPublicKey)?;
+        CoseKey::parse(map)?.verifying_key()
     }
 
-    /// Whether `signature` by this key fits `message`. ECDSA signatures with s in the upper half verify, since
-    /// authenticators make them.
-    pub(super) fn fits(&self, message: &[u8], signature: &[u8]) -> bool {
+    /// Returns whether `signature` is a signature of this key over `message`. ECDSA signatures with s in the
+    /// upper half are valid, since authenticators produce them.
+    pub(super) fn verify_signature(&self, message: &[u8], signature: &[u8]) -> bool {
         self.0.verify_sig(message, signature).is_ok()
     }
 }
 
-/// The members of a COSE key, before they are believed to be a key.
-pub(super) enum Shape<'a> {
-    /// Coordinates of a point.
+/// Members of a COSE key, before they are checked to be a valid key.
+pub(super) enum CoseKey<'a> {
+    /// A point of P-256.
     Point {
         /// x, big-endian.
         x: &'a [u8],
         /// y, big-endian.
         y: &'a [u8],
     },
-    /// An RSA key.
+    /// An RSA public key.
     Rsa {
         /// n, big-endian.
         modulus: &'a [u8],
@@ -71,47 +74,47 @@ pub(super) enum Shape<'a> {
     },
 }
 
-impl<'a> Shape<'a> {
-    /// Reads the members; there may be no others.
-    pub(super) fn of(mut map: Map<'a>) -> Result<Self, BadPublicKey> {
-        let shape = Self::take(&mut map).map_err(|_| BadPublicKey)?;
-        if map.is_empty() { Ok(shape) } else { Err(BadPublicKey) }
+impl<'a> CoseKey<'a> {
+    /// Takes the members from `map`, which must have no others.
+    pub(super) fn parse(mut map: Map<'a>) -> Result<Self, InvalidPublicKey> {
+        let key = Self::take(&mut map).map_err(|_| InvalidPublicKey)?;
+        if map.is_empty() { Ok(key) } else { Err(InvalidPublicKey) }
     }
 
-    fn take(map: &mut Map<'a>) -> Result<Self, cbor::BadCbor> {
+    fn take(map: &mut Map<'a>) -> Result<Self, cbor::InvalidCbor> {
         match (map.integer(KEY_TYPE)?, map.integer(ALGORITHM)?) {
             (EC2, ES256) if map.integer(CURVE)? == P256 => {
                 Ok(Self::Point { x: map.bytes(X)?, y: map.bytes(Y)? })
             }
             (RSA, RS256) => Ok(Self::Rsa { modulus: map.bytes(MODULUS)?, exponent: map.bytes(EXPONENT)? }),
-            _ => Err(cbor::BadCbor),
+            _ => Err(cbor::InvalidCbor),
         }
     }
 
-    /// The key, if these are the numbers of one.
-    pub(super) fn key(&self) -> Result<PasskeyKey, BadPublicKey> {
+    /// Checks the numbers and returns the key.
+    pub(super) fn verifying_key(&self) -> Result<PasskeyKey, InvalidPublicKey> {
         let key = match self {
             Self::Point { x, y } => {
                 if x.len() != 32 || y.len() != 32 {
-                    return Err(BadPublicKey);
+                    return Err(InvalidPublicKey);
                 }
-                // SEC 1 §2.3.3, uncompressed. AWS-LC looks whether the point is on the curve.
+                // SEC 1 §2.3.3, uncompressed. AWS-LC checks whether the point is on the curve.
                 let point = [&[4], *x, *y].concat();
                 ParsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &point)
             }
             Self::Rsa { modulus, exponent } => {
                 if !is_modulus(modulus) || !is_exponent(exponent) {
-                    return Err(BadPublicKey);
+                    return Err(InvalidPublicKey);
                 }
                 let components = RsaPublicKeyComponents { n: modulus, e: exponent };
                 components.to_parsed_public_key(&RSA_PKCS1_2048_8192_SHA256)
             }
         };
-        key.map(PasskeyKey).map_err(|_| BadPublicKey)
+        key.map(PasskeyKey).map_err(|_| InvalidPublicKey)
     }
 }
 
-/// Odd, of a wanted length, without leading zeros.
+/// Returns whether these bytes are odd, of an allowed length, and without leading zeros.
 fn is_modulus(bytes: &[u8]) -> bool {
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
     let leading = usize::try_from(first.leading_zeros()).unwrap_or(usize::MAX);
@@ -119,7 +122,7 @@ fn is_modulus(bytes: &[u8]) -> bool {
     *first != 0 && last % 2 == 1 && MODULUS_BITS.contains(&bits)
 }
 
-/// Odd, three or more, without leading zeros.
+/// Returns whether these bytes are odd, at least three, and without leading zeros.
 fn is_exponent(bytes: &[u8]) -> bool {
     if bytes.len() > 8 || bytes.first().is_none_or(|first| *first == 0) {
         return false;

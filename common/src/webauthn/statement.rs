@@ -1,10 +1,10 @@
-//! Attestation statements, by their shape alone (Web Authentication §8). What they claim about the maker of an
-//! authenticator is not looked at: nothing depends on it.
+//! Attestation statements, checked for their structure only (Web Authentication §8). Their claims about the
+//! manufacturer of an authenticator are not verified, because nothing depends on them.
 
-use super::cbor::{BadCbor, Map, Value};
+use super::cbor::{InvalidCbor, Map, Value};
 
-/// Whether `statement` has the members of `format`, and no others.
-pub(super) fn check(format: &str, mut statement: Map<'_>) -> Result<(), BadCbor> {
+/// Checks that `statement` has exactly the members of `format`.
+pub(super) fn check(format: &str, mut statement: Map<'_>) -> Result<(), InvalidCbor> {
     match format {
         // §8.7
         "none" => {}
@@ -14,26 +14,26 @@ pub(super) fn check(format: &str, mut statement: Map<'_>) -> Result<(), BadCbor>
         "android-safetynet" => android_safetynet(&mut statement)?,
         "fido-u2f" => fido_u2f(&mut statement)?,
         "apple" => certificates(&mut statement).map(drop)?,
-        _ => return Err(BadCbor),
+        _ => return Err(InvalidCbor),
     }
-    if statement.is_empty() { Ok(()) } else { Err(BadCbor) }
+    if statement.is_empty() { Ok(()) } else { Err(InvalidCbor) }
 }
 
-/// §8.2: with certificates, or signed by the credential itself.
-fn packed(statement: &mut Map<'_>) -> Result<(), BadCbor> {
+/// §8.2, with certificates or signed by the credential itself.
+fn packed(statement: &mut Map<'_>) -> Result<(), InvalidCbor> {
     statement.integer("alg")?;
     statement.bytes("sig")?;
     match statement.take("x5c") {
         None => Ok(()),
-        Some(Value::List(chain)) => chain_of(&chain).map(drop),
-        Some(_) => Err(BadCbor),
+        Some(Value::List(chain)) => chain_length(&chain).map(drop),
+        Some(_) => Err(InvalidCbor),
     }
 }
 
 /// §8.3
-fn tpm(statement: &mut Map<'_>) -> Result<(), BadCbor> {
+fn tpm(statement: &mut Map<'_>) -> Result<(), InvalidCbor> {
     if statement.text("ver")? != "2.0" {
-        return Err(BadCbor);
+        return Err(InvalidCbor);
     }
     statement.integer("alg")?;
     certificates(statement)?;
@@ -44,7 +44,7 @@ fn tpm(statement: &mut Map<'_>) -> Result<(), BadCbor> {
 }
 
 /// §8.4
-fn android_key(statement: &mut Map<'_>) -> Result<(), BadCbor> {
+fn android_key(statement: &mut Map<'_>) -> Result<(), InvalidCbor> {
     statement.integer("alg")?;
     statement.bytes("sig")?;
     certificates(statement)?;
@@ -52,25 +52,25 @@ fn android_key(statement: &mut Map<'_>) -> Result<(), BadCbor> {
 }
 
 /// §8.5
-fn android_safetynet(statement: &mut Map<'_>) -> Result<(), BadCbor> {
+fn android_safetynet(statement: &mut Map<'_>) -> Result<(), InvalidCbor> {
     statement.text("ver")?;
     statement.bytes("response")?;
     Ok(())
 }
 
-/// §8.6: exactly one certificate.
-fn fido_u2f(statement: &mut Map<'_>) -> Result<(), BadCbor> {
+/// §8.6, with exactly one certificate.
+fn fido_u2f(statement: &mut Map<'_>) -> Result<(), InvalidCbor> {
     statement.bytes("sig")?;
-    if certificates(statement)? == 1 { Ok(()) } else { Err(BadCbor) }
+    if certificates(statement)? == 1 { Ok(()) } else { Err(InvalidCbor) }
 }
 
-/// Takes out the chain of certificates and counts it.
-fn certificates(statement: &mut Map<'_>) -> Result<usize, BadCbor> {
-    chain_of(&statement.list("x5c")?)
+/// Takes the certificate chain from the statement and returns its length.
+fn certificates(statement: &mut Map<'_>) -> Result<usize, InvalidCbor> {
+    chain_length(&statement.list("x5c")?)
 }
 
-/// At least one certificate, and nothing else.
-fn chain_of(chain: &[Value<'_>]) -> Result<usize, BadCbor> {
-    let whole = !chain.is_empty() && chain.iter().all(|item| matches!(item, Value::Bytes(_)));
-    if whole { Ok(chain.len()) } else { Err(BadCbor) }
+/// Returns the length of a certificate chain, which must hold byte strings only and at least one.
+fn chain_length(chain: &[Value<'_>]) -> Result<usize, InvalidCbor> {
+    let is_chain = !chain.is_empty() && chain.iter().all(|item| matches!(item, Value::Bytes(_)));
+    if is_chain { Ok(chain.len()) } else { Err(InvalidCbor) }
 }

@@ -1,13 +1,13 @@
-//! What the room says in numbers and texts.
+//! Challenges and base64 limits.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 
 mod signatures;
 
-/// Vector A.3 of the wire: the challenge that the published clients derive from this body.
+/// Vector A.3 of the wire documentation: the challenge that the published clients derive from this body.
 #[test]
-fn challenge_is_that_of_the_published_clients() {
+fn challenge_matches_the_published_clients() {
     let body = br#"{"organizationId":"00000000-0000-4000-8000-000000000001"}"#;
     let expected = "ZDJkNWMzNzkyMGJmZGU2OGM4Yjg0ZDUyNzIxYjc3NjRhOTlmZDg4MDU2ZmQ4NGE5N2Q2YTJiMDJmYWJhYjcwNA";
     assert_eq!(challenge_of(body), expected);
@@ -15,7 +15,7 @@ fn challenge_is_that_of_the_published_clients() {
 }
 
 #[test]
-fn texts_decode_up_to_their_limit() {
+fn decodes_base64_up_to_the_limit() {
     for (text, limit, expected) in [
         ("", 0, Some(vec![])),
         ("AA", 0, None),

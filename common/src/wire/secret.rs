@@ -1,30 +1,30 @@
-//! Secrets as queries show them: all but their values.
+//! Secrets as queries return them, without their values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::Decimal;
 use crate::ids::SecretId;
 
-/// A secret that was brought in, without its value.
+/// An imported secret, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Secret {
-    /// Id.
+    /// Unique id of the secret.
     pub secret_id: SecretId,
-    /// Name.
+    /// Display name, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What policies may ask about it.
+    /// Properties that policies can match on.
     pub static_properties: Vec<StaticProperty>,
-    /// Created at, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of import, in milliseconds since 1970-01-01T00:00:00Z.
     pub created_at_unix_ms: Decimal,
 }
 
-/// A property of a secret, which never changes.
+/// A property of a secret. It never changes after the import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StaticProperty {
-    /// Its name, unique for a secret.
+    /// Name of the property, unique within the secret.
     pub key: String,
-    /// Its value.
+    /// Text value of the property.
     pub value: String,
 }

@@ -1,16 +1,16 @@
-//! Client data that are not what was asked for, at registrations and at assertions alike.
+//! Invalid and valid client data, in registrations and in assertions.
 
-use quorate_common::webauthn::{AssertionFlaw, AttestationFlaw, challenge_of};
+use quorate_common::webauthn::{AssertionError, AttestationError, challenge_of};
 
-use crate::witness::{Answer, BODY, CHALLENGE, ORIGIN, Registration, Witness, encoded};
+use crate::authenticator::{Authenticator, BODY, CHALLENGE, ORIGIN, Registration, Response, encoded};
 
-/// Client data with these three members, each as JSON, and more text before the end.
+/// Returns client data with these three members, each given as JSON, and more text before the end.
 fn client_data(ceremony: &str, challenge: &str, origin: &str, more: &str) -> String {
     format!(r#"{{"type":{ceremony},"challenge":{challenge},"origin":{origin}{more}}}"#)
 }
 
-/// What may stand in the place of client data, made for one ceremony and one challenge.
-fn flawed(own: &str, other: &str, challenge: &str) -> Vec<(&'static str, String)> {
+/// Invalid client data for one ceremony and one challenge.
+fn invalid(own: &str, other: &str, challenge: &str) -> Vec<(&'static str, String)> {
     let own = &format!("\"{own}\"");
     let other = &format!("\"{other}\"");
     let challenge = &format!("\"{challenge}\"");
@@ -29,22 +29,22 @@ fn flawed(own: &str, other: &str, challenge: &str) -> Vec<(&'static str, String)
         ("challenge empty", client_data(own, "\"\"", origin, "")),
         ("challenge of something else", client_data(own, "\"AAAA\"", origin, "")),
         ("challenge not base64url", client_data(own, &challenge.replace('Z', "!"), origin, "")),
-        ("challenge cut", client_data(own, &challenge.replace('Z', ""), origin, "")),
+        ("challenge truncated", client_data(own, &challenge.replace('Z', ""), origin, "")),
         ("challenge a list", client_data(own, &format!("[{challenge}]"), origin, "")),
         ("challenge absent", good.replace("\"challenge\"", "\"challenged\"")),
         ("origin empty", client_data(own, challenge, "\"\"", "")),
         ("origin null", client_data(own, challenge, "null", "")),
         ("origin a list", client_data(own, challenge, &format!("[{origin}]"), "")),
         ("origin absent", good.replace("\"origin\"", "\"topOrigin\"")),
-        ("type twice", client_data(own, challenge, origin, &format!(",\"type\":{own}"))),
-        ("challenge twice", client_data(own, challenge, origin, &format!(",\"challenge\":{challenge}"))),
-        ("origin twice", client_data(own, challenge, origin, ",\"origin\":\"https://evil.example\"")),
-        ("an unknown member twice", client_data(own, challenge, origin, ",\"a\":1,\"a\":1")),
-        ("an inner member twice", client_data(own, challenge, origin, ",\"a\":{\"b\":1,\"b\":1}")),
+        ("duplicate type", client_data(own, challenge, origin, &format!(",\"type\":{own}"))),
+        ("duplicate challenge", client_data(own, challenge, origin, &format!(",\"challenge\":{challenge}"))),
+        ("duplicate origin", client_data(own, challenge, origin, ",\"origin\":\"https://evil.example\"")),
+        ("a duplicate unknown member", client_data(own, challenge, origin, ",\"a\":1,\"a\":1")),
+        ("a duplicate nested member", client_data(own, challenge, origin, ",\"a\":{\"b\":1,\"b\":1}")),
         ("a list", format!("[{own},{challenge},{origin}]")),
         ("a text", format!("\"{}\"", "x".repeat(40))),
-        ("nothing", String::new()),
-        ("cut", good.trim_end_matches('}').to_owned()),
+        ("empty", String::new()),
+        ("truncated", good.trim_end_matches('}').to_owned()),
         ("text after it", format!("{good}x")),
         ("two of them", format!("{good}{good}")),
         ("byte order mark", format!("\u{feff}{good}")),
@@ -53,8 +53,8 @@ fn flawed(own: &str, other: &str, challenge: &str) -> Vec<(&'static str, String)
     ]
 }
 
-/// What an honest browser may write.
-fn sound(own: &str, challenge: &str) -> Vec<String> {
+/// Valid client data that a browser may write.
+fn valid(own: &str, challenge: &str) -> Vec<String> {
     let own = &format!("\"{own}\"");
     let plain = &format!("\"{challenge}\"");
     let padding = "=".repeat(challenge.len().next_multiple_of(4) - challenge.len());
@@ -78,34 +78,34 @@ fn sound(own: &str, challenge: &str) -> Vec<String> {
 }
 
 #[test]
-fn registrations_refuse_flawed_client_data() {
-    let registration = Witness::new().register();
-    let rows = flawed("webauthn.create", "webauthn.get", &encoded(CHALLENGE));
+fn registrations_reject_invalid_client_data() {
+    let registration = Authenticator::new().register();
+    let rows = invalid("webauthn.create", "webauthn.get", &encoded(CHALLENGE));
     assert_eq!(rows.len(), 31);
     for (name, json) in rows {
-        let flaw = registration.with_client_data(&json).verify();
-        assert_eq!(flaw, Err(AttestationFlaw::Invalid), "{name}: {json}");
+        let error = registration.with_client_data(&json).verify();
+        assert_eq!(error, Err(AttestationError::Invalid), "{name}: {json}");
     }
     let binary = Registration { client_data: b"{\"type\":\"\xff\"}".to_vec(), ..registration };
-    assert_eq!(binary.verify(), Err(AttestationFlaw::Invalid));
+    assert_eq!(binary.verify(), Err(AttestationError::Invalid));
 }
 
 #[test]
-fn registrations_take_what_browsers_write() {
-    let registration = Witness::new().register();
-    for json in sound("webauthn.create", &encoded(CHALLENGE)) {
+fn registrations_accept_client_data_of_browsers() {
+    let registration = Authenticator::new().register();
+    for json in valid("webauthn.create", &encoded(CHALLENGE)) {
         let credential = registration.with_client_data(&json).verify();
         assert_eq!(credential.map(|credential| credential.origin), Ok(ORIGIN.to_owned()), "{json}");
     }
 }
 
 #[test]
-fn the_challenge_beside_is_the_one_within() {
-    let registration = Witness::new().register();
+fn submitted_challenge_must_equal_the_one_in_client_data() {
+    let registration = Authenticator::new().register();
     let own = registration.challenge.clone();
     let json = String::from_utf8(registration.client_data.clone()).unwrap();
     let padded = format!("{own}{}", "=".repeat(own.len().next_multiple_of(4) - own.len()));
-    for (beside, holds) in [
+    for (submitted, is_valid) in [
         (own.as_str(), true),
         (padded.as_str(), true),
         ("", false),
@@ -115,54 +115,54 @@ fn the_challenge_beside_is_the_one_within() {
         (&format!(" {own}"), false),
         ("!", false),
     ] {
-        let changed = Registration { challenge: beside.to_owned(), ..registration.clone() };
-        assert_eq!(changed.verify().is_ok(), holds, "{beside}");
+        let changed = Registration { challenge: submitted.to_owned(), ..registration.clone() };
+        assert_eq!(changed.verify().is_ok(), is_valid, "{submitted}");
     }
     // 0xfb 0xff 0xbf is `-_-_` in one alphabet and `+/+/` in the other.
     let url = registration.with_client_data(&json.replace(&own, "-_-_"));
-    for (beside, holds) in [("-_-_", true), ("+/+/", true), ("-_+/", false)] {
-        let changed = Registration { challenge: beside.to_owned(), ..url.clone() };
-        assert_eq!(changed.verify().is_ok(), holds, "{beside}");
+    for (submitted, is_valid) in [("-_-_", true), ("+/+/", true), ("-_+/", false)] {
+        let changed = Registration { challenge: submitted.to_owned(), ..url.clone() };
+        assert_eq!(changed.verify().is_ok(), is_valid, "{submitted}");
     }
 }
 
-fn answered(witness: &Witness, answer: &Answer, json: &str) -> Answer {
-    witness.sign(Answer { client_data: json.as_bytes().to_vec(), ..answer.clone() })
+fn with_client_data(authenticator: &Authenticator, response: &Response, json: &str) -> Response {
+    authenticator.sign(Response { client_data: json.as_bytes().to_vec(), ..response.clone() })
 }
 
 #[test]
-fn assertions_refuse_flawed_client_data() {
-    let mut witness = Witness::new();
-    let key = witness.register().key();
-    let answer = witness.assert(BODY);
-    let rows = flawed("webauthn.get", "webauthn.create", &challenge_of(BODY));
+fn assertions_reject_invalid_client_data() {
+    let mut authenticator = Authenticator::new();
+    let key = authenticator.register().key();
+    let response = authenticator.assert(BODY);
+    let rows = invalid("webauthn.get", "webauthn.create", &challenge_of(BODY));
     assert_eq!(rows.len(), 31);
     for (name, json) in rows {
-        let flaw = answered(&witness, &answer, &json).verify(&key, BODY);
-        // What is too long is not even decoded.
-        let expected = if name == "too long" { AssertionFlaw::Members } else { AssertionFlaw::Signature };
-        assert_eq!(flaw, Err(expected), "{name}: {json}");
+        let error = with_client_data(&authenticator, &response, &json).verify(&key, BODY);
+        // Client data that is too long is rejected before decoding.
+        let expected = if name == "too long" { AssertionError::Members } else { AssertionError::Signature };
+        assert_eq!(error, Err(expected), "{name}: {json}");
     }
 }
 
 #[test]
-fn assertions_take_what_browsers_write() {
-    let mut witness = Witness::new();
-    let key = witness.register().key();
-    let answer = witness.assert(BODY);
-    for json in sound("webauthn.get", &challenge_of(BODY)) {
-        let proven = answered(&witness, &answer, &json).verify(&key, BODY);
-        assert_eq!(proven.map(|proven| proven.origin), Ok(ORIGIN.to_owned()), "{json}");
+fn assertions_accept_client_data_of_browsers() {
+    let mut authenticator = Authenticator::new();
+    let key = authenticator.register().key();
+    let response = authenticator.assert(BODY);
+    for json in valid("webauthn.get", &challenge_of(BODY)) {
+        let verified = with_client_data(&authenticator, &response, &json).verify(&key, BODY);
+        assert_eq!(verified.map(|verified| verified.origin), Ok(ORIGIN.to_owned()), "{json}");
     }
 }
 
-/// Row 150 of the attacks: everything that is nearly the challenge of the body.
+/// The challenges are almost that of the body.
 #[test]
-fn assertions_refuse_neighbours_of_the_challenge() {
-    let mut witness = Witness::new();
-    let key = witness.register().key();
-    let answer = witness.assert(BODY);
-    let json = String::from_utf8(answer.client_data.clone()).unwrap();
+fn assertions_reject_similar_challenges() {
+    let mut authenticator = Authenticator::new();
+    let key = authenticator.register().key();
+    let response = authenticator.assert(BODY);
+    let json = String::from_utf8(response.client_data.clone()).unwrap();
     let own = challenge_of(BODY);
     assert!(json.contains(&own));
     let digest = <sha2::Sha256 as sha2::Digest>::digest(BODY);
@@ -179,17 +179,18 @@ fn assertions_refuse_neighbours_of_the_challenge() {
         ("encoded twice", encoded(own.as_bytes())),
         ("the digest of the digest", challenge_of(&digest)),
     ] {
-        let flaw = answered(&witness, &answer, &json.replace(&own, &challenge)).verify(&key, BODY);
-        assert_eq!(flaw, Err(AssertionFlaw::Signature), "{name}");
+        let error =
+            with_client_data(&authenticator, &response, &json.replace(&own, &challenge)).verify(&key, BODY);
+        assert_eq!(error, Err(AssertionError::Signature), "{name}");
     }
 }
 
-/// Rows 151: the caller judges origins, and is told them to the letter.
+/// The caller checks origins, so that they are returned exactly.
 #[test]
-fn origins_are_told_as_they_are() {
-    let mut witness = Witness::new();
-    let key = witness.register().key();
-    let answer = witness.assert(BODY);
+fn origins_are_returned_unchanged() {
+    let mut authenticator = Authenticator::new();
+    let key = authenticator.register().key();
+    let response = authenticator.assert(BODY);
     for origin in [
         "https://evil-wallet.example.com",
         "http://wallet.example.com",
@@ -200,8 +201,8 @@ fn origins_are_told_as_they_are() {
         "android:apk-key-hash:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU",
         "ios:bundle-id:com.example.wallet",
     ] {
-        let json = String::from_utf8(answer.client_data.clone()).unwrap().replace(ORIGIN, origin);
-        let proven = answered(&witness, &answer, &json).verify(&key, BODY).unwrap();
-        assert_eq!(proven.origin, origin);
+        let json = String::from_utf8(response.client_data.clone()).unwrap().replace(ORIGIN, origin);
+        let verified = with_client_data(&authenticator, &response, &json).verify(&key, BODY).unwrap();
+        assert_eq!(verified.origin, origin);
     }
 }

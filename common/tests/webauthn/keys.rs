@@ -1,15 +1,15 @@
-//! COSE keys: the two kinds that are taken, and everything near them, as they come and as they are kept.
+//! COSE keys: the two supported types and invalid variants of them, in registrations and as stored keys.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RsaEncoding};
-use quorate_common::stamp::BadPublicKey;
-use quorate_common::webauthn::{AssertionFlaw, AttestationFlaw, PasskeyKey};
+use quorate_common::stamp::InvalidPublicKey;
+use quorate_common::webauthn::{AssertionError, AttestationError, PasskeyKey};
 
-use crate::forge::{Members, Parts, Piece, bytes, indefinite, map, number, registered, text};
-use crate::witness::{Answer, BODY, Witness, encoded};
+use crate::authenticator::{Authenticator, BODY, Response, encoded};
+use crate::builder::{Members, Parts, Piece, bytes, indefinite, map, number, registered, text};
 
-/// The members of the witness's key: x and y at the end.
+/// Returns the members of a recorded key, and its coordinates x and y.
 fn point_key(key: &[u8]) -> (Members, [u8; 32], [u8; 32]) {
     // 5 members; 1: 2, 3: -7, -1: 1, -2: x, -3: y, as CTAP 2 orders them.
     let head = [0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20];
@@ -38,22 +38,22 @@ fn rsa(modulus: &[u8], exponent: &[u8]) -> Members {
     ]
 }
 
-/// An odd number of so many bits. That it is no product of two primes shows in no form.
+/// Returns an odd number with this many bits. A parser cannot see that it is not a product of two primes.
 fn odd(bits: usize) -> Vec<u8> {
     let mut number = vec![0xff; bits.div_ceil(8)];
     number[0] = 0xff >> (number.len() * 8 - bits);
     number
 }
 
-fn with(members: &Members, place: usize, value: Piece) -> Piece {
+fn with(members: &Members, index: usize, value: Piece) -> Piece {
     let mut members = members.clone();
-    members[place].1 = value;
+    members[index].1 = value;
     map(&members)
 }
 
-fn without(members: &Members, place: usize) -> Piece {
+fn without(members: &Members, index: usize) -> Piece {
     let mut members = members.clone();
-    members.remove(place);
+    members.remove(index);
     map(&members)
 }
 
@@ -61,11 +61,11 @@ fn more(members: &Members, name: Piece, value: Piece) -> Piece {
     map(&[members.as_slice(), &[(name, value)]].concat())
 }
 
-fn flawed_points(own: &Members, x: &[u8; 32], y: &[u8; 32]) -> Vec<(&'static str, Piece)> {
+fn invalid_points(own: &Members, x: &[u8; 32], y: &[u8; 32]) -> Vec<(&'static str, Piece)> {
     let mut off = *y;
     off[31] ^= 1;
     let whole = map(own);
-    // The field of P-256 has 2^256 - 2^224 + 2^192 + 2^96 - 1 elements: ff… is none of them.
+    // The field of P-256 has 2^256 - 2^224 + 2^192 + 2^96 - 1 elements: ff… is not one of them.
     vec![
         ("no key type", without(own, 0)),
         ("no algorithm", without(own, 1)),
@@ -92,7 +92,7 @@ fn flawed_points(own: &Members, x: &[u8; 32], y: &[u8; 32]) -> Vec<(&'static str
         ("y of 31 bytes", map(&point(x, &y[..31]))),
         ("y of 33 bytes", map(&point(x, &[&[0], y.as_slice()].concat()))),
         ("a byte of x in y", map(&point(&x[..31], &[&x[31..], y].concat()))),
-        ("y by its sign", with(own, 4, vec![0xf5])),
+        ("y as a sign", with(own, 4, vec![0xf5])),
         ("x in text", with(own, 3, text(&"x".repeat(32)))),
         ("off the curve", map(&point(x, &off))),
         ("x and y exchanged", map(&point(y, x))),
@@ -103,8 +103,8 @@ fn flawed_points(own: &Members, x: &[u8; 32], y: &[u8; 32]) -> Vec<(&'static str
         ("operations", more(own, number(4), vec![0x81, 0x02])),
         ("the secret key", more(own, number(-4), bytes(&[7; 32]))),
         ("a member in text", more(own, text("a"), number(1))),
-        ("algorithm twice", more(own, number(3), number(-7))),
-        ("algorithm twice, once in a longer spelling", more(own, vec![0x18, 0x03], number(-7))),
+        ("duplicate algorithm", more(own, number(3), number(-7))),
+        ("duplicate algorithm, once with a non-minimal encoding", more(own, vec![0x18, 0x03], number(-7))),
         ("indefinite", indefinite(0xbf, &whole[1..])),
         ("indefinite x", with(own, 3, indefinite(0x5f, &bytes(x)))),
         ("tagged", [&[0xc1], whole.as_slice()].concat()),
@@ -114,7 +114,7 @@ fn flawed_points(own: &Members, x: &[u8; 32], y: &[u8; 32]) -> Vec<(&'static str
     ]
 }
 
-fn flawed_rsa(own: &Members, modulus: &[u8]) -> Vec<(&'static str, Piece)> {
+fn invalid_rsa_keys(own: &Members, modulus: &[u8]) -> Vec<(&'static str, Piece)> {
     let exponent = [1, 0, 1];
     let mut even = modulus.to_vec();
     *even.last_mut().unwrap() &= 0xfe;
@@ -148,39 +148,38 @@ fn flawed_rsa(own: &Members, modulus: &[u8]) -> Vec<(&'static str, Piece)> {
         ("RS384", with(own, 1, number(-258))),
         ("ES256 of an RSA key", with(own, 1, number(-7))),
         ("the secret exponent", more(own, number(-3), bytes(&[7; 256]))),
-        ("modulus twice", more(own, number(-1), bytes(modulus))),
+        ("duplicate modulus", more(own, number(-1), bytes(modulus))),
     ]
 }
 
-/// Row 157 of the attacks.
 #[test]
-fn other_keys_are_refused() {
+fn rejects_invalid_keys() {
     let (_, registration, parts) = registered();
     let (own, x, y) = point_key(&parts.key);
-    assert_eq!(map(&own), parts.key, "the forge writes what the witness wrote");
+    assert_eq!(map(&own), parts.key, "the builder reproduces the recorded key");
     let modulus = odd(2_048);
-    let rows: Vec<_> = flawed_points(&own, &x, &y)
+    let rows: Vec<_> = invalid_points(&own, &x, &y)
         .into_iter()
-        .chain(flawed_rsa(&rsa(&modulus, &[1, 0, 1]), &modulus))
+        .chain(invalid_rsa_keys(&rsa(&modulus, &[1, 0, 1]), &modulus))
         .collect();
     assert_eq!(rows.len(), 73);
     for (name, key) in rows {
-        let kept = PasskeyKey::parse(&encoded(&key));
-        assert_eq!(kept.err(), Some(BadPublicKey), "{name}");
+        let stored = PasskeyKey::parse(&encoded(&key));
+        assert_eq!(stored.err(), Some(InvalidPublicKey), "{name}");
         let changed = registration.with_parts(&Parts { key, ..parts.clone() });
-        assert_eq!(changed.verify(), Err(AttestationFlaw::Invalid), "{name}");
+        assert_eq!(changed.verify(), Err(AttestationError::Invalid), "{name}");
     }
 }
 
 #[test]
-fn sound_keys_are_taken_and_kept_as_they_stand() {
+fn valid_keys_are_accepted_and_stored_unchanged() {
     let (_, registration, parts) = registered();
     let (own, ..) = point_key(&parts.key);
-    let mut turned = own.clone();
-    turned.reverse();
+    let mut reversed = own.clone();
+    reversed.reverse();
     for (name, key) in [
-        ("in another order", map(&turned)),
-        ("its length in a longer spelling", [&[0xb8, 5], &map(&own)[1..]].concat()),
+        ("in another order", map(&reversed)),
+        ("a non-minimal length", [&[0xb8, 5], &map(&own)[1..]].concat()),
         ("RSA of 2,048 bits", map(&rsa(&odd(2_048), &[1, 0, 1]))),
         ("RSA of 2,049 bits", map(&rsa(&odd(2_049), &[1, 0, 1]))),
         ("RSA of 3,072 bits", map(&rsa(&odd(3_072), &[3]))),
@@ -193,7 +192,7 @@ fn sound_keys_are_taken_and_kept_as_they_stand() {
 }
 
 #[test]
-fn kept_keys_are_base64_of_one_key() {
+fn stored_keys_are_base64_of_one_key() {
     let (_, _, parts) = registered();
     let good = encoded(&parts.key);
     assert!(PasskeyKey::parse(&good).is_ok());
@@ -211,15 +210,15 @@ fn kept_keys_are_base64_of_one_key() {
         &const_hex::encode(&parts.key),
         &"A".repeat(1 << 20),
     ] {
-        assert_eq!(PasskeyKey::parse(bad).err(), Some(BadPublicKey), "{}", &bad[..bad.len().min(99)]);
+        assert_eq!(PasskeyKey::parse(bad).err(), Some(InvalidPublicKey), "{}", &bad[..bad.len().min(99)]);
     }
 }
 
-/// A key pair of AWS-LC, and modulus and exponent as they stand in its DER (RFC 8017 §A.1.1).
+/// Returns a key pair of AWS-LC, and the modulus and exponent in its DER encoding (RFC 8017 §A.1.1).
 fn rsa_pair(size: KeySize) -> (KeyPair, Members) {
     let pair = KeyPair::generate(size).unwrap();
     let der = pair.public_key().as_ref().to_vec();
-    // SEQUENCE, INTEGER with a zero before it, INTEGER 65537.
+    // SEQUENCE, INTEGER with a leading zero, INTEGER 65537.
     let length = size.len();
     let modulus = &der[der.len() - length - 5..der.len() - 5];
     assert_eq!(der[der.len() - 5..], [2, 3, 1, 0, 1]);
@@ -227,35 +226,35 @@ fn rsa_pair(size: KeySize) -> (KeyPair, Members) {
     (pair, members)
 }
 
-fn rsa_signed(pair: &KeyPair, padding: &'static dyn RsaEncoding, answer: &Answer) -> Answer {
+fn rsa_signed(pair: &KeyPair, padding: &'static dyn RsaEncoding, response: &Response) -> Response {
     let mut signature = vec![0; pair.public_modulus_len()];
-    pair.sign(padding, &SystemRandom::new(), &answer.message(), &mut signature).unwrap();
-    Answer { signature, ..answer.clone() }
+    pair.sign(padding, &SystemRandom::new(), &response.message(), &mut signature).unwrap();
+    Response { signature, ..response.clone() }
 }
 
 #[test]
-fn rsa_keys_register_and_sign() {
-    let (mut witness, registration, parts) = registered();
+fn rsa_keys_register_and_verify() {
+    let (mut authenticator, registration, parts) = registered();
     let (pair, members) = rsa_pair(KeySize::Rsa2048);
     let registration = registration.with_parts(&Parts { key: map(&members), ..parts });
     let key = registration.key();
-    let by_point = witness.assert(BODY);
-    let answer = rsa_signed(&pair, &RSA_PKCS1_SHA256, &by_point);
-    assert!(answer.verify(&key, BODY).is_ok());
-    let mut longer = answer.clone();
+    let by_p256 = authenticator.assert(BODY);
+    let response = rsa_signed(&pair, &RSA_PKCS1_SHA256, &by_p256);
+    assert!(response.verify(&key, BODY).is_ok());
+    let mut longer = response.clone();
     longer.signature.insert(0, 0);
-    let (stranger, _) = rsa_pair(KeySize::Rsa2048);
-    for (name, answer) in [
-        ("another padding", rsa_signed(&pair, &RSA_PSS_SHA256, &by_point)),
-        ("another digest", rsa_signed(&pair, &RSA_PKCS1_SHA512, &by_point)),
-        ("another key", rsa_signed(&stranger, &RSA_PKCS1_SHA256, &by_point)),
-        ("a signature by a point", by_point),
+    let (other_pair, _) = rsa_pair(KeySize::Rsa2048);
+    for (name, response) in [
+        ("another padding", rsa_signed(&pair, &RSA_PSS_SHA256, &by_p256)),
+        ("another digest", rsa_signed(&pair, &RSA_PKCS1_SHA512, &by_p256)),
+        ("another key", rsa_signed(&other_pair, &RSA_PKCS1_SHA256, &by_p256)),
+        ("a signature by a point", by_p256),
         ("a zero before the signature", longer),
-        ("no signature", Answer { signature: vec![], ..answer.clone() }),
-        ("zero", Answer { signature: vec![0; 256], ..answer.clone() }),
+        ("no signature", Response { signature: vec![], ..response.clone() }),
+        ("zero", Response { signature: vec![0; 256], ..response.clone() }),
     ] {
-        assert_eq!(answer.verify(&key, BODY), Err(AssertionFlaw::Signature), "{name}");
+        assert_eq!(response.verify(&key, BODY), Err(AssertionError::Signature), "{name}");
     }
-    let point = Witness::new().register().key();
-    assert_eq!(answer.verify(&point, BODY), Err(AssertionFlaw::Signature), "under the key of a point");
+    let point = Authenticator::new().register().key();
+    assert_eq!(response.verify(&point, BODY), Err(AssertionError::Signature), "under the key of a point");
 }

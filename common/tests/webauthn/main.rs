@@ -1,4 +1,5 @@
-//! Passkeys through the public face of the room, with what an authenticator of other makers answered as witness.
+//! Passkeys through the public interface of the module, tested with recorded responses of a third-party
+//! authenticator.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,13 +9,13 @@
     reason = "tests"
 )]
 
-mod answers;
 mod assertions;
+mod authenticator;
 mod authenticator_data;
+mod builder;
 mod client_data;
-mod forge;
 mod keys;
 mod objects;
 mod properties;
 mod statements;
-mod witness;
+mod valid_responses;

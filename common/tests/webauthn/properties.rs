@@ -1,4 +1,4 @@
-//! What holds for any bytes, and for real answers with any damage.
+//! Properties that hold for arbitrary bytes, and for recorded responses with arbitrary damage.
 
 use std::sync::LazyLock;
 
@@ -7,59 +7,59 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use quorate_common::webauthn::{Assertion, Attestation, NewCredential, PasskeyKey, challenge_of};
 
-use crate::forge::{bytes, data_of, map, object, text};
-use crate::witness::{Answer, BODY, Registration, Witness, encoded};
+use crate::authenticator::{Authenticator, BODY, Registration, Response, encoded};
+use crate::builder::{bytes, data_of, map, object, text};
 
-/// Real answers, made once: what is damaged is always the same.
-struct Real {
+/// Recorded responses, parsed once. All damage applies to these.
+struct Recorded {
     registration: Registration,
     credential: NewCredential,
     key: PasskeyKey,
-    answer: Answer,
+    response: Response,
     assertion: Assertion,
 }
 
-static REAL: LazyLock<Real> = LazyLock::new(|| {
-    let mut witness = Witness::new();
-    let registration = witness.register();
-    let answer = witness.assert(BODY);
-    Real {
+static RECORDED: LazyLock<Recorded> = LazyLock::new(|| {
+    let mut authenticator = Authenticator::new();
+    let registration = authenticator.register();
+    let response = authenticator.assert(BODY);
+    Recorded {
         credential: registration.verify().unwrap(),
         key: registration.key(),
-        assertion: Assertion::read(&answer.header()).unwrap(),
+        assertion: Assertion::read(&response.header()).unwrap(),
         registration,
-        answer,
+        response,
     }
 });
 
-/// What is done to a byte string.
+/// A modification of a byte string.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// A byte becomes another one.
+    /// XORs a byte with a mask.
     Change(Index, u8),
-    /// A byte comes in.
+    /// Inserts a byte.
     Insert(Index, u8),
-    /// A byte goes.
+    /// Removes a byte.
     Remove(Index),
-    /// All from here on goes.
+    /// Removes everything from an index on.
     Cut(Index),
-    /// A piece stands twice.
+    /// Repeats a range of bytes.
     Double(Index, Index),
-    /// Two bytes change places.
+    /// Swaps two bytes.
     Swap(Index, Index),
 }
 
 impl Damage {
-    fn done_to(&self, bytes: &mut Vec<u8>) {
+    fn apply(&self, bytes: &mut Vec<u8>) {
         let length = bytes.len();
         if length == 0 {
             return;
         }
         match self {
-            Self::Change(place, mask) => bytes[place.index(length)] ^= mask,
-            Self::Insert(place, byte) => bytes.insert(place.index(length + 1), *byte),
-            Self::Remove(place) => drop(bytes.remove(place.index(length))),
-            Self::Cut(place) => bytes.truncate(place.index(length)),
+            Self::Change(index, mask) => bytes[index.index(length)] ^= mask,
+            Self::Insert(index, byte) => bytes.insert(index.index(length + 1), *byte),
+            Self::Remove(index) => drop(bytes.remove(index.index(length))),
+            Self::Cut(index) => bytes.truncate(index.index(length)),
             Self::Double(one, other) => {
                 let (one, other) = (one.index(length), other.index(length));
                 let piece = bytes[one.min(other)..=one.max(other)].to_vec();
@@ -72,26 +72,26 @@ impl Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let place = any::<Index>;
+    let index = any::<Index>;
     prop_oneof![
-        4 => (place(), 1..=u8::MAX).prop_map(|(place, mask)| Damage::Change(place, mask)),
-        2 => (place(), any::<u8>()).prop_map(|(place, byte)| Damage::Insert(place, byte)),
-        2 => place().prop_map(Damage::Remove),
-        1 => place().prop_map(Damage::Cut),
-        1 => (place(), place()).prop_map(|(one, other)| Damage::Double(one, other)),
-        1 => (place(), place()).prop_map(|(one, other)| Damage::Swap(one, other)),
+        4 => (index(), 1..=u8::MAX).prop_map(|(index, mask)| Damage::Change(index, mask)),
+        2 => (index(), any::<u8>()).prop_map(|(index, byte)| Damage::Insert(index, byte)),
+        2 => index().prop_map(Damage::Remove),
+        1 => index().prop_map(Damage::Cut),
+        1 => (index(), index()).prop_map(|(one, other)| Damage::Double(one, other)),
+        1 => (index(), index()).prop_map(|(one, other)| Damage::Swap(one, other)),
     ]
 }
 
 fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for damage in damages {
-        damage.done_to(&mut bytes);
+        damage.apply(&mut bytes);
     }
     bytes
 }
 
-/// Heads of CBOR values beside any bytes, so that readers get further than the first one.
+/// Heads of CBOR values mixed with arbitrary bytes, so that parsers get beyond the first value.
 fn cbor_like() -> impl Strategy<Value = Vec<u8>> {
     let heads =
         [0xa1, 0xa3, 0xa5, 0x81, 0x82, 0x58, 0x59, 0x63, 0x67, 0x20, 0x26, 0x9f, 0xbf, 0x5f, 0xff, 0xbb];
@@ -111,59 +111,60 @@ fn anything() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The exception is what was never damaged.
+    /// Damage that leaves the response unchanged is skipped.
     #[test]
     fn damaged_assertions_never_verify(
         part in 0..3_usize,
         damages in vec(damage(), 1..4),
     ) {
-        let real = &*REAL;
-        let mut answer = real.answer.clone();
-        let bytes = [&mut answer.data, &mut answer.client_data, &mut answer.signature];
-        for (place, bytes) in bytes.into_iter().enumerate() {
-            if place == part {
+        let recorded = &*RECORDED;
+        let mut response = recorded.response.clone();
+        let bytes = [&mut response.data, &mut response.client_data, &mut response.signature];
+        for (index, bytes) in bytes.into_iter().enumerate() {
+            if index == part {
                 *bytes = damaged(bytes, &damages);
             }
         }
-        prop_assume!(answer != real.answer);
-        prop_assert!(answer.verify(&real.key, BODY).is_err());
+        prop_assume!(response != recorded.response);
+        prop_assert!(response.verify(&recorded.key, BODY).is_err());
     }
 
-    /// A damaged header may still say the same, as with another order of white space or another id, which is not
-    /// signed. All that is signed is then byte for byte what it was.
+    /// A damaged header may still be valid, for example with other white space or another id, which is not
+    /// signed. The signed parts are then unchanged, byte for byte.
     #[test]
-    fn damaged_headers_say_the_same_or_nothing(damages in vec(damage(), 1..4), is_raw in any::<bool>()) {
-        let real = &*REAL;
-        let raw = real.answer.header();
+    fn damaged_headers_keep_the_signed_data_or_fail(damages in vec(damage(), 1..4), is_raw in any::<bool>()) {
+        let recorded = &*RECORDED;
+        let raw = recorded.response.header();
         let header = if is_raw { raw } else { encoded(raw.as_bytes()) };
         let header = String::from_utf8_lossy(&damaged(header.as_bytes(), &damages)).into_owned();
         let Ok(assertion) = Assertion::read(&header) else { return Ok(()) };
         prop_assert_eq!(&Assertion::read(&assertion.text()).unwrap(), &assertion);
-        if real.key.verify(&assertion, BODY).is_ok() {
-            let renamed = assertion.text().replace(assertion.credential_id(), real.assertion.credential_id());
-            prop_assert_eq!(renamed, real.assertion.text());
+        if recorded.key.verify(&assertion, BODY).is_ok() {
+            let renamed = assertion.text().replace(assertion.credential_id(), recorded.assertion.credential_id());
+            prop_assert_eq!(renamed, recorded.assertion.text());
         }
     }
 
     #[test]
     fn other_bodies_never_verify(body in vec(any::<u8>(), 0..200), damages in vec(damage(), 1..3)) {
-        let real = &*REAL;
+        let recorded = &*RECORDED;
         for body in [body, damaged(BODY, &damages)] {
             prop_assume!(body != BODY);
-            prop_assert!(real.key.verify(&real.assertion, &body).is_err());
+            prop_assert!(recorded.key.verify(&recorded.assertion, &body).is_err());
             prop_assert_ne!(challenge_of(&body), challenge_of(BODY));
         }
     }
 
-    /// Nothing signs a registration without a statement, so that model, relying party, count and origin may be
-    /// damaged unseen: who may register says the stamp over the body. Id, key and format may not be.
+    /// Without a statement, a registration has no signature. Damage to the model, relying party, counter or
+    /// origin is then undetectable: the stamp over the body decides who may register. The id, the key and the
+    /// format must not change.
     #[test]
-    fn damaged_registrations_make_no_other_credential(
+    fn damaged_registrations_return_no_other_credential(
         part in 0..4_usize,
         damages in vec(damage(), 1..4),
     ) {
-        let real = &*REAL;
-        let mut changed = real.registration.clone();
+        let recorded = &*RECORDED;
+        let mut changed = recorded.registration.clone();
         match part {
             0 => changed.object = damaged(&changed.object, &damages),
             1 => changed.client_data = damaged(&changed.client_data, &damages),
@@ -177,14 +178,14 @@ proptest! {
             }
         }
         if let Ok(credential) = changed.verify() {
-            prop_assert_eq!(&credential.credential_id, &real.credential.credential_id);
-            prop_assert_eq!(&credential.public_key, &real.credential.public_key);
-            prop_assert_eq!(&credential.format, &real.credential.format);
+            prop_assert_eq!(&credential.credential_id, &recorded.credential.credential_id);
+            prop_assert_eq!(&credential.public_key, &recorded.credential.public_key);
+            prop_assert_eq!(&credential.format, &recorded.credential.format);
         }
     }
 
     #[test]
-    fn no_text_makes_a_panic_or_a_credential(
+    fn arbitrary_text_never_panics_or_registers(
         challenge in anything(),
         credential_id in anything(),
         client_data_json in anything(),
@@ -197,25 +198,25 @@ proptest! {
             attestation_object: &attestation_object,
         };
         prop_assert!(attestation.verify().is_err());
-        let real = &*REAL;
+        let recorded = &*RECORDED;
         let around = Attestation {
-            challenge: &real.registration.challenge,
-            credential_id: &real.registration.credential_id,
-            client_data_json: &encoded(&real.registration.client_data),
+            challenge: &recorded.registration.challenge,
+            credential_id: &recorded.registration.credential_id,
+            client_data_json: &encoded(&recorded.registration.client_data),
             attestation_object: &attestation_object,
         };
         prop_assert!(around.verify().is_err());
         prop_assert!(PasskeyKey::parse(&attestation_object).is_err());
         if let Ok(assertion) = Assertion::read(&client_data_json) {
-            prop_assert!(real.key.verify(&assertion, BODY).is_err());
+            prop_assert!(recorded.key.verify(&assertion, BODY).is_err());
         }
     }
 
-    /// Any bytes in the place of authenticator data, a key, a statement or client data.
+    /// Arbitrary bytes replace authenticator data, a key, a statement or client data.
     #[test]
-    fn no_bytes_within_make_a_panic(bytes_within in cbor_like()) {
-        let real = &*REAL;
-        let data = data_of(&real.registration.object);
+    fn arbitrary_nested_bytes_never_panic(bytes_within in cbor_like()) {
+        let recorded = &*RECORDED;
+        let data = data_of(&recorded.registration.object);
         let key_at = 55 + usize::from(u16::from_be_bytes([data[53], data[54]]));
         let own = object("none", &map(&[]), &data);
         let with_key = [&data[..key_at], &bytes_within].concat();
@@ -226,11 +227,11 @@ proptest! {
             vec![own[0].clone(), own[1].clone(), (text("authData"), bytes_within.clone())],
             vec![own[0].clone(), (text("attStmt"), bytes(&bytes_within)), own[2].clone()],
         ] {
-            prop_assert!(real.registration.holding(&members).verify().is_err());
+            prop_assert!(recorded.registration.with_object(&members).verify().is_err());
         }
-        let answer = Answer { data: bytes_within.clone(), ..real.answer.clone() };
-        prop_assert!(answer.verify(&real.key, BODY).is_err());
-        let answer = Answer { client_data: bytes_within, ..real.answer.clone() };
-        prop_assert!(answer.verify(&real.key, BODY).is_err());
+        let response = Response { data: bytes_within.clone(), ..recorded.response.clone() };
+        prop_assert!(response.verify(&recorded.key, BODY).is_err());
+        let response = Response { client_data: bytes_within, ..recorded.response.clone() };
+        prop_assert!(response.verify(&recorded.key, BODY).is_err());
     }
 }

@@ -1,29 +1,30 @@
-//! Attestation statements: the forms of the standard, each member of each tried wrong.
+//! Attestation statements: the formats of the standard, with each member invalid in turn.
 
-use quorate_common::webauthn::AttestationFlaw;
+use quorate_common::webauthn::AttestationError;
 
-use crate::forge::{Members, Piece, bytes, indefinite, list, map, number, object, registered, text};
+use crate::builder::{Members, Piece, bytes, indefinite, list, map, number, object, registered, text};
 
-/// A format of the standard with the members of its statement, and how many of the last may be absent.
-struct Form {
-    format: &'static str,
+/// A format of the standard with the members of its statement.
+struct Format {
+    name: &'static str,
     members: Members,
+    /// Number of members at the end that may be absent.
     optional: usize,
 }
 
-fn form(format: &'static str, members: Vec<(&str, Piece)>, optional: usize) -> Form {
+fn format_of(name: &'static str, members: Vec<(&str, Piece)>, optional: usize) -> Format {
     let members = members.into_iter().map(|(name, value)| (text(name), value)).collect();
-    Form { format, members, optional }
+    Format { name, members, optional }
 }
 
-/// Web Authentication §8, in its order.
-fn forms() -> Vec<Form> {
+/// The formats of Web Authentication §8, in its order.
+fn formats() -> Vec<Format> {
     let signature = || bytes(&[7; 70]);
     let chain = || list(&[bytes(b"certificate"), bytes(b"authority")]);
     let single = || list(&[bytes(b"certificate")]);
     vec![
-        form("packed", vec![("alg", number(-7)), ("sig", signature()), ("x5c", chain())], 1),
-        form(
+        format_of("packed", vec![("alg", number(-7)), ("sig", signature()), ("x5c", chain())], 1),
+        format_of(
             "tpm",
             vec![
                 ("ver", text("2.0")),
@@ -35,60 +36,60 @@ fn forms() -> Vec<Form> {
             ],
             0,
         ),
-        form("android-key", vec![("alg", number(-7)), ("sig", signature()), ("x5c", chain())], 0),
-        form("android-safetynet", vec![("ver", text("14366018")), ("response", bytes(b"a.b.c"))], 0),
-        form("fido-u2f", vec![("x5c", single()), ("sig", signature())], 0),
-        form("none", vec![], 0),
-        form("apple", vec![("x5c", chain())], 0),
+        format_of("android-key", vec![("alg", number(-7)), ("sig", signature()), ("x5c", chain())], 0),
+        format_of("android-safetynet", vec![("ver", text("14366018")), ("response", bytes(b"a.b.c"))], 0),
+        format_of("fido-u2f", vec![("x5c", single()), ("sig", signature())], 0),
+        format_of("none", vec![], 0),
+        format_of("apple", vec![("x5c", chain())], 0),
     ]
 }
 
-/// Values that are not of the kind of `value`, or are hollow.
-fn wrong(value: &Piece) -> Vec<Piece> {
-    let kinds =
+/// Returns values of other types than `value`, and lists without certificates.
+fn invalid_values(value: &Piece) -> Vec<Piece> {
+    let others =
         [number(-7), text("7"), bytes(&[7]), list(&[number(7)]), map(&[]), vec![0xf6], vec![0xf5], list(&[])];
-    // The upper three bits of its head are the kind of a value.
-    let is_of = |kind: &Piece| kind[0] >> 5 == value[0] >> 5;
-    let hollow = |kind: &Piece| *kind == list(&[number(7)]) || *kind == list(&[]);
-    kinds.into_iter().filter(|kind| !is_of(kind) || hollow(kind)).collect()
+    // The upper three bits of its head are the major type of a value.
+    let is_same_type = |other: &Piece| other[0] >> 5 == value[0] >> 5;
+    let is_bad_list = |other: &Piece| *other == list(&[number(7)]) || *other == list(&[]);
+    others.into_iter().filter(|other| !is_same_type(other) || is_bad_list(other)).collect()
 }
 
 #[test]
-fn statements_of_the_standard_are_read_and_not_believed() {
+fn statements_of_the_standard_are_accepted_unverified() {
     let (_, registration, parts) = registered();
-    for Form { format, members, optional } in forms() {
+    for Format { name: format, members, optional } in formats() {
         for kept in members.len() - optional..=members.len() {
             let statement = map(&members[..kept]);
-            let credential = registration.holding(&object(format, &statement, &parts.join())).verify();
+            let credential = registration.with_object(&object(format, &statement, &parts.join())).verify();
             assert_eq!(credential.unwrap().format, format);
         }
     }
 }
 
 #[test]
-fn each_member_of_a_statement_is_needed_and_of_its_kind() {
+fn each_member_is_required_and_typed() {
     let (_, registration, parts) = registered();
-    let mut tried = 0;
-    for Form { format, members, optional } in forms() {
+    let mut checked = 0;
+    for Format { name: format, members, optional } in formats() {
         let mut check = |name: String, statement: Piece| {
-            let flaw = registration.holding(&object(format, &statement, &parts.join())).verify();
-            assert_eq!(flaw, Err(AttestationFlaw::Invalid), "{format}: {name}");
-            tried += 1;
+            let error = registration.with_object(&object(format, &statement, &parts.join())).verify();
+            assert_eq!(error, Err(AttestationError::Invalid), "{format}: {name}");
+            checked += 1;
         };
-        for place in 0..members.len() {
+        for index in 0..members.len() {
             let mut without = members.clone();
-            let (name, value) = without.remove(place);
+            let (name, value) = without.remove(index);
             let shown = String::from_utf8_lossy(&name[1..]).into_owned();
-            if place < members.len() - optional {
+            if index < members.len() - optional {
                 check(format!("without {shown}"), map(&without));
             }
-            for other in wrong(&value) {
-                let mut instead = members.clone();
-                instead[place].1.clone_from(&other);
-                check(format!("{shown} as {other:02x?}"), map(&instead));
+            for other in invalid_values(&value) {
+                let mut changed = members.clone();
+                changed[index].1.clone_from(&other);
+                check(format!("{shown} as {other:02x?}"), map(&changed));
             }
             let twice = [members.as_slice(), &[(name, value)]].concat();
-            check(format!("{shown} twice"), map(&twice));
+            check(format!("duplicate {shown}"), map(&twice));
         }
         check(
             "one more member".to_owned(),
@@ -96,17 +97,17 @@ fn each_member_of_a_statement_is_needed_and_of_its_kind() {
         );
         check("indefinite".to_owned(), indefinite(0xbf, &map(&members)[1..]));
     }
-    assert!(tried > 150, "{tried}");
+    assert!(checked > 150, "{checked}");
 }
 
 #[test]
-fn what_the_kinds_of_members_do_not_say() {
+fn rejects_statements_with_invalid_contents() {
     let (_, registration, parts) = registered();
     let two = list(&[bytes(b"certificate"), bytes(b"another")]);
     let mixed = list(&[bytes(b"certificate"), text("another")]);
     let signature = bytes(&[7; 70]);
     let tpm = |version: &str| {
-        let mut members = forms().remove(1).members;
+        let mut members = formats().remove(1).members;
         members[0].1 = text(version);
         members
     };
@@ -130,7 +131,7 @@ fn what_the_kinds_of_members_do_not_say() {
         ("packed without anything", "packed", vec![]),
         ("members of another format", "apple", vec![(text("ver"), text("2.0"))]),
     ] {
-        let flaw = registration.holding(&object(format, &map(&members), &parts.join())).verify();
-        assert_eq!(flaw, Err(AttestationFlaw::Invalid), "{name}");
+        let error = registration.with_object(&object(format, &map(&members), &parts.join())).verify();
+        assert_eq!(error, Err(AttestationError::Invalid), "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! Stamps and bundles under the vectors of Project Wycheproof: what is valid there is taken, and nothing else.
+//! Stamps and bundles tested against the vectors of Project Wycheproof: exactly the valid ones are accepted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! What the policies of an organization say of an activity, and what is suspicious about them, for whoever operates
-//! it: by the same functions that the console uses by itself.
+//! Explanations and lint findings of the policies of an organization, for its operator. They come from the
+//! same functions that the console uses.
 
 use quorate_common::catalog::Gate as KindGate;
 use quorate_common::ids::OrganizationId;
@@ -7,56 +7,63 @@ use quorate_policy::Names;
 use quorate_policy::decide::DenyErrors;
 use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::request::Request;
-use quorate_policy::simulate::{Asked, Gate, House, NamedPolicy, Simulation};
+use quorate_policy::simulate::{Gate, NamedPolicy, OrganizationRules, SimulatedRequest, Simulation};
 
 use crate::consensus::{approver, live_approvals};
+use crate::error::{Corrupt, Intent, Missing, RequestError};
 use crate::kinds;
 use crate::model::{Millis, Organization};
 use crate::operator;
-use crate::pipeline::Ruled;
+use crate::pipeline::CheckedRequest;
 use crate::policy;
-use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
 use crate::world::World;
 
-/// What is suspicious about the policies of an organization.
-pub fn findings(world: &dyn World, id: OrganizationId, now: Millis) -> Result<Vec<Finding>, Refusal> {
+/// Returns the lint findings of the policies of an organization.
+///
+/// # Errors
+/// If there is no such organization, or the store cannot be read.
+pub fn findings(world: &dyn World, id: OrganizationId, now: Millis) -> Result<Vec<Finding>, RequestError> {
     let organization = world.organization(id)?.ok_or(Missing::Organization)?;
-    let asked = kinds::all().iter().filter_map(|entry| {
+    let matched = kinds::all().iter().filter_map(|entry| {
         let (action, resource) = entry.acts?;
         let (action, resource) = (action.name().to_owned(), resource.name().to_owned());
         Some(ActivityType { name: entry.activity_type.to_owned(), action, resource })
     });
-    let types: Vec<ActivityType> = asked.collect();
-    Ok(lint::lint(&house(&organization, world.deny_errors(), now), &types, &Known(&organization)))
+    let types: Vec<ActivityType> = matched.collect();
+    Ok(lint::lint(&rules(&organization, world.deny_errors(), now), &types, &ObjectNames(&organization)))
 }
 
-/// What each policy says of an activity now, and which part of it decides.
+/// Returns the current outcome of each policy for an activity, and which part of the policy decides.
+///
+/// # Errors
+/// If there is no such organization or activity, policies do not apply to its type, or the store cannot be
+/// read.
 pub fn explained(
     world: &dyn World,
     id: OrganizationId,
     reference: &str,
     now: Millis,
-) -> Result<Simulation, Refusal> {
+) -> Result<Simulation, RequestError> {
     let organization = world.organization(id)?.ok_or(Missing::Organization)?;
-    let record = operator::found(world, &organization, reference, now)?;
+    let record = operator::find(world, &organization, reference, now)?;
     let view = View::new(world, &organization, record.proposer, None, now);
-    let ruled = Ruled::again(&record, view)?;
-    let (entry, facts) = (ruled.entry(), ruled.facts());
+    let checked = CheckedRequest::from_record(&record, view)?;
+    let (entry, facts) = (checked.entry(), checked.facts());
     let gate = match entry.gate {
         KindGate::Policy => Gate::Policy,
         KindGate::RootQuorum => Gate::RootQuorum,
         KindGate::OwnCredential => Gate::OwnCredential,
         KindGate::RootUser => Gate::RootUser,
-        KindGate::Vote | KindGate::Invitation | KindGate::Founder => {
-            return Err(Intent::Text("policies are not asked about this activity").into());
+        KindGate::Vote | KindGate::Invitation | KindGate::Registrant => {
+            return Err(Intent::Text("policies do not apply to this type of activity").into());
         }
     };
     let approvals: Vec<_> = live_approvals(&record, &organization, now)
         .iter()
         .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_key), now)))
         .collect();
-    let parameters = policy::parameters(ruled.intent());
+    let parameters = policy::parameters(checked.intent());
     let own_credentials_of = facts.own_credentials_of.map(|user| user.to_string());
     let request = Request {
         activity_type: entry.activity_type,
@@ -64,18 +71,18 @@ pub fn explained(
         parameters: parameters.ok_or(Corrupt::Invariant("an intent is one member"))?,
         now: policy::instant(now),
     };
-    Ok(house(&organization, world.deny_errors(), now).simulate(&Asked {
+    Ok(rules(&organization, world.deny_errors(), now).simulate(&SimulatedRequest {
         request,
         subjects: &facts.subjects,
         gate,
         own_credentials_of: own_credentials_of.as_deref(),
-        requester: &record.proposer.to_string(),
+        proposer: &record.proposer.to_string(),
         approvals: &approvals,
     }))
 }
 
-/// An organization, as far as it decides.
-fn house(organization: &Organization, deny_errors: DenyErrors, now: Millis) -> House {
+/// Returns the users, the root quorum and the policies of an organization, as simulations need them.
+fn rules(organization: &Organization, deny_errors: DenyErrors, now: Millis) -> OrganizationRules {
     let quorum = &organization.head.quorum;
     let policies = organization.policies().map(|parsed| NamedPolicy {
         id: parsed.policy.id.to_string(),
@@ -83,7 +90,7 @@ fn house(organization: &Organization, deny_errors: DenyErrors, now: Millis) -> H
         program: parsed.program.clone(),
     });
     let users = organization.users().filter(|user| user.can_stamp(now));
-    House {
+    OrganizationRules {
         users: users.map(|user| approver(user, None, now)).collect(),
         roots: quorum.members.iter().map(ToString::to_string).collect(),
         threshold: usize::try_from(quorum.threshold).unwrap_or(usize::MAX),
@@ -92,10 +99,10 @@ fn house(organization: &Organization, deny_errors: DenyErrors, now: Millis) -> H
     }
 }
 
-/// What ids stand for in an organization.
-struct Known<'a>(&'a Organization);
+/// The names of the objects of an organization, by their ids.
+struct ObjectNames<'a>(&'a Organization);
 
-impl Names for Known<'_> {
+impl Names for ObjectNames<'_> {
     fn name(&self, id: &str) -> Option<String> {
         let Self(organization) = self;
         let is = |known: &dyn ToString| known.to_string() == id;

@@ -1,25 +1,25 @@
-//! Activities as they leave: the stored record joined with the users who voted.
+//! Activities as answers show them: the stored record, joined with the users who voted.
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
-use quorate_common::fault::Fault;
+use quorate_common::api_error::ApiError;
 use quorate_common::wire::{Timestamp, User};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::error::Corrupt;
 use crate::kinds;
 use crate::model::{ActivityRecord, Organization, VoteRecord};
-use crate::refusal::Corrupt;
 
-/// What the caller may do with an activity now.
+/// The votes that the caller may cast on an activity now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CanFlags {
-    /// Whether an approval would be taken.
+    /// Whether an approval would be accepted.
     pub approve: bool,
-    /// Whether a rejection would be taken.
+    /// Whether a rejection would be accepted.
     pub reject: bool,
 }
 
-/// The members of an activity, borrowed: the same as [`Activity`], without copying.
+/// The members of an activity, borrowed: the same as those of [`Activity`], without copies.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
@@ -55,16 +55,16 @@ struct ShownVote<'a> {
     created_at: Timestamp,
 }
 
-/// The user who voted.
+/// The user who voted, rendered once if they still exist.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Voter<'a> {
     Present(&'a RawValue),
-    Gone(Box<User>),
+    Deleted(Box<User>),
 }
 
-/// A user who voted and was deleted: the name they had, and nothing that acts for them.
-fn gone(vote: &VoteRecord) -> User {
+/// Returns a user who was deleted after they voted: the name they had, without credentials.
+fn deleted(vote: &VoteRecord) -> User {
     User {
         user_id: vote.user,
         user_name: vote.user_name.clone(),
@@ -74,13 +74,13 @@ fn gone(vote: &VoteRecord) -> User {
         api_keys: Vec::new(),
         user_tags: Vec::new(),
         oauth_providers: Vec::new(),
-        created_at: Timestamp::of_millis(vote.created),
-        updated_at: Timestamp::of_millis(vote.created),
+        created_at: Timestamp::from_millis(vote.created),
+        updated_at: Timestamp::from_millis(vote.created),
         mfa_policies: Vec::new(),
     }
 }
 
-/// The three members that a failure has on the wire.
+/// A failure as the wire shows it.
 #[derive(Serialize)]
 struct Failure<'a> {
     code: i32,
@@ -89,8 +89,8 @@ struct Failure<'a> {
 }
 
 impl<'a> Failure<'a> {
-    fn of(fault: &'a Fault) -> Self {
-        Self { code: fault.code.number(), message: &fault.message, details: &fault.details }
+    fn of(error: &'a ApiError) -> Self {
+        Self { code: error.code.number(), message: &error.message, details: &error.details }
     }
 }
 
@@ -100,7 +100,7 @@ fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: Ca
         user_id: &vote.user,
         user: match organization.member(vote.user).and_then(|member| member.rendered()) {
             Some(user) => Voter::Present(user),
-            None => Voter::Gone(Box::new(gone(vote))),
+            None => Voter::Deleted(Box::new(deleted(vote))),
         },
         activity_id: &record.id,
         selection: vote.selection,
@@ -108,7 +108,7 @@ fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: Ca
         public_key: &vote.public_key,
         signature: &vote.signature,
         scheme: vote.scheme.name(),
-        created_at: Timestamp::of_millis(vote.created),
+        created_at: Timestamp::from_millis(vote.created),
     };
     Shown {
         id: &record.id,
@@ -122,13 +122,16 @@ fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: Ca
         fingerprint: &record.fingerprint,
         can_approve: can.approve,
         can_reject: can.reject,
-        created_at: Timestamp::of_millis(record.created),
-        updated_at: Timestamp::of_millis(record.updated),
+        created_at: Timestamp::from_millis(record.created),
+        updated_at: Timestamp::from_millis(record.updated),
         failure: record.failure.as_ref().map(Failure::of),
     }
 }
 
-/// The JSON of an activity.
+/// Serializes an activity to JSON.
+///
+/// # Errors
+/// If the activity cannot be serialized.
 pub fn activity_json(
     record: &ActivityRecord,
     organization: &Organization,
@@ -137,10 +140,13 @@ pub fn activity_json(
     serde_json::to_vec(&shown(record, organization, can)).map_err(|_| Corrupt::Record("activity"))
 }
 
-/// Bytes that an answer with one vote has at most, mostly.
+/// Initial capacity of an answer in bytes, which is enough for most activities with one vote.
 const USUAL_BYTES: usize = 3 * 1024;
 
-/// `{"activity": …}`.
+/// Serializes the answer `{"activity": …}`.
+///
+/// # Errors
+/// If the activity cannot be serialized.
 pub fn activity_answer(
     record: &ActivityRecord,
     organization: &Organization,
@@ -156,21 +162,24 @@ pub fn activity_answer(
     Ok(body)
 }
 
-/// The activity as a value, for the console.
+/// Returns the activity as a value, for the console.
+///
+/// # Errors
+/// If the stored intent or result is not JSON.
 pub fn activity(record: &ActivityRecord, organization: &Organization) -> Result<Activity, Corrupt> {
-    let flaw = Corrupt::Record("activity");
-    let value = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| flaw.clone());
+    let error = Corrupt::Record("activity");
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| error.clone());
     let vote = |vote: &VoteRecord| Vote {
         id: vote.id,
         user_id: vote.user,
-        user: Some(organization.user(vote.user).map_or_else(|| gone(vote), crate::model::User::wire)),
+        user: Some(organization.user(vote.user).map_or_else(|| deleted(vote), crate::model::User::wire)),
         activity_id: record.id,
         selection: vote.selection,
         message: vote.message.clone(),
         public_key: vote.public_key.clone(),
         signature: vote.signature.clone(),
         scheme: vote.scheme.name().to_owned(),
-        created_at: Timestamp::of_millis(vote.created),
+        created_at: Timestamp::from_millis(vote.created),
     };
     Ok(Activity {
         id: record.id,
@@ -184,8 +193,8 @@ pub fn activity(record: &ActivityRecord, organization: &Organization) -> Result<
         fingerprint: record.fingerprint,
         can_approve: false,
         can_reject: false,
-        created_at: Timestamp::of_millis(record.created),
-        updated_at: Timestamp::of_millis(record.updated),
+        created_at: Timestamp::from_millis(record.created),
+        updated_at: Timestamp::from_millis(record.updated),
         failure: record.failure.clone(),
     })
 }

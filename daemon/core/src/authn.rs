@@ -1,105 +1,109 @@
-//! Who asks: from the stamps of a request to a user.
+//! Authentication: from the stamps of a request to its caller.
 
 mod passkey;
 
-pub use passkey::founder;
+pub use passkey::registrant;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use quorate_common::ids::{OrganizationId, UserId};
-use quorate_common::json::{self, Document, Flaw, Member};
+use quorate_common::json::{self, Document, JsonError, Member};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, StampKey};
 use quorate_common::webauthn::Assertion;
 
+use crate::error::{Authn, Denied, Intent, Missing, RequestError};
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
-use crate::refusal::{Authn, Denied, Intent, Missing, Refusal};
 use crate::view::Caller;
 use crate::world::{Page, World};
 
-/// How many registrations of one credential in sub-organizations are looked at. One child may hold two: keys of equal text on
-/// different curves.
+/// Maximum number of registrations of one credential in sub-organizations that are examined. One
+/// sub-organization may have two: keys with the same text on different curves.
 const CANDIDATES: usize = 4;
 
-/// The headers of a request that can prove who sent it, and where it came from.
+/// The headers that authenticate a request, and its source address.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
-    /// Values of `X-Stamp`.
+    /// Values of the `X-Stamp` headers.
     pub stamps: Vec<String>,
-    /// Values of `X-Stamp-Webauthn`.
+    /// Values of the `X-Stamp-Webauthn` headers.
     pub webauthn: Vec<String>,
-    /// How many `X-Stamp-Attested` headers there are.
+    /// Number of `X-Stamp-Attested` headers.
     pub attested: usize,
-    /// How many `X-Session` headers there are.
+    /// Number of `X-Session` headers.
     pub sessions: usize,
-    /// The address it came from, if that is known.
+    /// Source address of the request, if known.
     pub source: Option<IpAddr>,
 }
 
-/// Whether the key may also be looked for in the children of the organization named.
+/// Where the credential of a stamp is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// In the organization and its parent.
+    /// In the organization that the request names, and in its parent.
     Usual,
-    /// In the children, too: for operations that find out where a key belongs.
+    /// In the sub-organizations as well: for operations that look up where a key belongs.
     Children,
-    /// Among the invitations of the organization, and nowhere else.
+    /// Among the invitations of the organization only.
     Invitations,
 }
 
-/// A body whose stamp was verified.
+/// A request whose stamp was verified.
 pub struct Stamped {
-    /// Who sent it, and what it acts upon.
+    /// Caller, and the organization acted upon.
     pub authenticated: Authenticated,
-    /// The body, read as a whole.
+    /// Body, completely parsed.
     pub document: Document,
 }
 
-/// Authenticates a request and only then reads its whole body. Before the stamp is verified, nothing of the body is
-/// kept but the id of the organization, so that an unauthenticated body costs no more than its bytes.
+/// Authenticates a request, and then parses its body. Before the stamp is verified, only the id of the
+/// organization is read from the body. An unauthenticated body therefore costs no more memory than its bytes.
 ///
-/// Errors come in this order: the stamp's header, the body's form and its `organizationId`, the organization, the
-/// credential, the signature, the rest of the body.
+/// # Errors
+/// The first error in this order: the header of the stamp, the syntax of the body and its `organizationId`,
+/// the organization, the credential, the signature, the rest of the body.
 pub fn stamped(
     world: &dyn World,
     credentials: &Credentials,
     body: &[u8],
     reach: Reach,
     now: Millis,
-) -> Result<Stamped, Refusal> {
+) -> Result<Stamped, RequestError> {
     let proof = Proof::read(credentials)?;
     let organization = organization_of(body)?;
     let authenticated = authenticate(world, proof, credentials.source, body, organization, reach, now)?;
     Ok(Stamped { authenticated, document: Document::read(body)? })
 }
 
-/// Refuses a request that cannot be authenticated, whatever its body says.
-pub fn admit(credentials: &Credentials) -> Result<(), Refusal> {
+/// Checks the headers of a request before its body is read.
+///
+/// # Errors
+/// If the request cannot be authenticated, whatever its body contains.
+pub fn admit(credentials: &Credentials) -> Result<(), RequestError> {
     Proof::read(credentials).map(drop)
 }
 
-/// Returns `organizationId` of a body.
-fn organization_of(body: &[u8]) -> Result<OrganizationId, Refusal> {
+/// Reads `organizationId` from a body.
+fn organization_of(body: &[u8]) -> Result<OrganizationId, RequestError> {
     const NAME: &str = "organizationId";
     match json::member(body, NAME)? {
         Member::Text(text) => text.parse().map_err(|_| Intent::OrganizationId.into()),
         Member::Other => Err(Intent::OrganizationId.into()),
-        Member::Absent => Err(Flaw::Missing(NAME.to_owned()).into()),
+        Member::Absent => Err(JsonError::Missing(NAME.to_owned()).into()),
     }
 }
 
-/// A proven caller and the organization acted upon.
+/// An authenticated caller and the organization acted upon.
 pub struct Authenticated {
-    /// Who asks.
+    /// Caller, as proven by the stamp.
     pub caller: Caller,
-    /// The caller's organization.
+    /// Organization of the caller.
     pub home: Arc<Organization>,
-    /// The organization acted upon.
+    /// Organization acted upon.
     pub target: Arc<Organization>,
 }
 
-/// Finds the user whose key stamped these exact body bytes.
+/// Finds the user whose credential stamped exactly these body bytes.
 fn authenticate(
     world: &dyn World,
     proof: Proof,
@@ -108,7 +112,7 @@ fn authenticate(
     organization: OrganizationId,
     reach: Reach,
     now: Millis,
-) -> Result<Authenticated, Refusal> {
+) -> Result<Authenticated, RequestError> {
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
     if reach == Reach::Invitations {
         return invited(named, proof, body, source);
@@ -121,7 +125,7 @@ fn authenticate(
     Ok(Authenticated { caller, home, target })
 }
 
-/// The user whose API key stamped these exact body bytes.
+/// Finds the user whose API key stamped exactly these body bytes.
 fn by_key(
     home: &Organization,
     target: &Organization,
@@ -129,7 +133,7 @@ fn by_key(
     body: &[u8],
     source: Option<IpAddr>,
     now: Millis,
-) -> Result<Caller, Refusal> {
+) -> Result<Caller, RequestError> {
     let unknown = || unknown_key(target, &stamp);
     let curve = stamp.scheme.curve().ok_or_else(unknown)?;
     let member = home.holder(curve, &stamp.public_key).ok_or_else(unknown)?;
@@ -141,34 +145,34 @@ fn by_key(
         return Err(Authn::Expired.into());
     }
     let allowlist = home.head.ip_allowlist.as_ref();
-    if !ip_allowlist::takes(allowlist, key.ip_allowlist.as_ref(), source) {
+    if !ip_allowlist::admits(allowlist, key.ip_allowlist.as_ref(), source) {
         return Err(Denied::Address.into());
     }
     let (user, credential) = (member.user.id, *key.id.as_bytes());
     Ok(Caller { organization: home.id(), user, credential, invitation: None, stamp })
 }
 
-/// Finds the invitation whose mailed key stamped these exact body bytes. Who accepts it is nobody yet.
+/// Finds the invitation whose mailed key stamped exactly these body bytes. The caller is not a user yet.
 fn invited(
     organization: Arc<Organization>,
     proof: Proof,
     body: &[u8],
     source: Option<IpAddr>,
-) -> Result<Authenticated, Refusal> {
+) -> Result<Authenticated, RequestError> {
     let stamp = match proof {
         Proof::Key(stamp) => stamp,
         passkey @ Proof::Passkey(_) => return Err(passkey.unknown(&organization)),
     };
-    let bears = |one: &&Invitation| {
+    let has_key = |one: &&Invitation| {
         stamp.scheme.curve() == Some(ApiKeyCurve::P256) && one.public_key == stamp.public_key
     };
     let unknown = || unknown_key(&organization, &stamp);
-    let id = organization.invitations.iter().find(bears).ok_or_else(unknown)?.id;
+    let id = organization.invitations.iter().find(has_key).ok_or_else(unknown)?.id;
     let key = StampKey::parse(ApiKeyCurve::P256, &stamp.public_key).map_err(|_| unknown())?;
     if !key.verify(stamp.scheme, body, &stamp.signature) {
         return Err(Authn::Signature.into());
     }
-    if !ip_allowlist::takes(organization.head.ip_allowlist.as_ref(), None, source) {
+    if !ip_allowlist::admits(organization.head.ip_allowlist.as_ref(), None, source) {
         return Err(Denied::Address.into());
     }
     let caller = Caller {
@@ -181,27 +185,27 @@ fn invited(
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
 }
 
-/// How a request proves who sent it, as read and not yet verified.
+/// The stamp of a request, parsed and not yet verified.
 enum Proof {
-    /// By an API key.
+    /// Stamp by an API key.
     Key(Stamp),
-    /// By a passkey.
+    /// Stamp by a passkey.
     Passkey(Assertion),
 }
 
 impl Proof {
-    /// Exactly one stamp, and one that can be read.
-    fn read(credentials: &Credentials) -> Result<Self, Refusal> {
+    /// Parses the only stamp of a request.
+    fn read(credentials: &Credentials) -> Result<Self, RequestError> {
         let Credentials { stamps, webauthn, attested, sessions, .. } = credentials;
         match (stamps.as_slice(), webauthn.as_slice(), attested) {
             ([], [], 0) if *sessions > 0 => Err(Authn::UnknownSession.into()),
             ([], [], 0) => Err(Authn::None.into()),
             ([header], [], 0) => {
-                let stamp = Stamp::read(header).map_err(|flaw| Authn::Unreadable(flaw.to_string()))?;
+                let stamp = Stamp::read(header).map_err(|error| Authn::Unreadable(error.to_string()))?;
                 Ok(Self::Key(stamp))
             }
             ([], [header], 0) => Ok(Self::Passkey(passkey::read(header)?)),
-            // Attested stamps are made by a sign-in, which is not offered.
+            // Attested stamps come from a sign-in flow, which is not implemented.
             ([], [], 1) => Err(Authn::Unattested.into()),
             _ => Err(Authn::Several.into()),
         }
@@ -217,20 +221,21 @@ impl Proof {
         }
     }
 
-    /// Whether a user of the organization could have stamped these bytes so, at this time.
-    fn holds(&self, organization: &Organization, body: &[u8], now: Millis) -> bool {
+    /// Returns whether the stamp is valid for these bytes, at this time, with a credential of the
+    /// organization.
+    fn is_valid_for(&self, organization: &Organization, body: &[u8], now: Millis) -> bool {
         match self {
-            // The same public key verifies the same signature wherever it is registered.
+            // The same public key verifies the same signature in every organization where it is registered.
             Self::Key(stamp) => stamp.scheme.curve().is_some_and(|curve| {
                 let member = organization.holder(curve, &stamp.public_key);
                 let key = member.and_then(|member| member.stamp_key(curve, &stamp.public_key));
                 key.is_some_and(|(key, _)| !key.is_expired(now))
             }),
-            Self::Passkey(assertion) => passkey::holds(organization, assertion, body),
+            Self::Passkey(assertion) => passkey::is_valid_for(organization, assertion, body),
         }
     }
 
-    /// By what children are found whose user has this credential.
+    /// Returns the lookup that finds sub-organizations with this credential, and its value.
     fn lookup(&self) -> (Lookup, &str) {
         match self {
             Self::Key(stamp) => (Lookup::PublicKey, &stamp.public_key),
@@ -238,8 +243,8 @@ impl Proof {
         }
     }
 
-    /// Nobody there has this credential.
-    fn unknown(&self, organization: &Organization) -> Refusal {
+    /// Returns the error for an organization without this credential.
+    fn unknown(&self, organization: &Organization) -> RequestError {
         match self {
             Self::Key(stamp) => unknown_key(organization, stamp),
             Self::Passkey(assertion) => {
@@ -250,7 +255,8 @@ impl Proof {
     }
 }
 
-/// The caller's organization and the one acted upon: own, then parent, then (if allowed) children.
+/// Finds the organization of the caller and the organization acted upon. Searches the named organization,
+/// then its parent, then, if `reach` allows it, its sub-organizations.
 fn locate(
     world: &dyn World,
     named: Arc<Organization>,
@@ -258,7 +264,7 @@ fn locate(
     reach: Reach,
     body: &[u8],
     now: Millis,
-) -> Result<(Arc<Organization>, Arc<Organization>), Refusal> {
+) -> Result<(Arc<Organization>, Arc<Organization>), RequestError> {
     if proof.is_of(&named) {
         return Ok((Arc::clone(&named), named));
     }
@@ -269,42 +275,42 @@ fn locate(
         };
     }
     if reach == Reach::Children
-        && let Some(child) = the_child(world, &named, proof, body, now)?
+        && let Some(child) = child_with_credential(world, &named, proof, body, now)?
     {
         return Ok((Arc::clone(&child), child));
     }
     Err(proof.unknown(&named))
 }
 
-/// The one child that knows the credential. Anyone can register a public key or a credential id that is not theirs, so
-/// where several children know it, those count for which the stamp holds.
-fn the_child(
+/// Finds the only sub-organization that has the credential. Anyone can register a public key or credential id
+/// of somebody else. If several sub-organizations have it, only those count for which the stamp is valid.
+fn child_with_credential(
     world: &dyn World,
     parent: &Organization,
     proof: &Proof,
     body: &[u8],
     now: Millis,
-) -> Result<Option<Arc<Organization>>, Refusal> {
+) -> Result<Option<Arc<Organization>>, RequestError> {
     let (lookup, value) = proof.lookup();
-    let prefix = layout::finds(world.index(), parent.id(), lookup, value);
+    let prefix = layout::lookup_entries(world.index(), parent.id(), lookup, value);
     let keys = world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
-    let is_cut = keys.len() > CANDIDATES;
-    let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::found_child(key)).collect();
+    let is_truncated = keys.len() > CANDIDATES;
+    let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::lookup_child(key)).collect();
     ids.dedup();
     let mut children = Vec::with_capacity(ids.len());
     for id in ids {
         children.extend(world.organization(id)?.filter(|child| proof.is_of(child)));
     }
     if children.len() > 1 {
-        children.retain(|child| proof.holds(child, body, now));
-        if is_cut || children.len() != 1 {
+        children.retain(|child| proof.is_valid_for(child, body, now));
+        if is_truncated || children.len() != 1 {
             return Err(Authn::SeveralChildren(lookup).into());
         }
     }
     Ok(children.pop())
 }
 
-fn unknown_key(organization: &Organization, stamp: &Stamp) -> Refusal {
+fn unknown_key(organization: &Organization, stamp: &Stamp) -> RequestError {
     Authn::UnknownKey {
         organization: organization.id(),
         public_key: stamp.public_key.chars().take(130).collect(),

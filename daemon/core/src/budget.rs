@@ -1,34 +1,35 @@
-//! What an answer may still cost: rows of the store, steps of policies, and whether anyone still waits for it.
+//! The budget of an answer: rows of the store, policy steps, and cancellation when the client disconnects.
 //!
-//! Whoever asks the core creates a budget for each answer; the core spends it where it reads and where it asks policies.
-//! Counted, never timed, so that the same question ends at the same place on every machine.
+//! The caller of the core creates a budget for each answer; the core spends it when it reads records and
+//! evaluates policies. A budget counts and does not measure time, so that a request stops at the same point
+//! on every machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
+use crate::error::{Corrupt, Stopped};
 use crate::limits::Limits;
-use crate::refusal::{Corrupt, Stopped};
 
-/// Tells work that nobody waits for its answer any more. Copies share the flag.
+/// A flag that cancels work whose answer nobody waits for any more. Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Ends the work at its next read.
+    /// Cancels the work at its next read.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nobody waits any more.
+    /// Returns whether the work was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What one answer may still cost.
+/// The remaining budget of one answer.
 #[derive(Debug)]
 pub struct Budget {
-    /// Nothing for work of the daemon itself, which nobody asked for.
+    /// Maximum rows and steps; `None` for work of the daemon itself, which is not limited.
     limits: Option<(usize, u32)>,
     rows: AtomicUsize,
     steps: AtomicU32,
@@ -36,19 +37,19 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of an answer that only reads.
+    /// Returns the budget of an answer to a query.
     pub fn of_query(limits: &Limits, cancellation: Cancellation) -> Self {
         Self::new(limits.rows_per_answer, limits.policy_steps_per_answer, cancellation)
     }
 
-    /// The budget of a request that may change something. It never ends half-way, whatever it reads, and the steps
-    /// cannot be set so low that a vote is refused which would count.
+    /// Returns the budget of a submitted request. Its rows are not limited, so that it never stops half-way.
+    /// Its steps have a lower bound, so that no setting leads to the refusal of a vote that would count.
     pub fn of_submission(limits: &Limits) -> Self {
         let steps = limits.policy_steps_per_answer.max(quorate_policy::REQUEST_STEP_LIMIT.saturating_mul(2));
         Self::new(usize::MAX, steps, Cancellation::default())
     }
 
-    /// The budget of work that the daemon does by itself: no limit.
+    /// Returns the unlimited budget of work that the daemon does by itself.
     pub fn unmetered() -> Self {
         Self { limits: None, ..Self::new(usize::MAX, u32::MAX, Cancellation::default()) }
     }
@@ -58,10 +59,10 @@ impl Budget {
         Self { limits, rows: AtomicUsize::new(0), steps: AtomicU32::new(0), cancellation }
     }
 
-    /// Returns an error if nobody waits for the answer any more.
+    /// Checks that the work was not cancelled.
     ///
     /// # Errors
-    /// [`Stopped::Cancelled`].
+    /// [`Stopped::Cancelled`] if it was cancelled.
     pub fn check(&self) -> Result<(), Corrupt> {
         if self.cancellation.is_cancelled() { Err(Corrupt::Stopped(Stopped::Cancelled)) } else { Ok(()) }
     }
@@ -69,49 +70,49 @@ impl Budget {
     /// Counts rows that were read.
     ///
     /// # Errors
-    /// [`Stopped::Rows`] if those are more than the answer may cost, or [`Stopped::Cancelled`].
+    /// [`Stopped::Rows`] if they exceed the limit of the answer, or [`Stopped::Cancelled`].
     pub fn take_rows(&self, rows: usize) -> Result<(), Corrupt> {
         self.check()?;
         let Some((limit, _)) = self.limits else { return Ok(()) };
-        let taken = self.rows_taken().saturating_add(rows);
-        self.rows.store(taken, Ordering::Relaxed);
-        if taken > limit { Err(Corrupt::Stopped(Stopped::Rows(limit))) } else { Ok(()) }
+        let read = self.rows_taken().saturating_add(rows);
+        self.rows.store(read, Ordering::Relaxed);
+        if read > limit { Err(Corrupt::Stopped(Stopped::Rows(limit))) } else { Ok(()) }
     }
 
-    /// Rows that were read so far.
+    /// Returns the number of rows that were read so far.
     pub fn rows_taken(&self) -> usize {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Takes steps away. False if there were fewer, and then none is left.
+    /// Spends steps. Returns `false` if fewer were left, upon which none are left.
     pub fn take_steps(&self, steps: usize) -> bool {
         self.with_steps(|policies| policies.spend(steps))
     }
 
-    /// Steps that were taken so far.
+    /// Returns the number of steps that were spent so far.
     pub fn steps_taken(&self) -> u32 {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Steps that are left.
+    /// Returns the number of steps that are left.
     pub fn steps_left(&self) -> u32 {
         self.limits.map_or(u32::MAX, |(_, limit)| limit.saturating_sub(self.steps_taken()))
     }
 
-    /// Runs something at the cost of the steps that are left.
+    /// Calls `run` with the remaining steps, and subtracts those that it spends.
     pub fn with_steps<T>(&self, run: impl FnOnce(&mut quorate_policy::Budget) -> T) -> T {
-        let given = self.steps_left();
-        let mut policies = quorate_policy::Budget::new(given);
+        let available = self.steps_left();
+        let mut policies = quorate_policy::Budget::new(available);
         let result = run(&mut policies);
-        let taken = given.saturating_sub(policies.left());
+        let spent = available.saturating_sub(policies.remaining());
         if self.limits.is_some() {
-            self.steps.store(self.steps_taken().saturating_add(taken), Ordering::Relaxed);
+            self.steps.store(self.steps_taken().saturating_add(spent), Ordering::Relaxed);
         }
         result
     }
 }
 
-/// Cancels work when it is dropped, as the future of a request is when its client goes away.
+/// Cancels work when it is dropped, as the future of a request is when its client disconnects.
 #[derive(Debug)]
 pub struct CancelOnDrop(pub Cancellation);
 
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_steps_end_where_they_are_used_up() {
+    fn refuses_more_rows_and_steps_than_the_limits() {
         let (budget, _) = budget(3, 10);
         assert_eq!(budget.take_rows(3), Ok(()));
         assert_eq!((budget.rows_taken(), budget.steps_taken()), (3, 0));
@@ -140,15 +141,15 @@ mod tests {
         assert!(budget.take_steps(10));
         assert!(!budget.take_steps(1));
         assert_eq!((budget.steps_taken(), budget.steps_left()), (10, 0));
-        let own = Budget::unmetered();
+        let unmetered = Budget::unmetered();
         assert_eq!(
-            (own.take_rows(usize::MAX), own.take_steps(1), own.steps_left()),
+            (unmetered.take_rows(usize::MAX), unmetered.take_steps(1), unmetered.steps_left()),
             (Ok(()), true, u32::MAX)
         );
     }
 
     #[test]
-    fn nothing_is_read_for_a_client_who_went_away() {
+    fn cancelled_work_cannot_read_rows() {
         let (budget, cancellation) = budget(3, 10);
         drop(CancelOnDrop(cancellation));
         assert_eq!(budget.check(), Err(Corrupt::Stopped(Stopped::Cancelled)));

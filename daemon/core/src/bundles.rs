@@ -1,41 +1,48 @@
-//! What is taken out of the service, and what is brought in: encrypted to one key, and vouched for by the quorum key.
+//! Export and import of secrets: encrypted to one key, in statements that the quorum key signs.
 
-use quorate_common::bundle::{BundleFlaw, Sealed, Statement, TargetKey, TargetPublicKey};
+use quorate_common::bundle::{BundleError, Sealed, Statement, TargetKey, TargetPublicKey};
 use quorate_common::ids::UserId;
 use zeroize::Zeroizing;
 
-use crate::cx::Cx;
+use crate::error::{Corrupt, Denied, Intent, RequestError};
+use crate::execution::ExecutionContext;
 use crate::limits::SECRET_BYTES;
-use crate::model::import_target::is_over;
+use crate::model::import_target::is_expired;
 use crate::model::layout::Key;
 use crate::model::{Change, ImportTarget, Purpose};
-use crate::refusal::{Corrupt, Denied, Intent, Refusal};
 use crate::view::View;
 
-/// Longest bundle with a secret, in bytes of text: its ciphertext in hexadecimal digits, and a kibibyte for the rest.
+/// Maximum length of a bundle with a secret, in bytes of text: the ciphertext in hexadecimal, and 1 KiB for
+/// the rest.
 pub const MAX_SECRET_BUNDLE: usize = 2 * SECRET_BYTES + 1024;
 
-/// Longest bundle with a mnemonic or a private key, in bytes of text.
+/// Maximum length of a bundle with a mnemonic or a private key, in bytes of text.
 pub const MAX_BUNDLE: usize = 8 * 1024;
 
-/// How many more keys are looked at than a user may have, so that those over their time are found.
+/// How many import keys are read beyond the limit of a user, so that expired ones are found.
 const SPARE: usize = 16;
 
-/// The key that something is to be encrypted to.
-pub fn target(text: &str) -> Result<TargetPublicKey, Refusal> {
-    let flaw = |flaw: BundleFlaw| Intent::Detail(format!("invalid target public key: {flaw}"));
-    Ok(TargetPublicKey::parse(text).map_err(flaw)?)
+/// Parses a public key that something is encrypted to.
+///
+/// # Errors
+/// If the text is not a valid target public key.
+pub fn target(text: &str) -> Result<TargetPublicKey, RequestError> {
+    let error = |error: BundleError| Intent::Detail(format!("invalid target public key: {error}"));
+    Ok(TargetPublicKey::parse(text).map_err(error)?)
 }
 
-/// The keys of the service itself that a caller is told of. What is encrypted to one of them opens for nobody outside, though
-/// it would count as taken out.
+/// The keys of the service itself that a caller knows. An export to one of them could not be decrypted by
+/// anybody outside, but would count as exported.
 pub struct OwnKeys {
     quorum: String,
     imports: Vec<TargetPublicKey>,
 }
 
 impl OwnKeys {
-    /// The quorum key, and the keys that the caller may import to.
+    /// Reads the quorum key and the import keys of the caller.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
     pub fn of(view: &View<'_>) -> Result<Self, Corrupt> {
         let mut imports = Vec::new();
         for purpose in [Purpose::Wallet, Purpose::PrivateKey, Purpose::Secret] {
@@ -46,8 +53,11 @@ impl OwnKeys {
         Ok(Self { quorum: view.quorum_key().public_key(), imports })
     }
 
-    /// The key that something is to be encrypted to on its way out, which is none of these.
-    pub fn export_target(&self, text: &str) -> Result<TargetPublicKey, Refusal> {
+    /// Parses the target public key of an export.
+    ///
+    /// # Errors
+    /// If the text is not a valid public key, or is one of these keys.
+    pub fn export_target(&self, text: &str) -> Result<TargetPublicKey, RequestError> {
         let target = target(text)?;
         if target.hex() == self.quorum {
             return Err(
@@ -61,113 +71,144 @@ impl OwnKeys {
     }
 }
 
-/// Encrypts for whoever asked; the answer is what clients read.
-pub fn export(target: &TargetPublicKey, plaintext: &[u8], cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
-    let sealed = Sealed::new(target, plaintext, cx.entropy())
-        .map_err(|_| Corrupt::Invariant("a point of the curve is refused"))?;
-    let statement = Statement::export(&sealed, cx.organization.id()).map_err(|_| unspelled())?;
-    vouched(&statement, &cx.view())
+/// Encrypts an export to the target key, and returns the bundle that clients read.
+///
+/// # Errors
+/// If the quorum key cannot sign the statement.
+pub fn export(
+    target: &TargetPublicKey,
+    plaintext: &[u8],
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<String, RequestError> {
+    let sealed = Sealed::new(target, plaintext, context.entropy())
+        .map_err(|_| Corrupt::Invariant("a valid target public key is rejected"))?;
+    let statement = Statement::export(&sealed, context.organization.id()).map_err(|_| unserializable())?;
+    signed(&statement, &context.view())
 }
 
-/// Whoever imports does so for themselves, whatever policies say.
-pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), Refusal> {
-    if user == view.proposer { Ok(()) } else { Err(Denied::NotYours.into()) }
+/// Checks that a user imports for themselves. Policies cannot allow otherwise.
+///
+/// # Errors
+/// If the user is not the proposer.
+pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), RequestError> {
+    if user == view.proposer { Ok(()) } else { Err(Denied::NotAuthorized.into()) }
 }
 
-/// Makes a key to import to; the answer is what clients read. The oldest make room.
-pub fn new_target(purpose: Purpose, cx: &mut Cx<'_, '_>) -> Result<String, Refusal> {
-    let (organization, user, now) = (cx.organization.id(), cx.proposer, cx.now());
-    let key = TargetKey::generate(cx.entropy());
+/// Adds a new import key for the caller, and returns the bundle that clients read.
+///
+/// # Errors
+/// If the quorum key cannot sign the statement.
+pub fn new_target(purpose: Purpose, context: &mut ExecutionContext<'_, '_>) -> Result<String, RequestError> {
+    let (organization, user, now) = (context.organization.id(), context.proposer, context.now());
+    let key = TargetKey::generate(context.entropy());
     let named = (purpose != Purpose::Secret).then_some(user);
-    let statement = Statement::target(key.public(), organization, named).map_err(|_| unspelled())?;
-    let made = ImportTarget::new(key, organization, user, purpose, now, cx.random());
-    cx.change(Change::AddImportTarget(made));
-    vouched(&statement, &cx.view())
+    let statement = Statement::target(key.public(), organization, named).map_err(|_| unserializable())?;
+    let import_target = ImportTarget::new(key, organization, user, purpose, now, context.random());
+    context.change(Change::AddImportTarget(import_target));
+    signed(&statement, &context.view())
 }
 
-/// Makes room for `more` keys: those over their time go, and the oldest ones.
-pub fn make_room(purpose: Purpose, more: usize, cx: &mut Cx<'_, '_>) -> Result<(), Refusal> {
-    let places = places(purpose, &cx.view())?;
-    let now = cx.now();
-    let (over, live): (Vec<Key>, Vec<Key>) = places.into_iter().partition(|place| is_over(place, now));
-    let stay = purpose.limit().saturating_sub(more);
-    for place in over.into_iter().chain(live.into_iter().skip(stay)) {
-        cx.change(Change::RemoveImportTarget(place));
+/// Removes the expired import keys of the caller, and the oldest ones, so that `more` keys fit into the
+/// limit.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn evict_import_targets(
+    purpose: Purpose,
+    more: usize,
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<(), RequestError> {
+    let keys = target_keys(purpose, &context.view())?;
+    let now = context.now();
+    let (expired, live): (Vec<Key>, Vec<Key>) = keys.into_iter().partition(|key| is_expired(key, now));
+    let kept = purpose.limit().saturating_sub(more);
+    for key in expired.into_iter().chain(live.into_iter().skip(kept)) {
+        context.change(Change::RemoveImportTarget(key));
     }
     Ok(())
 }
 
-/// The places of the keys that the caller may import to, newest first, those over their time among them.
-fn places(purpose: Purpose, view: &View<'_>) -> Result<Vec<Key>, Corrupt> {
+/// Returns the store keys of the caller's import keys, newest first, including expired ones.
+fn target_keys(purpose: Purpose, view: &View<'_>) -> Result<Vec<Key>, Corrupt> {
     view.records().import_targets(view.proposer, purpose, purpose.limit().saturating_add(SPARE))
 }
 
-/// What was opened, and where the key stands that opened it.
+/// A decrypted import, and the import key that it was encrypted to.
 pub struct Opened {
-    /// What was encrypted.
+    /// Decrypted bytes.
     pub plaintext: Zeroizing<Vec<u8>>,
-    /// Where the key stands. It is used up.
-    pub place: Key,
+    /// Store key of the import key, which the import must remove.
+    pub record_key: Key,
 }
 
-/// Opens what the caller encrypted to one of their keys for this purpose.
-pub fn open(purpose: Purpose, text: &str, view: &View<'_>) -> Result<Opened, Refusal> {
+/// Decrypts a bundle with the caller's import keys for this purpose.
+///
+/// # Errors
+/// If the bundle is malformed, or none of the keys decrypts it.
+pub fn open(purpose: Purpose, text: &str, view: &View<'_>) -> Result<Opened, RequestError> {
     let sealed = sealed(text)?;
     for target in targets(purpose, view)? {
         let target = target?;
         if let Ok(plaintext) = target.key.open(&sealed) {
-            return Ok(Opened { plaintext, place: target.place });
+            return Ok(Opened { plaintext, record_key: target.record_key });
         }
     }
-    Err(closed().into())
+    Err(undecryptable().into())
 }
 
-/// The keys that the caller may import to, of which each is named.
+/// The caller's import keys, for imports that name the key they are encrypted to.
 pub struct ImportKeys(Vec<ImportTarget>);
 
 impl ImportKeys {
-    /// All of them for this purpose.
+    /// Reads all import keys for this purpose.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
     pub fn of(purpose: Purpose, view: &View<'_>) -> Result<Self, Corrupt> {
         Ok(Self(targets(purpose, view)?.collect::<Result<_, _>>()?))
     }
 
-    /// Opens what was encrypted to one of them; no other is tried, and this one is used up.
-    pub fn open(&mut self, to: &TargetPublicKey, text: &str) -> Result<Opened, Refusal> {
+    /// Decrypts a bundle that is encrypted to the key `to`. No other key is tried, and this one cannot be
+    /// used again.
+    ///
+    /// # Errors
+    /// If the bundle is malformed, or `to` is not one of the keys, or does not decrypt it.
+    pub fn open(&mut self, to: &TargetPublicKey, text: &str) -> Result<Opened, RequestError> {
         let sealed = sealed(text)?;
         let Self(targets) = self;
-        let at = targets.iter().position(|target| target.key.public() == to).ok_or(closed())?;
-        let target = targets.swap_remove(at);
-        let plaintext = target.key.open(&sealed).map_err(|_| closed())?;
-        Ok(Opened { plaintext, place: target.place })
+        let index = targets.iter().position(|target| target.key.public() == to).ok_or(undecryptable())?;
+        let target = targets.swap_remove(index);
+        let plaintext = target.key.open(&sealed).map_err(|_| undecryptable())?;
+        Ok(Opened { plaintext, record_key: target.record_key })
     }
 }
 
-fn sealed(text: &str) -> Result<Sealed, Refusal> {
-    let flaw = |flaw: BundleFlaw| Intent::Detail(format!("invalid encrypted bundle: {flaw}"));
-    Ok(Sealed::parse(text).map_err(flaw)?)
+fn sealed(text: &str) -> Result<Sealed, RequestError> {
+    let error = |error: BundleError| Intent::Detail(format!("invalid encrypted bundle: {error}"));
+    Ok(Sealed::parse(text).map_err(error)?)
 }
 
-const fn closed() -> Intent {
+const fn undecryptable() -> Intent {
     Intent::Text(
-        "invalid encrypted bundle: it opens with none of the import keys of this user; each is for one import, within 24 hours",
+        "invalid encrypted bundle: no import key of this user decrypts it; each key is valid for one import, within 24 hours",
     )
 }
 
-/// The keys that the caller may import to, newest first.
+/// Reads the caller's import keys that have not expired, newest first.
 fn targets<'v>(
     purpose: Purpose,
     view: &'v View<'_>,
 ) -> Result<impl Iterator<Item = Result<ImportTarget, Corrupt>> + 'v, Corrupt> {
-    let live = places(purpose, view)?.into_iter().filter(|place| !is_over(place, view.now));
-    Ok(live.filter_map(move |place| view.records().import_target(view.proposer, purpose, place).transpose()))
+    let live = target_keys(purpose, view)?.into_iter().filter(|key| !is_expired(key, view.now));
+    Ok(live.filter_map(move |key| view.records().import_target(view.proposer, purpose, key).transpose()))
 }
 
-fn vouched(statement: &Statement, view: &View<'_>) -> Result<String, Refusal> {
+fn signed(statement: &Statement, view: &View<'_>) -> Result<String, RequestError> {
     let key = view.quorum_key();
     let signature = key.sign(statement.bytes())?;
-    Ok(statement.signed(&signature, &key.public_key()).map_err(|_| unspelled())?)
+    Ok(statement.signed(&signature, &key.public_key()).map_err(|_| unserializable())?)
 }
 
-const fn unspelled() -> Corrupt {
-    Corrupt::Invariant("a statement does not serialize")
+const fn unserializable() -> Corrupt {
+    Corrupt::Invariant("a statement cannot be serialized")
 }

@@ -1,25 +1,25 @@
-//! Votes: which of them count, who may still cast one, and how an activity waits.
+//! Votes: which approvals count, and the users of an organization as the policy language sees them.
 
 use quorate_common::activity::{Selection, VOTE_WINDOW_MILLIS};
 use quorate_common::ids::UserId;
-use quorate_policy::decide::{Approver, Credential, Electorate, Requester};
+use quorate_policy::decide::{Approver, Credential, Electorate, Proposer};
 
 use crate::model::user::AUTHENTICATOR;
 use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
 
-/// An approval that counts. A policy may ask for more than one key of a user, so that a user may have several.
+/// An approval that counts. A user may have several, since a policy can require more than one key of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// Who.
+    /// User who approved.
     pub user: UserId,
-    /// With which key, as registered.
+    /// Public key of the vote, as registered.
     pub public_key: String,
-    /// When it was cast.
+    /// Time at which the vote was cast.
     pub created: Millis,
 }
 
-/// The approvals of an activity that count now, in the order of the votes: younger than the window, by users who
-/// still exist, with keys that are still theirs, one for each key.
+/// Returns the approvals of an activity that count now, in the order of the votes. They are younger than the
+/// voting window, by users who still exist, with keys that they still have, and one for each key.
 pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
     let mut live: Vec<Approval> = Vec::new();
     let approvals = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
@@ -37,7 +37,7 @@ pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, no
     live
 }
 
-/// The users of some approvals, each once, in the order of their first.
+/// Returns the users of these approvals without duplicates, in the order of their first approvals.
 pub fn users(approvals: &[Approval]) -> Vec<UserId> {
     let mut users = Vec::with_capacity(approvals.len());
     for approval in approvals {
@@ -49,32 +49,33 @@ pub fn users(approvals: &[Approval]) -> Vec<UserId> {
 }
 
 fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
-    let young = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
+    let is_live = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
     let holder = organization.user(vote.user);
-    young && holder.is_some_and(|user| user.holds(vote.scheme, &vote.public_key))
+    is_live && holder.is_some_and(|user| user.holds(vote.scheme, &vote.public_key))
 }
 
-/// The people around an activity, as the policy language sees them.
+/// Returns the proposer, the approvers and the users of an organization, as the policy language sees them.
 pub fn electorate<'a>(
     organization: &'a Organization,
     proposer: UserId,
     approvals: &[Approval],
     now: Millis,
 ) -> Electorate<'a> {
-    let requester = Requester { user_id: proposer.to_string(), is_root: organization.is_root(proposer) };
+    let proposer = Proposer { user_id: proposer.to_string(), is_root: organization.is_root(proposer) };
     let approvers = approvals
         .iter()
         .filter_map(|approval| {
             Some(approver(organization.user(approval.user)?, Some(&approval.public_key), now))
         })
         .collect();
-    Electorate::new(requester, approvers, move || {
+    Electorate::new(proposer, approvers, move || {
         let users = organization.users().filter(|user| user.can_stamp(now));
         users.map(|user| approver(user, None, now)).collect()
     })
 }
 
-/// A user as the policy language sees them: with one key of theirs, or with all that have not come to their end.
+/// Returns a user as the policy language sees them: with the given key, or with all keys that have not
+/// expired.
 pub fn approver(user: &User, public_key: Option<&str>, now: Millis) -> Approver {
     let chosen = |key: &&ApiKey| public_key.map_or(!key.is_expired(now), |wanted| key.public_key == wanted);
     let keys = user.api_keys.iter().filter(chosen).map(|key| Credential {

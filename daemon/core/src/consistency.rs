@@ -1,20 +1,21 @@
-//! Compares activities with their index entries, and names what does not belong there. For checks of a whole store; what
-//! is served is checked where it is read.
+//! The comparison of activities with their index entries, for checks of a whole store. Requests check the
+//! records that they read themselves.
 
 use quorate_common::activity::Status;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
+use crate::error::Corrupt;
 use crate::model::layout;
 use crate::model::record::Record;
 use crate::model::{ActivityRecord, RecordDigest};
 use crate::records;
-use crate::refusal::Corrupt;
 use crate::world::{Page, Records};
 
-/// Returns what is wrong with the activity or the index entry of an activity that was read at this key.
+/// Describes the inconsistency of the activity, or of the index entry of an activity, that is stored at this
+/// key.
 ///
 /// # Errors
-/// When one of the two cannot be read.
+/// If one of the two cannot be read.
 pub fn problem(records: &dyn Records, key: &[u8], value: &[u8]) -> Result<Option<String>, Corrupt> {
     match key.first() {
         Some(b'a') => activity(records, value),
@@ -23,11 +24,11 @@ pub fn problem(records: &dyn Records, key: &[u8], value: &[u8]) -> Result<Option
     }
 }
 
-/// Returns the activity that waits for votes and was not there when the head of its organization was sealed, if that is
-/// all that was changed of the organization.
+/// Returns the waiting activity that is not part of the digest in the head of its organization. Returns
+/// `None` if the organization was changed in any other way.
 ///
 /// # Errors
-/// When a record of the organization cannot be read.
+/// If a record of the organization cannot be read.
 pub fn surplus(records: &dyn Records, id: OrganizationId) -> Result<Option<ActivityId>, Corrupt> {
     let Some(organization) = records::unverified(records, id)? else { return Ok(None) };
     let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
@@ -43,17 +44,19 @@ pub fn surplus(records: &dyn Records, id: OrganizationId) -> Result<Option<Activ
 fn activity(records: &dyn Records, value: &[u8]) -> Result<Option<String>, Corrupt> {
     let ActivityRecord { organization, number, id, status, .. } = ActivityRecord::decode(value)?;
     let entry = records.read(&layout::activity_listed(organization, status, number, id))?;
-    let what = match entry {
-        None => format!("its record has status {}, but no index entry for it", name(status)),
+    let problem = match entry {
+        None => {
+            format!("its record has status {}, but no index entry lists it with this status", name(status))
+        }
         Some(entry) if status == Status::ConsensusNeeded => match RecordDigest::of_entry(&entry) {
             Some(digest) if digest != RecordDigest::of(value) => {
-                "its record is not the one that its index entry was written with".to_owned()
+                "its record does not match the digest in its index entry".to_owned()
             }
             _ => return Ok(None),
         },
         Some(_) => return Ok(None),
     };
-    Ok(Some(sentence(organization, id, &what)))
+    Ok(Some(sentence(organization, id, &problem)))
 }
 
 fn entry(records: &dyn Records, key: &[u8]) -> Result<Option<String>, Corrupt> {
@@ -61,7 +64,7 @@ fn entry(records: &dyn Records, key: &[u8]) -> Result<Option<String>, Corrupt> {
         layout::listed_activity(key).ok_or(Corrupt::Record("index entry"))?;
     let status = Status::ALL.into_iter().find(|status| status.number() == listed);
     let listed = status.map_or_else(|| listed.to_string(), |status| name(status).to_owned());
-    let what = match records.read(&layout::activity(organization, id))? {
+    let problem = match records.read(&layout::activity(organization, id))? {
         None => format!("an index entry lists it with status {listed}, but it has no record"),
         Some(record) => {
             let record = ActivityRecord::decode(&record)?;
@@ -74,14 +77,14 @@ fn entry(records: &dyn Records, key: &[u8]) -> Result<Option<String>, Corrupt> {
             )
         }
     };
-    Ok(Some(sentence(organization, id, &what)))
+    Ok(Some(sentence(organization, id, &problem)))
 }
 
-fn sentence(organization: OrganizationId, id: ActivityId, what: &str) -> String {
-    format!("activity {id} of organization {organization}: {what}")
+fn sentence(organization: OrganizationId, id: ActivityId, problem: &str) -> String {
+    format!("activity {id} of organization {organization}: {problem}")
 }
 
-/// A status as it is written in filters, without what all have in common.
+/// Returns the name of a status as it is written in filters, without the common prefix.
 const fn name(status: Status) -> &'static str {
     match status {
         Status::Created => "CREATED",

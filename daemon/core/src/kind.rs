@@ -1,134 +1,142 @@
-//! The contract of a kind of activity, and its row in the table.
+//! The trait of a kind of activity, and its row in the table of activity types.
 //!
-//! A kind has one execution. Each version that clients send is a [`Form`] of it: the same thing said with
-//! other members.
+//! A kind has one execution. Each version of the type that clients send is a [`Version`] of the kind: other
+//! members with the same meaning.
 
 use quorate_common::activity::Selection;
 use quorate_common::bounded::Label;
 use quorate_common::catalog::{Action, Gate, KindEntry, Resource};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
-use quorate_common::json::{self, Flaw, Rule};
+use quorate_common::json::{self, JsonError, Rule};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::cx::Cx;
+use crate::error::{Corrupt, RequestError};
+use crate::execution::ExecutionContext;
 use crate::params::NewUser;
 use crate::pipeline::Granted;
 use crate::policy::Facts;
-use crate::refusal::{Corrupt, Refusal};
 use crate::view::View;
 
 const PREFIX: &str = "ACTIVITY_TYPE_";
 
-/// What one kind of activity means.
+/// The rules and the execution of one kind of activity.
 pub trait Kind: 'static {
-    /// What policies match on; nothing where they are not consulted.
+    /// Action and resource that policies match on; `None` if policies are not consulted.
     const ACTS: Option<(Action, Resource)>;
-    /// Who decides.
+    /// Who decides whether the activity runs.
     const GATE: Gate;
-    /// The parameters, in the newest form.
+    /// Parameters, in the newest version.
     type Intent;
-    /// What the rules found out, so that execution need not look again.
+    /// Results of the rules that the execution needs, so that it does not look them up again.
     type Plan;
-    /// The result, in the newest form.
+    /// Result, in the newest version.
     type Outcome;
 
-    /// What must hold, and what a policy may ask about it.
-    fn rules(intent: &Self::Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal>;
+    /// Checks the request against the organization, and returns the facts that policies can query.
+    ///
+    /// # Errors
+    /// If the request breaks a rule of its kind, or the store cannot be read.
+    fn rules(intent: &Self::Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError>;
 
-    /// Runs once, after the permit; leaves changes in `cx`.
-    fn execute(intent: Self::Intent, plan: Self::Plan, cx: &mut Cx<'_, '_>)
-    -> Result<Self::Outcome, Refusal>;
+    /// Executes the request and adds its effects to `context`. Runs once, with a permit.
+    ///
+    /// # Errors
+    /// If the execution fails, upon which the activity fails, or the store cannot be read.
+    fn execute(
+        intent: Self::Intent,
+        plan: Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Self::Outcome, RequestError>;
 
-    /// The vote that the intent is, for those kinds that are votes.
+    /// Returns the vote that the intent casts, if the kind is a vote.
     fn ballot(_intent: &Self::Intent) -> Option<Ballot> {
         None
     }
 
-    /// The user whose own credentials are changed and nothing else, for kinds that do that.
+    /// Returns the user whose credentials are changed, if the kind changes nothing else.
     fn own_credentials_of(_intent: &Self::Intent) -> Option<UserId> {
         None
     }
 
-    /// The user who asks, for those kinds by which somebody becomes one.
+    /// Returns the id of the new user, if the kind turns the caller into a user.
     fn newcomer(_intent: &Self::Intent) -> Option<UserId> {
         None
     }
 
-    /// Who asks for an organization of their own, for the kind by which one is founded.
-    fn founder(_intent: &Self::Intent) -> Option<&Founder> {
+    /// Returns the registrant, if the kind creates a top-level organization.
+    fn registrant(_intent: &Self::Intent) -> Option<&Registrant> {
         None
     }
 }
 
-/// Somebody who founds an organization, and the organization.
+/// Somebody who creates an organization for themselves, and the name of the organization.
 #[derive(Debug, Clone)]
-pub struct Founder {
+pub struct Registrant {
     /// Name of the organization.
     pub organization: Label,
-    /// Its root user, who has one authenticator and no other credential.
+    /// Root user, who has one authenticator and no other credential.
     pub user: NewUser,
-    /// Id of that user, where it is asked for.
+    /// Requested id of the root user.
     pub user_id: Option<UserId>,
 }
 
 /// A vote on another activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ballot {
-    /// The activity voted on.
+    /// Fingerprint of the activity that is voted on.
     pub fingerprint: Fingerprint,
-    /// Yes or no.
+    /// Whether the vote approves or rejects.
     pub selection: Selection,
 }
 
-/// One version of a kind: the parameters as that version names them.
-pub trait Form:
+/// One version of a kind: its parameters, with the member names of that version.
+pub trait Version:
     DeserializeOwned + Serialize + JsonSchema + Into<<Self::Kind as Kind>::Intent> + 'static
 {
-    /// The kind.
+    /// Kind that this is a version of.
     type Kind: Kind;
-    /// The result as this version names it.
+    /// Result, with the member names of this version.
     type Outcome: Serialize + JsonSchema + From<<Self::Kind as Kind>::Outcome>;
-    /// The type on the wire.
+    /// Activity type on the wire.
     const TYPE: &'static str;
-    /// The number of the type on the wire.
+    /// Number of the type on the wire.
     const NUMBER: u16;
-    /// The member of the result; empty for votes, which have none.
+    /// Name of the only member of `result`; empty for votes, which have no result.
     const RESULT: &'static str;
-    /// Whether parts of the parameters are kept from everybody, the record included.
+    /// Whether parts of the parameters are masked, in the stored record as well.
     const MASKS: bool = false;
 
-    /// Hides those parts. What is left must read as parameters again.
+    /// Masks those parts. The result must still parse as parameters.
     fn mask(&mut self) {}
 }
 
-/// Reads the parameters of a row.
-type Parse = fn(&str, &Entry) -> Result<Box<dyn Ready>, Refusal>;
+type Parse = fn(&str, &Entry) -> Result<Box<dyn PreparedRequest>, RequestError>;
 
-/// A row of the table: constants and plain functions.
+/// A row of the table of activity types: constants and plain functions.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// The type on the wire.
+    /// Activity type on the wire.
     pub activity_type: &'static str,
-    /// The number of the type on the wire.
+    /// Number of the type on the wire.
     pub number: u16,
-    /// Who decides.
+    /// Who decides whether the activity runs.
     pub gate: Gate,
-    /// What policies match on.
+    /// Action and resource that policies match on.
     pub acts: Option<(Action, Resource)>,
-    /// Whether parts of the parameters are kept from everybody, the record included.
+    /// Whether parts of the parameters are masked, in the stored record as well.
     pub masks: bool,
     result: &'static str,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
 }
 
-/// The row of a form.
-pub const fn entry<F: Form>() -> Entry {
+/// Returns the row of a version.
+pub const fn entry<F: Version>() -> Entry {
     Entry {
         activity_type: F::TYPE,
         number: F::NUMBER,
@@ -142,30 +150,33 @@ pub const fn entry<F: Form>() -> Entry {
 }
 
 impl Entry {
-    /// The operation: last part of the path, one for all versions.
+    /// Returns the operation, which is the last segment of the path and the same for all versions.
     pub fn operation(&self) -> String {
         split(self.activity_type).0.to_ascii_lowercase()
     }
 
-    /// The member of `intent`.
+    /// Returns the name of the only member of `intent`.
     pub fn intent_key(&self) -> String {
         let (name, version) = split(self.activity_type);
         let mut key = String::with_capacity(name.len());
-        for (place, word) in name.split('_').enumerate() {
-            for (at, letter) in word.chars().enumerate() {
-                let small = place == 0 || at > 0;
-                key.push(if small { letter.to_ascii_lowercase() } else { letter });
+        for (index, word) in name.split('_').enumerate() {
+            for (offset, letter) in word.chars().enumerate() {
+                let is_lower = index == 0 || offset > 0;
+                key.push(if is_lower { letter.to_ascii_lowercase() } else { letter });
             }
         }
         format!("{key}Intent{version}")
     }
 
-    /// Reads parameters: JSON in normal form. None are an empty object.
-    pub fn parse(&self, parameters: Option<&RawValue>) -> Result<Box<dyn Ready>, Refusal> {
+    /// Parses parameters, given as JSON. Absent parameters are an empty object.
+    ///
+    /// # Errors
+    /// If the parameters do not match the schema of the type.
+    pub fn parse(&self, parameters: Option<&RawValue>) -> Result<Box<dyn PreparedRequest>, RequestError> {
         (self.parse)(parameters.map_or("{}", RawValue::get), self)
     }
 
-    /// The row as data.
+    /// Describes the type as data, with the JSON schemas of its parameters and result.
     pub fn describe(&self) -> KindEntry {
         let mut generator = schemars::generate::SchemaSettings::draft2020_12()
             .with(|settings| settings.inline_subschemas = true)
@@ -186,83 +197,95 @@ impl Entry {
     }
 }
 
-/// The operation of a type without its prefix.
+/// Returns the operation of an activity type: its name in lower case, without prefix and version.
 pub fn operation_of(name: &'static str) -> String {
     split(name).0.to_ascii_lowercase()
 }
 
-/// Name without prefix and version, and the version (`V2` or nothing).
+/// Splits an activity type into the name without prefix and version, and the version (`V2` or empty).
 fn split(activity_type: &'static str) -> (&'static str, &'static str) {
     let name = activity_type.strip_prefix(PREFIX).unwrap_or(activity_type);
     let short = quorate_policy::request::kind_of(activity_type);
     (short, name.strip_prefix(short).and_then(|rest| rest.strip_prefix('_')).unwrap_or_default())
 }
 
-/// Parameters that were read, ready to be judged and executed.
-pub trait Ready {
-    /// The wire's `intent`: one member.
+/// A request whose parameters are parsed, ready to be checked and executed.
+pub trait PreparedRequest {
+    /// Returns the `intent` of the wire: an object with one member.
     fn intent(&self) -> &RawValue;
 
-    /// The vote that the intent is.
+    /// Returns the vote that the intent casts, if any.
     fn ballot(&self) -> Option<Ballot>;
 
-    /// The user who asks, where the intent makes somebody one.
+    /// Returns the id of the new user, if the intent turns the caller into a user.
     fn newcomer(&self) -> Option<UserId>;
 
-    /// Who founds an organization by it.
-    fn founder(&self) -> Option<&Founder>;
+    /// Returns the registrant, if the intent creates a top-level organization.
+    fn registrant(&self) -> Option<&Registrant>;
 
-    /// Applies the rules, and keeps what they found for the execution. A fault of ours is neither of the outcomes.
+    /// Applies the rules of the kind, and keeps their results for the execution.
+    ///
+    /// # Errors
+    /// If an internal error occurs, which is not an outcome of the rules.
     fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt>;
 
-    /// Executes and gives the wire's `result`: one member. Only a permit can have this done.
-    fn execute(self: Box<Self>, granted: Granted, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal>;
+    /// Executes the request, and returns the `result` of the wire: an object with one member, or none for
+    /// votes. Only the holder of a permit can call this.
+    ///
+    /// # Errors
+    /// If the execution fails, or an internal error occurs.
+    fn execute(
+        self: Box<Self>,
+        granted: Granted,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Box<RawValue>, RequestError>;
 }
 
-/// What the rules of a request came to.
+/// The outcome of the rules of a request.
 #[derive(Debug)]
 pub struct RuleOutcome {
-    /// What policies may ask about it. Where the rules refuse it, no more than whose credentials it is about.
+    /// Facts that policies can query. If the rules fail, they only state whose credentials the request
+    /// changes.
     pub facts: Facts,
-    /// Why the rules refuse it.
-    pub refusal: Option<Refusal>,
+    /// Error of the rules, if the request breaks one.
+    pub error: Option<RequestError>,
 }
 
-struct Prepared<F: Form> {
+struct Prepared<F: Version> {
     echo: Box<RawValue>,
     intent: <F::Kind as Kind>::Intent,
     plan: Option<<F::Kind as Kind>::Plan>,
 }
 
-fn parse<F: Form>(parameters: &str, entry: &Entry) -> Result<Box<dyn Ready>, Refusal> {
+fn parse<F: Version>(parameters: &str, entry: &Entry) -> Result<Box<dyn PreparedRequest>, RequestError> {
     if !parameters.starts_with('{') {
         let reason = "invalid request body: `parameters`: expected an object".to_owned();
-        return Err(Flaw::Member { path: "parameters".to_owned(), reason, rule: Rule::Other }.into());
+        return Err(JsonError::Member { path: "parameters".to_owned(), reason, rule: Rule::Other }.into());
     }
-    let mut form: F = json::typed(parameters, "parameters")?;
-    form.mask();
-    let echo = member(&entry.intent_key(), &form)?;
-    Ok(Box::new(Prepared::<F> { echo, intent: form.into(), plan: None }))
+    let mut version: F = json::typed(parameters, "parameters")?;
+    version.mask();
+    let echo = member(&entry.intent_key(), &version)?;
+    Ok(Box::new(Prepared::<F> { echo, intent: version.into(), plan: None }))
 }
 
-fn schemas<F: Form>(generator: &mut SchemaGenerator) -> (Value, Value) {
+fn schemas<F: Version>(generator: &mut SchemaGenerator) -> (Value, Value) {
     (generator.subschema_for::<F>().to_value(), generator.subschema_for::<F::Outcome>().to_value())
 }
 
-/// An object of one member.
+/// Serializes an object with one member.
 fn member<T: Serialize>(name: &str, value: &T) -> Result<Box<RawValue>, Corrupt> {
-    let flaw = Corrupt::Invariant("a member does not serialize");
-    let json = serde_json::to_string(value).map_err(|_| flaw.clone())?;
-    RawValue::from_string(format!("{{\"{name}\":{json}}}")).map_err(|_| flaw)
+    let error = Corrupt::Invariant("a member cannot be serialized");
+    let json = serde_json::to_string(value).map_err(|_| error.clone())?;
+    RawValue::from_string(format!("{{\"{name}\":{json}}}")).map_err(|_| error)
 }
 
-/// An object without members.
-pub fn nothing() -> Box<RawValue> {
-    // `{}` is JSON.
+/// Returns an object without members.
+pub fn empty_object() -> Box<RawValue> {
+    // `{}` is valid JSON, so the default is never used.
     RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }
 
-impl<F: Form> Ready for Prepared<F> {
+impl<F: Version> PreparedRequest for Prepared<F> {
     fn intent(&self) -> &RawValue {
         &self.echo
     }
@@ -275,31 +298,37 @@ impl<F: Form> Ready for Prepared<F> {
         F::Kind::newcomer(&self.intent)
     }
 
-    fn founder(&self) -> Option<&Founder> {
-        F::Kind::founder(&self.intent)
+    fn registrant(&self) -> Option<&Registrant> {
+        F::Kind::registrant(&self.intent)
     }
 
     fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt> {
         match F::Kind::rules(&self.intent, view) {
             Ok((facts, plan)) => {
                 self.plan = Some(plan);
-                Ok(RuleOutcome { facts, refusal: None })
+                Ok(RuleOutcome { facts, error: None })
             }
-            Err(Refusal::Corrupt(corrupt)) => Err(corrupt),
-            // Whoever may change their own credentials learns what speaks against it.
-            Err(refusal) => {
+            Err(RequestError::Corrupt(corrupt)) => Err(corrupt),
+            // The facts let the decision allow a change of the caller's own credentials, so that they see the
+            // error.
+            Err(error) => {
                 let own_credentials_of = F::Kind::own_credentials_of(&self.intent);
                 let facts = Facts { own_credentials_of, ..Facts::default() };
-                Ok(RuleOutcome { facts, refusal: Some(refusal) })
+                Ok(RuleOutcome { facts, error: Some(error) })
             }
         }
     }
 
-    fn execute(self: Box<Self>, _: Granted, cx: &mut Cx<'_, '_>) -> Result<Box<RawValue>, Refusal> {
-        let plan = self.plan.ok_or(Corrupt::Invariant("an execution without its rules"))?;
-        let outcome = F::Kind::execute(self.intent, plan, cx)?;
+    fn execute(
+        self: Box<Self>,
+        _: Granted,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let plan =
+            self.plan.ok_or(Corrupt::Invariant("a request is executed before its rules are applied"))?;
+        let outcome = F::Kind::execute(self.intent, plan, context)?;
         if F::RESULT.is_empty() {
-            return Ok(nothing());
+            return Ok(empty_object());
         }
         Ok(member(F::RESULT, &F::Outcome::from(outcome))?)
     }

@@ -1,7 +1,8 @@
-//! Every decision of the service: who asks, whether they may, what an activity does and what it leaves behind.
+//! The decisions of the service: who the caller is, what they may do, and what an activity changes.
 //!
-//! Pure and synchronous. Time, randomness and records come in as arguments; changes, notices and answers go out
-//! as data. Nothing here knows of HTTP, sockets, threads or the store's make.
+//! This crate is pure and synchronous. It takes time, randomness and records as arguments, and returns
+//! changes, outbox events and answers as data. It does not depend on HTTP, sockets, threads or the store
+//! engine.
 
 pub mod advice;
 pub mod answer;
@@ -9,10 +10,12 @@ pub mod authn;
 pub mod budget;
 pub mod bundles;
 pub mod catalog;
+pub mod cleanup;
 pub mod consensus;
 pub mod consistency;
-pub mod cx;
-pub mod founding;
+pub mod creation;
+pub mod error;
+pub mod execution;
 pub mod interfaces;
 pub mod kind;
 pub mod kinds;
@@ -21,7 +24,6 @@ pub mod listing;
 pub mod mail;
 pub mod make;
 pub mod model;
-pub mod notice;
 pub mod operator;
 pub mod origins;
 pub mod outbox;
@@ -30,10 +32,9 @@ pub mod pipeline;
 pub mod policy;
 pub mod queries;
 pub mod records;
-pub mod refusal;
 pub mod seal;
 pub mod secret;
 pub mod signing;
-pub mod sweep;
 pub mod view;
+pub mod webhooks;
 pub mod world;

@@ -1,9 +1,9 @@
-//! How many of each thing there may be, and how much work one request may cause.
+//! Limits on the number of objects, and on the work that one request may cause.
 
-/// Limits of an installation. The defaults are those that clients of this API expect.
+/// The limits of an installation. The defaults are those that clients of this API expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Organizations without a parent, beyond which nobody may found one more.
+    /// Top-level organizations, beyond which the API creates no more.
     pub organizations: usize,
     /// Wallets of an organization.
     pub wallets: usize,
@@ -21,13 +21,13 @@ pub struct Limits {
     pub child_tags: usize,
     /// Authenticators of a user.
     pub authenticators: usize,
-    /// API keys without end of a user.
+    /// API keys of a user that do not expire.
     pub long_lived_api_keys: usize,
-    /// API keys with an end of a user; one more replaces an expired or the oldest one.
+    /// API keys of a user that expire; one more replaces an expired key, or the oldest one.
     pub expiring_api_keys: usize,
     /// OAuth providers of a user.
     pub oauth_providers: usize,
-    /// Invitations of an organization, also those that were accepted or taken back, of which the oldest make room.
+    /// Invitations of an organization, including accepted and revoked ones, of which the oldest are replaced.
     pub invitations: usize,
     /// Webhook endpoints of an organization.
     pub webhook_endpoints: usize,
@@ -37,21 +37,21 @@ pub struct Limits {
     pub smart_contract_interfaces: usize,
     /// Activities of an organization that may wait for votes at once.
     pub waiting_activities: usize,
-    /// Denied attempts kept as activities per credential; older ones are dropped.
+    /// Denied attempts of a credential that are kept as activities; older ones are removed.
     pub denied_activities: usize,
-    /// Denied attempts per credential beyond those, within the life of a body; more are refused as too many.
+    /// Further denied attempts of a credential within the lifetime of a body; more are refused.
     pub denials_per_hour: usize,
-    /// Expressions of all policies of an organization together, in bytes.
+    /// Total length of the expressions of all policies of an organization, in bytes.
     pub policy_bytes: usize,
-    /// What an organization takes in memory beside its wallet accounts and activities, in bytes.
+    /// Memory of the snapshot of an organization, without its wallet accounts and activities, in bytes.
     pub snapshot_bytes: usize,
-    /// What all caches may take in memory together, in bytes.
+    /// Total memory of all caches, in bytes.
     pub cache_bytes: usize,
-    /// Rows of the store that are read for one answer to a query.
+    /// Rows of the store that one answer to a query may read.
     pub rows_per_answer: usize,
-    /// Steps that policies take for one answer to a query.
+    /// Policy steps that one answer to a query may take.
     pub policy_steps_per_answer: u32,
-    /// Queries of an organization and its sub-organizations that may read much at the same time.
+    /// Concurrent expensive queries of an organization and its sub-organizations.
     pub readers_per_organization: usize,
 }
 
@@ -87,32 +87,32 @@ impl Default for Limits {
     }
 }
 
-/// Fewest steps that policies may be given for an answer: as many as one decision may take.
-pub const LEAST_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
-/// Smart contract interfaces of an organization, all texts together, in bytes.
+/// Minimum of `policy_steps_per_answer`: the policy steps that one decision may take.
+pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
+/// Total length of the texts of all smart contract interfaces of an organization, in bytes.
 pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
-/// Blocks of an IP allowlist, of each address family.
+/// Address blocks of an IP allowlist, for each address family.
 pub const IP_RULES: usize = 10;
-/// How long an invitation can be accepted, in milliseconds: seven days.
+/// Lifetime of an invitation in milliseconds: seven days.
 pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
-/// How long something can be imported to a key, in milliseconds: 24 hours.
+/// Lifetime of an import key in milliseconds: 24 hours.
 pub const IMPORT_TARGET_LIFE_MILLIS: u64 = 24 * 60 * 60 * 1000;
-/// Keys that a user may have at once to import a wallet to, and as many for private keys.
+/// Import keys that a user may have at once for wallets, and as many for private keys.
 pub const IMPORT_TARGETS: usize = 5;
-/// Keys that a user may have at once to import secrets to, and secrets that one request may carry.
+/// Import keys that a user may have at once for secrets, and secrets that one request may import.
 pub const SECRET_TARGETS: usize = 50;
-/// Longest value of a secret, in bytes.
+/// Maximum length of the value of a secret, in bytes.
 pub const SECRET_BYTES: usize = 64 * 1024;
 /// Static properties of a secret.
 pub const STATIC_PROPERTIES: usize = 20;
 /// Secrets that one request may delete.
 pub const DELETED_SECRETS: usize = 32;
-/// Longest body of a request that creates an organization, in bytes. Its stamp is by a passkey that the body itself
-/// brings, so the body is read before anything about its sender is known.
-pub const FOUNDING_BYTES: usize = 64 * 1024;
-/// Longest list that one request may carry.
+/// Maximum length of the body of a request that creates an organization, in bytes. The passkey of its stamp
+/// is part of the body, so the body is read before anything about its sender is known.
+pub const CREATE_ORGANIZATION_BYTES: usize = 64 * 1024;
+/// Maximum length of a list in a request.
 pub const BATCH: usize = 100;
-/// A body may be this old, in milliseconds: one hour.
+/// Maximum age of a body in milliseconds: one hour.
 pub const BODY_AGE_MILLIS: u64 = 60 * 60 * 1000;
-/// A body may be this far ahead, in milliseconds: five minutes.
+/// Maximum time that a body may be ahead of the clock, in milliseconds: five minutes.
 pub const BODY_AHEAD_MILLIS: u64 = 5 * 60 * 1000;

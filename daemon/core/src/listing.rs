@@ -1,33 +1,35 @@
-//! Lists of activities: by status and type, page by page.
+//! Paginated lists of activities, filtered by status and type.
 
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use quorate_common::activity::Status;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
+use crate::error::Corrupt;
 use crate::kinds;
 use crate::model::ActivityRecord;
 use crate::model::layout::{self, Key, activity_id};
-use crate::refusal::Corrupt;
 use crate::world::{Order, Page, Records};
 
-/// Which activities are listed. An empty list means all; an entry counts once, however often it is there.
+/// A filter of activities. An empty list means all; duplicate entries count once.
 #[derive(Debug, Clone, Copy)]
 pub struct ActivityFilter<'a> {
-    /// Statuses.
+    /// Statuses to list.
     pub statuses: &'a [Status],
-    /// Numbers of types.
+    /// Numbers of the types to list.
     pub numbers: &'a [u16],
 }
 
 impl ActivityFilter<'_> {
-    /// Whether an activity is listed. One that was found by its status may have another one since.
-    pub fn takes(&self, activity: &ActivityRecord) -> bool {
+    /// Returns whether an activity matches the filter. Its status may have changed since the index entry was
+    /// read.
+    pub fn matches(&self, activity: &ActivityRecord) -> bool {
         (self.statuses.is_empty() || self.statuses.contains(&activity.status))
             && (self.numbers.is_empty() || self.numbers.contains(&activity.number))
     }
 
-    /// The pairs of status and type that are listed, each once; nothing if those are all.
+    /// Returns the pairs of status and type that are listed, without duplicates; `None` if those are all
+    /// pairs.
     fn pairs(&self) -> Option<Vec<(Status, u16)>> {
         let wanted = |status: &&Status| self.statuses.is_empty() || self.statuses.contains(status);
         let statuses: Vec<Status> = Status::ALL.iter().filter(wanted).copied().collect();
@@ -45,10 +47,13 @@ impl ActivityFilter<'_> {
     }
 }
 
-/// The ids of up to `limit` activities of an organization from behind `from`, in the order of reading.
+/// Returns the ids of up to `limit` activities of an organization after `from`, in the order of reading.
 ///
-/// With a filter, the ranges of its statuses and types are merged: the cost depends on the page and on how many kinds of
-/// activities there are, not on how many activities, nor on how long the filter is.
+/// With a filter, the ranges of its statuses and types are merged. The cost depends on the page and on the
+/// number of activity types, not on the number of activities or the length of the filter.
+///
+/// # Errors
+/// If the store cannot be read.
 pub fn activities(
     records: &dyn Records,
     organization: OrganizationId,
@@ -63,7 +68,7 @@ pub fn activities(
         let keys = records.keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
         return Ok(keys.iter().filter_map(|key| activity_id(key)).collect());
     };
-    // Together the first reads of all ranges cost about what the page has.
+    // Together, the first reads of all ranges return about as many keys as the page has.
     let at_once = limit.div_ceil(pairs.len().max(1)).max(1);
     let mut ranges = Vec::with_capacity(pairs.len());
     let mut heads = BinaryHeap::with_capacity(pairs.len());
@@ -76,19 +81,19 @@ pub fn activities(
     }
     let mut ids = Vec::with_capacity(limit);
     while ids.len() < limit {
-        let Some(Head { range: place, id, .. }) = heads.pop() else { break };
-        // One that moved to another status between two reads is found twice.
+        let Some(Head { range: index, id, .. }) = heads.pop() else { break };
+        // An activity whose status changes between two reads is found twice.
         if ids.last() != Some(&id) {
             ids.push(id);
         }
-        if let Some(range) = ranges.get_mut(place) {
-            heads.extend(range.next(records)?.map(|id| Head { rank: rank(order, id), range: place, id }));
+        if let Some(range) = ranges.get_mut(index) {
+            heads.extend(range.next(records)?.map(|id| Head { rank: rank(order, id), range: index, id }));
         }
     }
     Ok(ids)
 }
 
-/// The next activity of a range. The one that comes first in the order of reading is the greatest.
+/// The next activity of a range. The first one in the order of reading is the greatest.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
     rank: [u8; 16],
@@ -103,14 +108,14 @@ fn rank(order: Order, id: ActivityId) -> [u8; 16] {
     }
 }
 
-/// Activities of one status and type, a few at a time.
+/// The activities of one status and type, read in chunks.
 struct Range {
     prefix: Key,
     after: Option<Key>,
     order: Order,
     at_once: usize,
     ids: VecDeque<ActivityId>,
-    /// Nothing is behind what was read.
+    /// Whether the end of the range was read.
     is_read: bool,
 }
 

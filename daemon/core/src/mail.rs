@@ -1,4 +1,4 @@
-//! Mail that waits to be sent. Written in the same batch as the activity that sends it, sent later.
+//! Queued mail. It is stored in the same batch as the activity that sends it, and sent later.
 
 use quorate_common::bounded::Email;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,22 @@ use zeroize::ZeroizeOnDrop;
 use crate::model::Millis;
 use crate::model::record::Record;
 
-/// A mail. It may hold a secret, so it is sealed like every record, gone once it is sent, and wiped from memory.
+/// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
+/// from memory.
 #[derive(Serialize, Deserialize, ZeroizeOnDrop)]
 pub struct Mail {
-    /// Who gets it.
+    /// Recipient.
     #[zeroize(skip)]
     pub to: Email,
-    /// Subject, one line.
+    /// Subject, on one line.
     #[zeroize(skip)]
     pub subject: String,
-    /// Plain text.
+    /// Body, in plain text.
     pub text: String,
-    /// How often it was tried.
+    /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
-    /// Not before this instant.
+    /// Earliest time of the next attempt.
     #[zeroize(skip)]
     pub due: Millis,
 }

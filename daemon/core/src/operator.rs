@@ -1,4 +1,4 @@
-//! What the console may read: every organization, without a caller. Only reads; votes need stamps.
+//! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,13 @@ use quorate_common::console::{
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire::{self, Timestamp};
-use quorate_policy::request::{kind_of, names_of};
+use quorate_policy::request::{kind_of, lookup_names};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer;
 use crate::consensus;
+use crate::error::{Denied, Intent, Missing, RequestError};
 use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::layout::{self, outbox::Destination};
@@ -29,38 +30,40 @@ use crate::outbox;
 use crate::pipeline::{self, Voters};
 use crate::policy::{self, Decision, DenyErrors, Rule};
 use crate::records;
-use crate::refusal::{Denied, Intent, Missing, Refusal};
 use crate::signing;
 use crate::view::View;
 use crate::world::{Order, Page, World};
 
-/// How many bytes of activities one page may hold; a page that would hold more ends early.
+/// Maximum bytes of activities on one page; a page that would contain more ends early.
 const PAGE_BYTES: usize = 1024 * 1024;
 /// How many keys are counted at once.
-const COUNTED: usize = 1000;
+const COUNT_CHUNK: usize = 1000;
 
-/// Which activities to list.
+/// The filter and the page of a list of activities.
 #[derive(Debug, Default)]
 pub struct ActivityQuery {
-    /// Statuses; empty means all.
+    /// Statuses to list; empty means all.
     pub statuses: Vec<Status>,
-    /// Types by name; empty means all.
+    /// Names of the types to list; empty means all.
     pub types: Vec<String>,
-    /// Only these activities; statuses and types do not matter then.
+    /// Ids of the activities to list. If not empty, statuses and types are ignored.
     pub ids: Vec<ActivityId>,
-    /// Continue behind this one.
+    /// Last activity of the previous page.
     pub after: Option<ActivityId>,
     /// Page size, at most [`PAGE_LIMIT`].
     pub limit: usize,
 }
 
-/// A page of the children of an organization, or of the organizations without parent.
+/// Returns a page of the sub-organizations of an organization, or of the top-level organizations.
+///
+/// # Errors
+/// If there is no organization `after`, or the store cannot be read.
 pub fn organizations(
     world: &dyn World,
     parent: Option<OrganizationId>,
     after: Option<OrganizationId>,
     limit: usize,
-) -> Result<OrganizationPage, Refusal> {
+) -> Result<OrganizationPage, RequestError> {
     let limit = limit.clamp(1, PAGE_LIMIT);
     let parent = parent.unwrap_or(layout::NO_PARENT);
     let after = match after {
@@ -76,18 +79,18 @@ pub fn organizations(
     let next = ids.last().and_then(|key| layout::organization_id(key)).filter(|_| ids.len() == limit);
     let mut organizations = Vec::with_capacity(ids.len());
     for id in ids.iter().filter_map(|key| layout::organization_id(key)) {
-        // One may be deleted between the two reads.
+        // An organization may be deleted between the two reads.
         let found = records::head(world.records(), id)?.filter(|head| head.deleted.is_none());
         organizations.extend(found.map(|found| head(&found)));
     }
     Ok(OrganizationPage { organizations, next })
 }
 
-/// A page of what is parked in the outbox, behind a cursor of an earlier page.
+/// Returns a page of the destinations with parked deliveries, after the cursor of an earlier page.
 ///
 /// # Errors
-/// If the cursor is none, or the store cannot be read.
-pub fn parked(world: &dyn World, after: Option<&str>, limit: usize) -> Result<ParkedPage, Refusal> {
+/// If the cursor is invalid, or the store cannot be read.
+pub fn parked(world: &dyn World, after: Option<&str>, limit: usize) -> Result<ParkedPage, RequestError> {
     let limit = limit.clamp(1, PAGE_LIMIT);
     let after = after.map(|text| destination(text).ok_or(Intent::Cursor)).transpose()?;
     let rows = outbox::parked(world.records(), after.as_ref(), limit)?;
@@ -102,8 +105,8 @@ pub fn parked(world: &dyn World, after: Option<&str>, limit: usize) -> Result<Pa
             endpoint_id: destination.endpoint,
             parked: parked.parked,
             unreadable: parked.unreadable,
-            first_parked_at: Timestamp::of_millis(parked.first),
-            last_parked_at: Timestamp::of_millis(parked.last),
+            first_parked_at: Timestamp::from_millis(parked.first),
+            last_parked_at: Timestamp::from_millis(parked.last),
             oldest_activity_id: parked.oldest,
             newest_activity_id: parked.newest,
         })
@@ -111,7 +114,7 @@ pub fn parked(world: &dyn World, after: Option<&str>, limit: usize) -> Result<Pa
     Ok(ParkedPage { destinations: destinations.collect(), next })
 }
 
-/// The destination of a cursor: an organization, and its endpoint if it has one.
+/// Parses a cursor: the id of an organization, and the id of an endpoint if the destination has one.
 fn destination(text: &str) -> Option<Destination> {
     let (organization, endpoint) = match text.split_once('.') {
         Some((organization, endpoint)) => (organization, Some(endpoint.parse().ok()?)),
@@ -120,38 +123,48 @@ fn destination(text: &str) -> Option<Destination> {
     Some(Destination { organization: organization.parse().ok()?, endpoint })
 }
 
-/// An organization with all that is bounded.
-pub fn organization(world: &dyn World, id: OrganizationId) -> Result<OrganizationDetail, Refusal> {
-    Ok(detail(&*the_organization(world, id)?))
+/// Returns an organization with everything that is bounded in number.
+///
+/// # Errors
+/// If there is no such organization, or the store cannot be read.
+pub fn organization(world: &dyn World, id: OrganizationId) -> Result<OrganizationDetail, RequestError> {
+    Ok(detail(&*load_organization(world, id)?))
 }
 
-/// A page of the accounts of a wallet.
+/// Returns a page of the accounts of a wallet.
+///
+/// # Errors
+/// If there is no such organization, wallet or account `after`, or the store cannot be read.
 pub fn accounts(
     world: &dyn World,
     organization: OrganizationId,
     wallet: WalletId,
     after: Option<WalletAccountId>,
     limit: usize,
-) -> Result<AccountPage, Refusal> {
+) -> Result<AccountPage, RequestError> {
     let limit = limit.clamp(1, PAGE_LIMIT);
-    the_organization(world, organization)?.wallet(wallet).ok_or(Missing::Thing("wallet"))?;
+    load_organization(world, organization)?.wallet(wallet).ok_or(Missing::Other("wallet"))?;
     let after = match after {
         None => None,
-        Some(id) => Some(records::account_place(world.records(), organization, id)?.ok_or(Intent::Cursor)?),
+        Some(id) => Some(records::account_key(world.records(), organization, id)?.ok_or(Intent::Cursor)?),
     };
     let rows = records::accounts(world.records(), organization, Some(wallet), after.as_deref(), limit)?;
     let next = rows.last().map(|last| last.id).filter(|_| rows.len() == limit);
     Ok(AccountPage { accounts: rows.iter().map(|account| account.wire(organization, None)).collect(), next })
 }
 
-/// What signs under a name, or has it for its id, and the interface of the contract that has it for its address.
+/// Returns the wallet account or private key with this address, public key or id, and the interface of the
+/// contract with this address.
+///
+/// # Errors
+/// If nothing has this name, there is no such organization, or the store cannot be read.
 pub fn signer(
     world: &dyn World,
     organization: OrganizationId,
     name: &str,
     now: Millis,
-) -> Result<Signer, Refusal> {
-    let snapshot = the_organization(world, organization)?;
+) -> Result<Signer, RequestError> {
+    let snapshot = load_organization(world, organization)?;
     let contract = contract(world, &snapshot, name)?;
     let account_of = |account: &WalletAccount, contract| Signer {
         wallet_account: Some(account.wire(organization, None)),
@@ -159,20 +172,20 @@ pub fn signer(
         ..Signer::default()
     };
     if let Ok(id) = name.parse::<WalletAccountId>()
-        && let Some(place) = records::account_place(world.records(), organization, id)?
-        && let Some(account) = records::account_at(world.records(), &place)?
+        && let Some(key) = records::account_key(world.records(), organization, id)?
+        && let Some(account) = records::account_at(world.records(), &key)?
     {
         return Ok(account_of(&account, contract));
     }
-    // Who asks plays no part in what a name stands for.
+    // What a name resolves to does not depend on the caller.
     let nobody = UserId::from_bytes([0; 16]);
     let view = View::new(world, &snapshot, nobody, None, now);
     let signer = match signing::resolve(&view, name) {
         Ok(signer) => signer,
-        Err(Refusal::Missing(_)) if contract.is_some() => {
+        Err(RequestError::Missing(_)) if contract.is_some() => {
             return Ok(Signer { contract, ..Signer::default() });
         }
-        Err(refusal) => return Err(refusal),
+        Err(error) => return Err(error),
     };
     if let Some(account) = signer.account() {
         return Ok(account_of(account, contract));
@@ -181,23 +194,23 @@ pub fn signer(
     Ok(Signer { private_key, contract, ..Signer::default() })
 }
 
-/// The interface of the contract with this address, with its text.
+/// Returns the interface of the contract with this address, with its text.
 fn contract(
     world: &dyn World,
     organization: &Organization,
     address: &str,
-) -> Result<Option<wire::SmartContractInterface>, Refusal> {
+) -> Result<Option<wire::SmartContractInterface>, RequestError> {
     let mut interfaces = organization.smart_contract_interfaces.iter();
     let Some(found) = interfaces.find(|one| one.is_at(address)) else { return Ok(None) };
     let text = records::interface_text(world.records(), organization.id(), found.id)?;
     Ok(text.map(|text| found.wire(organization.id(), text)))
 }
 
-/// The addresses of the contracts that a request to sign a transaction calls.
+/// Returns the addresses of the contracts that a request to sign a transaction calls.
 fn contracts(activity_type: &str, parameters: &RawValue) -> Vec<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Asked {
+    struct Parameters {
         unsigned_transaction: String,
         #[serde(rename = "type")]
         kind: TransactionType,
@@ -205,21 +218,24 @@ fn contracts(activity_type: &str, parameters: &RawValue) -> Vec<String> {
     if kind_of(activity_type) != "SIGN_TRANSACTION" {
         return Vec::new();
     }
-    let asked: Option<Asked> = serde_json::from_str(parameters.get()).ok();
-    let read = asked.and_then(|asked| Unsigned::read(asked.kind, &asked.unsigned_transaction).ok());
+    let parsed: Option<Parameters> = serde_json::from_str(parameters.get()).ok();
+    let read = parsed.and_then(|parsed| Unsigned::read(parsed.kind, &parsed.unsigned_transaction).ok());
     read.map(|transaction| transaction.contracts()).unwrap_or_default()
 }
 
-/// A page of activities, newest first.
+/// Returns a page of activities, newest first.
+///
+/// # Errors
+/// If there is no such organization or type, or the store cannot be read.
 pub fn activities(
     world: &dyn World,
     organization: OrganizationId,
     query: &ActivityQuery,
     now: Millis,
-) -> Result<ActivityPage, Refusal> {
-    let snapshot = the_organization(world, organization)?;
+) -> Result<ActivityPage, RequestError> {
+    let snapshot = load_organization(world, organization)?;
     let limit = query.limit.clamp(1, PAGE_LIMIT);
-    let number = |name: &String| kinds::number_of(name).ok_or(Refusal::Intent(Intent::Type));
+    let number = |name: &String| kinds::number_of(name).ok_or(RequestError::Intent(Intent::Type));
     let numbers = query.types.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let filter = ActivityFilter { statuses: &query.statuses, numbers: &numbers };
     let is_named = !query.ids.is_empty();
@@ -228,7 +244,7 @@ pub fn activities(
     } else {
         listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?
     };
-    // The page goes on behind the last one that was looked at.
+    // The next page starts after the last activity that was examined.
     let mut next = found.last().copied().filter(|_| found.len() == limit && !is_named);
     let is_inbox = query.statuses == [Status::ConsensusNeeded] && query.types.is_empty();
     let is_first = !is_named && query.after.is_none();
@@ -237,8 +253,8 @@ pub fn activities(
     let mut bytes = 0_usize;
     for id in found {
         let record = records::activity(world, &snapshot, id)?;
-        // One that was there a moment ago may be gone, or have another status.
-        let Some(record) = record.filter(|record| filter.takes(record)) else { continue };
+        // An activity may have been removed since, or have another status.
+        let Some(record) = record.filter(|record| filter.matches(record)) else { continue };
         bytes = bytes.saturating_add(record.votes.iter().map(|vote| vote.message.len()).sum());
         let last = activities.last().map(|last| last.activity.id);
         if bytes > PAGE_BYTES && last.is_some() {
@@ -246,7 +262,7 @@ pub fn activities(
             break;
         }
         let row = row(world, &record, &snapshot, now)?;
-        // What a row says is true only if policies were asked to their end.
+        // A row is correct only if its policies were evaluated completely.
         if world.budget().steps_left() == 0 && last.is_some() {
             next = last;
             break;
@@ -256,7 +272,7 @@ pub fn activities(
     Ok(ActivityPage { activities, next, waiting })
 }
 
-/// These activities, each once, as many as fit on a page.
+/// Returns these ids without duplicates, newest first, as many as fit on a page.
 fn newest_first(ids: &[ActivityId]) -> Vec<ActivityId> {
     let mut ids: Vec<ActivityId> = ids.iter().copied().take(PAGE_LIMIT).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));
@@ -264,13 +280,14 @@ fn newest_first(ids: &[ActivityId]) -> Vec<ActivityId> {
     ids
 }
 
-/// How many activities of an organization wait for votes, of which there is a limit. Opens no record.
-fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, Refusal> {
+/// Counts the activities of an organization that wait for votes, of which there is a limit. Decrypts no
+/// record.
+fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, RequestError> {
     let prefix = layout::activities_of_status(organization, Status::ConsensusNeeded);
     let mut count: u64 = 0;
     let mut last = None;
     loop {
-        let page = Page { after: last.as_deref(), ..Page::first(&prefix, COUNTED) };
+        let page = Page { after: last.as_deref(), ..Page::first(&prefix, COUNT_CHUNK) };
         let keys = world.records().keys(page)?;
         count = count.saturating_add(u64::try_from(keys.len()).unwrap_or(u64::MAX));
         match keys.into_iter().next_back() {
@@ -280,56 +297,62 @@ fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, Refus
     }
 }
 
-/// Everything a review of an activity needs, in one snapshot.
+/// Returns everything that a review of an activity needs, from one snapshot.
+///
+/// # Errors
+/// If there is no such organization or activity, or the store cannot be read.
 pub fn review(
     world: &dyn World,
     organization: OrganizationId,
     reference: &str,
     now: Millis,
-) -> Result<ReviewRecord, Refusal> {
-    let snapshot = the_organization(world, organization)?;
-    let record = found(world, &snapshot, reference, now)?;
+) -> Result<ReviewRecord, RequestError> {
+    let snapshot = load_organization(world, organization)?;
+    let record = find(world, &snapshot, reference, now)?;
     let row = row(world, &record, &snapshot, now)?;
     let grounds = row.waiting.is_some().then(|| grounds(world, &record, now)).transpose()?;
     Ok(ReviewRecord { row, organization: detail(&snapshot), grounds })
 }
 
-/// What the rule is applied with that a stored activity waits for.
-fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Grounds, Refusal> {
-    let (entry, ready) = pipeline::proposal_of(record)?;
-    let parameters = policy::parameters(ready.intent());
+/// Returns the signers, contracts and settings that the policies of a waiting activity depend on.
+fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Grounds, RequestError> {
+    let (entry, prepared) = pipeline::proposal_of(record)?;
+    let parameters = policy::parameters(prepared.intent());
     let names = parameters.map(|parameters| {
         let called = contracts(entry.activity_type, parameters);
-        names_of(entry.activity_type, parameters).into_iter().chain(called)
+        lookup_names(entry.activity_type, parameters).into_iter().chain(called)
     });
     let mut signers = BTreeMap::new();
     for name in names.into_iter().flatten() {
         match signer(world, record.organization, &name, now) {
             Ok(found) => drop(signers.insert(name, found)),
-            Err(Refusal::Corrupt(flaw)) => return Err(flaw.into()),
+            Err(RequestError::Corrupt(error)) => return Err(error.into()),
             Err(_) => {}
         }
     }
     Ok(Grounds { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
 }
 
-/// The activity of an organization by its id or fingerprint.
-pub(crate) fn found(
+/// Finds an activity of an organization by its id or its fingerprint.
+pub(crate) fn find(
     world: &dyn World,
     organization: &Organization,
     reference: &str,
     now: Millis,
-) -> Result<ActivityRecord, Refusal> {
+) -> Result<ActivityRecord, RequestError> {
     let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
         (Ok(id), _) => records::activity(world, organization, id)?,
         (_, Ok(fingerprint)) => records::activity_by_fingerprint(world, organization, &fingerprint, now)?,
         _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
     };
-    found.ok_or(Refusal::Missing(Missing::Activity))
+    found.ok_or(RequestError::Missing(Missing::Activity))
 }
 
-fn the_organization(world: &dyn World, id: OrganizationId) -> Result<std::sync::Arc<Organization>, Refusal> {
-    world.organization(id)?.ok_or(Refusal::Missing(Missing::Organization))
+fn load_organization(
+    world: &dyn World,
+    id: OrganizationId,
+) -> Result<std::sync::Arc<Organization>, RequestError> {
+    world.organization(id)?.ok_or(RequestError::Missing(Missing::Organization))
 }
 
 fn head(head: &Head) -> OrganizationHead {
@@ -339,12 +362,12 @@ fn head(head: &Head) -> OrganizationHead {
         parent_organization_id: head.parent,
         version: head.version,
         root_quorum: wire::Quorum { threshold: head.quorum.threshold, user_ids: head.quorum.members.clone() },
-        created_at: wire::Timestamp::of_millis(head.created),
-        updated_at: wire::Timestamp::of_millis(head.updated),
+        created_at: wire::Timestamp::from_millis(head.created),
+        updated_at: wire::Timestamp::from_millis(head.updated),
     }
 }
 
-/// The lists of addresses of an organization and of its API keys.
+/// Returns the IP allowlists of an organization and of its API keys.
 fn ip_allowlists(organization: &Organization) -> Vec<wire::IpAllowlist> {
     let id = organization.id();
     let own = organization.head.ip_allowlist.iter().map(|list| list.wire(id, None));
@@ -389,7 +412,7 @@ fn row(
     record: &ActivityRecord,
     organization: &Organization,
     now: Millis,
-) -> Result<ActivityRow, Refusal> {
+) -> Result<ActivityRow, RequestError> {
     let activity = answer::activity(record, organization)?;
     if record.status != Status::ConsensusNeeded {
         return Ok(ActivityRow { activity, waiting: None });
@@ -414,7 +437,7 @@ fn row(
         needed: organization.head.quorum.threshold,
         open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
         counted,
-        lapses_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
+        expires_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
     };
     Ok(ActivityRow { activity, waiting: Some(waiting) })
 }

@@ -1,12 +1,16 @@
-//! From which web origins passkeys are taken.
+//! The web origins from which stamps by passkeys are accepted.
 
+use crate::error::Corrupt;
 use crate::model::Organization;
-use crate::refusal::Corrupt;
 use crate::world::World;
 
-/// Whether passkeys of an organization are taken from this origin: one that it lists, or its parent where it lists
-/// none, and any where neither does. Origins are compared as they stand.
-pub fn takes(world: &dyn World, organization: &Organization, origin: &str) -> Result<bool, Corrupt> {
+/// Returns whether passkeys of an organization are accepted from this origin. The organization's own list
+/// decides, or its parent's list if it has none. Without a list, every origin is accepted. Origins are
+/// compared byte by byte.
+///
+/// # Errors
+/// If the parent cannot be read.
+pub fn accepts(world: &dyn World, organization: &Organization, origin: &str) -> Result<bool, Corrupt> {
     let mut listed = organization.origins();
     if listed.is_empty()
         && let Some(parent) = organization.head.parent

@@ -1,43 +1,44 @@
-//! The queue of webhook deliveries: what is stored of them, which one is next, and what is written when one ends. Only
-//! reads and returns writes; never delivers.
+//! The queue of webhook deliveries: which records it stores, which delivery is next, and what is written when
+//! one ends. This module reads records and returns writes; it does not deliver.
 //!
-//! A delivery has three rows: its record, its place in the schedule, and the body, which all endpoints of an organization
-//! share and which is removed with the last delivery that refers to it. Keys are in [`crate::model::layout::outbox`].
+//! A delivery has three rows: its record, its entry in the schedule, and its body. All endpoints of an
+//! organization share the body, which is removed with the last delivery that refers to it. The keys are
+//! defined in [`crate::model::layout::outbox`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 
+use crate::error::Corrupt;
 use crate::model::Millis;
 pub use crate::model::delivery::{Delivery, EventBody, Parked};
 use crate::model::layout::outbox::{self as layout, DeliveryId, Destination, Lane};
 use crate::model::layout::{self as keys, Key};
 use crate::model::record::Record;
 use crate::model::write::Write;
-use crate::notice::Notice;
-use crate::refusal::Corrupt;
+use crate::webhooks::StoredDelivery;
 use crate::world::{Page, Records};
 
-/// How many places of the schedule of a destination one look reads.
+/// How many entries of the schedule of a destination one look reads.
 const LOOK: usize = 32;
-/// How many keys are read at once where all are needed.
+/// How many keys are read at once when all are needed.
 const PAGE: usize = 1024;
-/// How many deliveries of an earlier version one step converts.
+/// Maximum number of deliveries of an earlier version that one step converts.
 const CONVERTED_ROWS: usize = 64;
-/// At this many bytes of bodies a step of the conversion ends.
+/// A step of the conversion ends after this many bytes of bodies.
 const CONVERTED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Why a delivery is parked.
+/// The reason why a delivery is parked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParkedFor {
-    /// The organization has more waiting than its limits allow.
+    /// The queue of the organization exceeds its limits.
     Limit,
-    /// What is stored of it cannot be read.
+    /// Its records cannot be read.
     Unreadable,
 }
 
-/// Queues the deliveries of a state of an activity to receivers of one organization. The state is named by the organization
-/// of the activity, the activity, and how many votes it had.
+/// Queues the deliveries of a state of an activity to the receivers of one organization. The state is given
+/// as the organization of the activity, the id of the activity, and its number of votes.
 ///
 /// # Errors
 /// If a record cannot be encoded.
@@ -60,12 +61,12 @@ pub fn queue(
     Ok(writes)
 }
 
-/// The rows of a delivery without its body.
+/// Returns the rows of a delivery without its body.
 fn queue_one(id: &DeliveryId, delivery: &Delivery) -> Result<[Write; 2], Corrupt> {
     Ok([Write::put_new(id.key(), delivery)?, Write::mark(id.scheduled(delivery.due), &[])])
 }
 
-/// The next destination behind this one, in the order of keys, for which something waits.
+/// Returns the next destination after this one, in key order, that has queued deliveries.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -78,20 +79,22 @@ pub fn next_destination(
     Ok(records.keys(page)?.first().and_then(|key| Destination::of_scheduled(key)))
 }
 
-/// What a look at the schedule of a destination found.
+/// The result of a look at the schedule of a destination.
 #[derive(Default)]
 pub struct Look {
-    /// A delivery that is due and whose lane is free.
+    /// Delivery that is due and whose lane is free.
     pub due: Option<(DeliveryId, Delivery)>,
-    /// Deliveries that cannot be read, and when they are due.
+    /// Deliveries that cannot be read, and their due times.
     pub unreadable: Vec<(DeliveryId, Option<Millis>)>,
-    /// Corrections of the schedule: places of what waits for an earlier state of its activity, or is gone.
+    /// Corrections of the schedule: of deliveries that wait for an earlier state of their activity, or that
+    /// ended.
     pub corrections: Vec<Write>,
-    /// When the first delivery is due that is not yet.
+    /// Due time of the first delivery that is not due yet.
     pub next: Option<Millis>,
 }
 
-/// Looks for a delivery to start. Reads a bounded number of rows, however many wait.
+/// Looks for a delivery to start. The number of rows that are read is bounded, whatever the length of the
+/// queue.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -101,11 +104,11 @@ pub fn look(
     now: Millis,
     is_busy: impl Fn(&Lane) -> bool,
 ) -> Result<Look, Corrupt> {
-    let places = records.keys(Page::first(&destination.schedule(), LOOK))?;
+    let entries = records.keys(Page::first(&destination.schedule(), LOOK))?;
     let mut look = Look::default();
-    for place in places {
-        let Some((due, id)) = DeliveryId::of_scheduled(&place) else {
-            look.corrections.push(Write::remove(place));
+    for entry in entries {
+        let Some((due, id)) = DeliveryId::of_scheduled(&entry) else {
+            look.corrections.push(Write::remove(entry));
             continue;
         };
         if due > now {
@@ -115,7 +118,7 @@ pub fn look(
         if is_busy(&id.lane()) {
             continue;
         }
-        if let Some(delivery) = look.at(records, place, due, &id)? {
+        if let Some(delivery) = look.startable(records, entry, due, &id)? {
             look.due = Some((id, delivery));
             break;
         }
@@ -124,11 +127,11 @@ pub fn look(
 }
 
 impl Look {
-    /// The delivery at a place of the schedule, if it can be started.
-    fn at(
+    /// Returns the delivery of an entry of the schedule, if it can be started.
+    fn startable(
         &mut self,
         records: &dyn Records,
-        place: Key,
+        entry: Key,
         due: Millis,
         id: &DeliveryId,
     ) -> Result<Option<Delivery>, Corrupt> {
@@ -137,8 +140,8 @@ impl Look {
         let first =
             first.first().and_then(|key| DeliveryId::of_key(key)).filter(|first| first.votes <= id.votes);
         let Some(first) = first else {
-            // It ended, and only its place was left.
-            self.corrections.push(Write::remove(place));
+            // The delivery ended, and only its entry in the schedule is left.
+            self.corrections.push(Write::remove(entry));
             return Ok(None);
         };
         let Some(delivery) = readable::<Delivery>(records.read(&first.key()))? else {
@@ -148,19 +151,19 @@ impl Look {
         if first == *id && delivery.due <= due {
             return Ok(Some(Delivery { due, ..delivery }));
         }
-        // It waits for an earlier state, or was postponed.
+        // The delivery waits for an earlier state, or was postponed.
         self.corrections.push(Write::mark(first.scheduled(delivery.due), &[]));
         if delivery.due > due {
-            self.corrections.push(Write::remove(place));
+            self.corrections.push(Write::remove(entry));
             if first != *id {
-                self.follow(records, id, due, delivery.due)?;
+                self.postpone_to(records, id, due, delivery.due)?;
             }
         }
         Ok(None)
     }
 
-    /// Postpones a delivery to when an earlier state of its activity is due.
-    fn follow(
+    /// Postpones a delivery to the due time of an earlier state of its activity.
+    fn postpone_to(
         &mut self,
         records: &dyn Records,
         id: &DeliveryId,
@@ -184,10 +187,10 @@ impl Look {
     }
 }
 
-/// A record; nothing if it is missing or damaged.
+/// Decodes a record. Returns `None` if it is missing or damaged.
 ///
 /// # Errors
-/// If the store cannot be read, upon which nothing is known of the record.
+/// If the store cannot be read, so that nothing is known about the record.
 pub fn readable<R: Record>(read: Result<Option<Vec<u8>>, Corrupt>) -> Result<Option<R>, Corrupt> {
     match read {
         Ok(bytes) => Ok(bytes.and_then(|bytes| R::decode(&bytes).ok())),
@@ -196,13 +199,13 @@ pub fn readable<R: Record>(read: Result<Option<Vec<u8>>, Corrupt>) -> Result<Opt
     }
 }
 
-/// What to post for a delivery; nothing if it is missing or damaged.
+/// Reads the body of a delivery. Returns `None` if it is missing or damaged.
 ///
 /// # Errors
 /// If the store cannot be read.
 pub fn body(records: &dyn Records, id: &DeliveryId) -> Result<Option<Vec<u8>>, Corrupt> {
     match records.read(&id.body()) {
-        // Sealed bytes are what was written: to parse them again would cost more than to post them.
+        // The seal proves that the bytes are unchanged; parsing them again would cost more than posting them.
         Ok(Some(mut bytes)) if bytes.first() == Some(&EventBody::VERSION) => {
             bytes.remove(0);
             Ok(Some(bytes))
@@ -212,7 +215,7 @@ pub fn body(records: &dyn Records, id: &DeliveryId) -> Result<Option<Vec<u8>>, C
     }
 }
 
-/// The deliveries to an organization that one organization caused, those of its oldest activities, by keys alone.
+/// Returns the deliveries to an organization for the oldest activities of `cause`. Reads keys only.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -226,7 +229,7 @@ pub fn oldest(
     Ok(keys.iter().filter_map(|key| DeliveryId::of_key(key)).collect())
 }
 
-/// When a delivery is due; nothing if its record is missing or damaged.
+/// Returns the due time of a delivery, or `None` if its record is missing or damaged.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -234,30 +237,31 @@ pub fn due(records: &dyn Records, id: &DeliveryId) -> Result<Option<Millis>, Cor
     Ok(readable::<Delivery>(records.read(&id.key()))?.map(|delivery| delivery.due))
 }
 
-/// What an organization has waiting.
+/// The size of a queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Deliveries.
+    /// Number of deliveries.
     pub deliveries: usize,
-    /// Bytes of bodies. A body for several endpoints counts once.
+    /// Bytes of bodies; a body for several endpoints counts once.
     pub bytes: u64,
 }
 
 impl Usage {
-    /// Adds what came.
+    /// Adds what was queued.
     pub const fn add(&mut self, more: Self) {
         self.deliveries = self.deliveries.saturating_add(more.deliveries);
         self.bytes = self.bytes.saturating_add(more.bytes);
     }
 
-    /// Subtracts what is gone.
-    pub const fn subtract(&mut self, gone: Self) {
-        self.deliveries = self.deliveries.saturating_sub(gone.deliveries);
-        self.bytes = self.bytes.saturating_sub(gone.bytes);
+    /// Subtracts what was removed.
+    pub const fn subtract(&mut self, less: Self) {
+        self.deliveries = self.deliveries.saturating_sub(less.deliveries);
+        self.bytes = self.bytes.saturating_sub(less.bytes);
     }
 }
 
-/// Counts what an organization has waiting, by the organizations that caused it, by keys alone.
+/// Measures the queue of an organization, grouped by the organizations that caused the deliveries. Reads keys
+/// only.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -296,7 +300,8 @@ fn each_delivery(
     }
 }
 
-/// A page of the counts of parked deliveries behind a destination. Counts that cannot be read are left out.
+/// Returns a page of the counts of parked deliveries, after a destination. A count that cannot be read is
+/// `None`.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -311,42 +316,43 @@ pub fn parked(
     found.map(|(destination, key)| Ok((destination, readable::<Parked>(records.read(key))?))).collect()
 }
 
-/// What becomes of deliveries, collected for one commit.
+/// The outcomes of deliveries, collected for one commit.
 #[derive(Default)]
 pub struct Outcomes {
     writes: Vec<Write>,
-    gone: BTreeSet<DeliveryId>,
+    ended_deliveries: BTreeSet<DeliveryId>,
     parked: BTreeMap<Destination, Vec<(ActivityId, ParkedFor)>>,
 }
 
-/// What to commit for [`Outcomes`], and what each organization has waiting less by it.
+/// The writes of [`Outcomes`], and by how much they shorten the queues.
 pub struct Batch {
-    /// The writes.
+    /// Writes to commit.
     pub writes: Vec<Write>,
-    /// What is gone, by the organization that had it waiting and the one that caused it.
+    /// Removed deliveries and bodies, by the receiving organization and the organization that caused them.
     pub freed: BTreeMap<(OrganizationId, OrganizationId), Usage>,
 }
 
 impl Outcomes {
-    /// Whether nothing is to be written.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty()
     }
 
-    /// A delivery ended: it was made, or given up.
+    /// Records that a delivery ended: it was delivered or given up.
     pub fn end(&mut self, id: DeliveryId, due: Option<Millis>) {
         self.writes.push(Write::remove(id.key()));
         self.writes.extend(due.map(|due| Write::remove(id.scheduled(due))));
-        self.gone.insert(id);
+        self.ended_deliveries.insert(id);
     }
 
-    /// A delivery is parked. Without its due time its place in the schedule is left, which a look then removes.
+    /// Records that a delivery is parked. If its due time is not known, its entry in the schedule stays until
+    /// a look removes it.
     pub fn park(&mut self, id: DeliveryId, due: Option<Millis>, why: ParkedFor) {
         self.end(id, due);
         self.parked.entry(id.destination).or_default().push((id.activity, why));
     }
 
-    /// A delivery failed and is tried again at another time.
+    /// Records that an attempt failed and the delivery is retried at a later time.
     ///
     /// # Errors
     /// If its record cannot be encoded.
@@ -357,7 +363,8 @@ impl Outcomes {
         Ok(())
     }
 
-    /// Adds what follows: bodies that nothing refers to any more, and counts of what was parked.
+    /// Adds the writes that follow: the removal of bodies without deliveries, and the counts of parked
+    /// deliveries.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -366,7 +373,7 @@ impl Outcomes {
         let mut free = |id: &DeliveryId, usage| {
             freed.entry((id.destination.organization, id.cause)).or_default().add(usage);
         };
-        for id in &self.gone {
+        for id in &self.ended_deliveries {
             free(id, Usage { deliveries: 1, bytes: 0 });
         }
         for (id, bytes) in self.unused_bodies(records)? {
@@ -374,23 +381,22 @@ impl Outcomes {
             free(&id, Usage { deliveries: 0, bytes });
         }
         for (destination, parked) in &self.parked {
-            let place = destination.parked();
-            let before = readable::<Parked>(records.read(&place))?;
-            self.writes
-                .extend(count(before, parked, now).map(|count| Write::put(place, &count)).transpose()?);
+            let key = destination.parked();
+            let before = readable::<Parked>(records.read(&key))?;
+            self.writes.extend(count(before, parked, now).map(|count| Write::put(key, &count)).transpose()?);
         }
         Ok(Batch { writes: self.writes, freed })
     }
 
-    /// The bodies to which only deliveries refer that are gone, each named by one of these.
+    /// Returns the bodies to which only ended deliveries refer, each by one of these deliveries.
     fn unused_bodies(&self, records: &dyn Records) -> Result<Vec<(DeliveryId, u64)>, Corrupt> {
         let state = |id: &DeliveryId| (id.destination.organization, id.activity, id.votes);
-        let ended: BTreeMap<_, _> = self.gone.iter().map(|id| (state(id), *id)).collect();
+        let ended: BTreeMap<_, _> = self.ended_deliveries.iter().map(|id| (state(id), *id)).collect();
         let activities: BTreeSet<_> = ended.values().map(layout::deliveries_of).collect();
         let mut used = BTreeSet::new();
         for deliveries in activities {
             each_delivery(records, &deliveries, |id| {
-                if !self.gone.contains(&id) {
+                if !self.ended_deliveries.contains(&id) {
                     used.insert(state(&id));
                 }
             })?;
@@ -419,36 +425,37 @@ fn count(before: Option<Parked>, parked: &[(ActivityId, ParkedFor)], now: Millis
     })
 }
 
-/// A step of the conversion of what an earlier version stored.
+/// One step of the conversion of deliveries that an earlier version stored.
 #[derive(Default)]
 pub struct Conversion {
-    /// What to commit.
+    /// Writes to commit.
     pub writes: Vec<Write>,
-    /// Where the next step begins; nothing when this was the last.
+    /// Key after which the next step starts; `None` after the last step.
     pub next: Option<Key>,
-    /// How many deliveries are converted.
+    /// Number of converted deliveries.
     pub converted: u64,
-    /// How many deliveries cannot be read. They stay where they are.
+    /// Number of deliveries that cannot be read, and are not changed.
     pub unreadable: u64,
 }
 
-/// Converts deliveries that an earlier version stored, each with a body of its own, some at once.
+/// Converts a bounded number of deliveries that an earlier version stored, each with its own copy of the
+/// body.
 ///
 /// # Errors
 /// If the store cannot be read.
 pub fn convert(records: &dyn Records, after: Option<&[u8]>) -> Result<Conversion, Corrupt> {
-    let rows = records.keys(Page { after, ..Page::first(keys::NOTICES, CONVERTED_ROWS) })?;
+    let rows = records.keys(Page { after, ..Page::first(keys::LEGACY_DELIVERIES, CONVERTED_ROWS) })?;
     let mut conversion = Conversion::default();
     let (mut bodies, mut bytes) = (BTreeSet::new(), 0_usize);
     let full = rows.len() == CONVERTED_ROWS;
     let last = rows.last().cloned();
     for row in rows {
-        let notice = readable::<Notice>(records.read(&row))?;
-        let Some((notice, votes)) = notice.zip(keys::notice_votes(&row)) else {
+        let delivery = readable::<StoredDelivery>(records.read(&row))?;
+        let Some((delivery, votes)) = delivery.zip(keys::event_votes(&row)) else {
             conversion.unreadable = conversion.unreadable.saturating_add(1);
             continue;
         };
-        let Notice { receiver, endpoint, url, activity, body, attempts, due } = notice;
+        let StoredDelivery { receiver, endpoint, url, activity, body, attempts, due } = delivery;
         let body = EventBody::from(body);
         let destination = Destination { organization: receiver, endpoint };
         let cause = body.organization().unwrap_or(receiver);

@@ -1,4 +1,4 @@
-//! Typed reads of records that belong to no snapshot.
+//! Typed reads of records, of snapshots and of the records that are not part of one.
 
 use std::sync::Arc;
 
@@ -7,33 +7,36 @@ use quorate_common::bounded::Label;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
+use crate::error::Corrupt;
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::layout::{self, Entity, Key};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::write::Write;
 use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey, RecordDigest,
-    Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
+    ActivityRecord, CollectionItem, InterfaceText, Invitation, Millis, Organization, Policy, PrivateKey,
+    RecordDigest, Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount,
     WebhookEndpoint,
 };
-use crate::refusal::Corrupt;
 use crate::world::{Page, Records, World};
 
 /// How many records of a snapshot are read at once.
 const CHUNK: usize = 256;
-/// How often an activity is read again that has moved on since.
-const LOOKS: usize = 4;
+/// How often an activity is read that changes at the same time.
+const READ_ATTEMPTS: usize = 4;
 
-/// The head of an organization, also of one that was deleted.
+/// Reads the head of an organization, even of a deleted one.
+///
+/// # Errors
+/// If the store cannot be read, or the head is damaged.
 pub fn head(records: &dyn Records, id: OrganizationId) -> Result<Option<Head>, Corrupt> {
     records.read(&layout::organization(id))?.map(|bytes| Head::decode(&bytes)).transpose()
 }
 
-/// Reads an organization with all that its snapshot holds, unless it was deleted.
+/// Reads an organization with all records of its snapshot. Returns `None` if it was deleted.
 ///
 /// # Errors
-/// [`Corrupt::Altered`] if it is not what its head was sealed with.
+/// [`Corrupt::Altered`] if the records do not match the digest in the head, or the error of the store.
 pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
     let Some(organization) = unverified(records, id)? else { return Ok(None) };
     let sealed = organization.head.contents;
@@ -41,7 +44,7 @@ pub fn organization(records: &dyn Records, id: OrganizationId) -> Result<Option<
     if unchanged { Ok(Some(organization)) } else { Err(Corrupt::Altered(id)) }
 }
 
-/// Reads an organization without comparing it with what its head was sealed with.
+/// Reads an organization without comparing its records with the digest in its head.
 pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Option<Organization>, Corrupt> {
     let Some(head) = head(records, id)?.filter(|head| head.deleted.is_none()) else { return Ok(None) };
     let mut organization = Organization::empty(head);
@@ -54,14 +57,14 @@ pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Op
             organization.contents.put(key, RecordDigest::of(bytes));
             match layout::entity_class(key) {
                 Some(b'u') => organization.put_user(User::decode(bytes)?),
-                Some(b'w') => shelve::<Wallet>(&mut organization, bytes)?,
-                Some(b'k') => shelve::<PrivateKey>(&mut organization, bytes)?,
-                Some(b't') => shelve::<Tag>(&mut organization, bytes)?,
-                Some(b'i') => shelve::<Invitation>(&mut organization, bytes)?,
-                Some(b'h') => shelve::<WebhookEndpoint>(&mut organization, bytes)?,
-                Some(b'v') => shelve::<Secret>(&mut organization, bytes)?,
-                Some(b's') => shelve::<SessionProfile>(&mut organization, bytes)?,
-                Some(b'c') => shelve::<SmartContractInterface>(&mut organization, bytes)?,
+                Some(b'w') => put_record::<Wallet>(&mut organization, bytes)?,
+                Some(b'k') => put_record::<PrivateKey>(&mut organization, bytes)?,
+                Some(b't') => put_record::<Tag>(&mut organization, bytes)?,
+                Some(b'i') => put_record::<Invitation>(&mut organization, bytes)?,
+                Some(b'h') => put_record::<WebhookEndpoint>(&mut organization, bytes)?,
+                Some(b'v') => put_record::<Secret>(&mut organization, bytes)?,
+                Some(b's') => put_record::<SessionProfile>(&mut organization, bytes)?,
+                Some(b'c') => put_record::<SmartContractInterface>(&mut organization, bytes)?,
                 Some(b'p') => organization.put_policy(Policy::decode(bytes)?)?,
                 _ => return Err(Corrupt::Record("organization")),
             }
@@ -75,8 +78,8 @@ pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Op
     Ok(Some(organization))
 }
 
-/// Reads the digests of the activities that wait for votes from their index entries. Version 0.1 wrote none there: those
-/// are computed from the records.
+/// Reads the digests of the activities that wait for votes from their index entries. Version 0.1 wrote no
+/// digests there; they are computed from the records.
 fn read_waiting(records: &dyn Records, organization: &mut Organization) -> Result<(), Corrupt> {
     let id = organization.id();
     let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
@@ -85,15 +88,15 @@ fn read_waiting(records: &dyn Records, organization: &mut Organization) -> Resul
         let rows = records.page(Page { after: after.as_deref(), ..Page::first(&prefix, CHUNK) })?;
         for (key, entry) in &rows {
             let activity = layout::activity_id(key).ok_or(Corrupt::Record("index entry"))?;
-            let place = layout::activity(id, activity);
+            let record_key = layout::activity(id, activity);
             let digest = match RecordDigest::of_entry(entry) {
                 Some(digest) => digest,
                 None if entry.is_empty() => {
-                    RecordDigest::of(&records.read(&place)?.ok_or(Corrupt::Altered(id))?)
+                    RecordDigest::of(&records.read(&record_key)?.ok_or(Corrupt::Altered(id))?)
                 }
                 None => return Err(Corrupt::Record("index entry")),
             };
-            organization.contents.put(&place, digest);
+            organization.contents.put(&record_key, digest);
         }
         if rows.len() < CHUNK {
             return Ok(());
@@ -102,11 +105,11 @@ fn read_waiting(records: &dyn Records, organization: &mut Organization) -> Resul
     }
 }
 
-/// Returns what seals the head of an organization of version 0.1 with a digest: the head, and the index entries of the
-/// activities that wait. Nothing where there is a digest.
+/// Returns the writes that add a digest to the head of an organization of version 0.1: the head, and the
+/// index entries of the waiting activities. Returns none if the head already has a digest.
 ///
 /// # Errors
-/// When a record of the organization cannot be read.
+/// If a record of the organization cannot be read.
 pub fn seal_contents(records: &dyn Records, id: OrganizationId) -> Result<Vec<Write>, Corrupt> {
     let organization = organization(records, id)?.filter(|organization| organization.head.contents.is_none());
     let Some(Organization { mut head, contents, .. }) = organization else { return Ok(Vec::new()) };
@@ -121,12 +124,16 @@ pub fn seal_contents(records: &dyn Records, id: OrganizationId) -> Result<Vec<Wr
     Ok(writes)
 }
 
-fn shelve<T: Shelved>(organization: &mut Organization, bytes: &[u8]) -> Result<(), Corrupt> {
-    T::shelf_mut(organization).put(T::decode(bytes)?);
+fn put_record<T: CollectionItem>(organization: &mut Organization, bytes: &[u8]) -> Result<(), Corrupt> {
+    T::collection_mut(organization).put(T::decode(bytes)?);
     Ok(())
 }
 
-/// The text of a smart contract interface, unless it was deleted since the snapshot was taken.
+/// Reads the text of a smart contract interface. Returns `None` if it was deleted since the snapshot was
+/// read.
+///
+/// # Errors
+/// If the store cannot be read, or the record is damaged.
 pub fn interface_text(
     records: &dyn Records,
     organization: OrganizationId,
@@ -136,12 +143,12 @@ pub fn interface_text(
     bytes.map(|bytes| InterfaceText::decode(&bytes)).transpose()
 }
 
-/// The activity of this id in an organization. That it waits for votes, and with which, is what the head of the
-/// organization is sealed with.
+/// Reads an activity of an organization. The digest in the head of the organization covers whether the
+/// activity waits for votes, and with which votes.
 ///
 /// # Errors
-/// [`Corrupt::Altered`] if its record is not the one that the snapshot has. The activity may also have moved on since the
-/// snapshot was read: then a newer one decides, and [`Corrupt::Outdated`] says that there is none yet.
+/// [`Corrupt::Altered`] if the record does not match the snapshot. If the activity changed after the snapshot
+/// was read, it is compared with a newer snapshot; [`Corrupt::Outdated`] if there is none yet.
 pub fn activity(
     world: &dyn World,
     organization: &Organization,
@@ -149,7 +156,7 @@ pub fn activity(
 ) -> Result<Option<ActivityRecord>, Corrupt> {
     let key = layout::activity(organization.id(), id);
     let mut newer: Option<Arc<Organization>> = None;
-    for _ in 0..LOOKS {
+    for _ in 0..READ_ATTEMPTS {
         let snapshot = newer.as_deref().unwrap_or(organization);
         let bytes = world.records().read(&key)?;
         let record = bytes.as_deref().map(ActivityRecord::decode).transpose()?;
@@ -168,53 +175,63 @@ pub fn activity(
     Err(Corrupt::Outdated(organization.id(), organization.head.version))
 }
 
-/// What became of a body that was taken.
+/// The outcome of a body that was processed before.
 #[derive(Debug)]
-pub enum Taken {
-    /// This activity.
+pub enum ProcessedBody {
+    /// The body created this activity.
     Activity(Box<ActivityRecord>),
-    /// It was denied, and newer denials took the place of the activity.
+    /// The body was denied, and its activity was removed in favor of newer denials.
     Denied,
 }
 
-/// What became of a body that names this organization and bears this time. Nothing for one that was never taken.
-pub fn taken_body(
+/// Returns the outcome of a body that names this organization and has this timestamp. Returns `None` for a
+/// body that was never processed.
+///
+/// # Errors
+/// If the store cannot be read, or its records contradict each other.
+pub fn processed_body(
     world: &dyn World,
     organization: &Organization,
     stamped: Millis,
     fingerprint: &Fingerprint,
-) -> Result<Option<Taken>, Corrupt> {
+) -> Result<Option<ProcessedBody>, Corrupt> {
     let known = match world.records().read(&layout::body(stamped, fingerprint))? {
-        Some(place) => {
-            if organization_at(&place)? != organization.id() {
+        Some(locator) => {
+            if organization_at(&locator)? != organization.id() {
                 return Err(Corrupt::Record("fingerprint"));
             }
-            match activity_at(world, organization, &place, fingerprint)? {
+            match activity_at(world, organization, &locator, fingerprint)? {
                 Some(known) => Some(known),
-                None => return Ok(Some(Taken::Denied)),
+                None => return Ok(Some(ProcessedBody::Denied)),
             }
         }
-        // Stores of earlier versions have each body by its fingerprint alone.
+        // Earlier versions indexed each body by its fingerprint alone.
         None => activity_that_waited(world, organization, fingerprint)?,
     };
-    Ok(known.map(|known| Taken::Activity(Box::new(known))))
+    Ok(known.map(|known| ProcessedBody::Activity(Box::new(known))))
 }
 
-/// The organization that a body was about which names none.
+/// Returns the organization of a processed body that names no organization.
+///
+/// # Errors
+/// If the store cannot be read, or the index entry is damaged.
 pub fn organization_of_body(
     records: &dyn Records,
     stamped: Millis,
     fingerprint: &Fingerprint,
 ) -> Result<Option<OrganizationId>, Corrupt> {
-    let place = match records.read(&layout::body(stamped, fingerprint))? {
-        Some(place) => Some(place),
+    let locator = match records.read(&layout::body(stamped, fingerprint))? {
+        Some(locator) => Some(locator),
         None => records.read(&layout::fingerprint(fingerprint))?,
     };
-    place.map(|place| organization_at(&place)).transpose()
+    locator.map(|locator| organization_at(&locator)).transpose()
 }
 
-/// The activity with this fingerprint in an organization: one that waited for votes at any time, or one whose body is
-/// young enough to be taken now.
+/// Looks up the activity of an organization by its fingerprint: any activity that has ever waited for votes,
+/// and any activity whose body is young enough to be accepted now.
+///
+/// # Errors
+/// If the store cannot be read, or its records contradict each other.
 pub fn activity_by_fingerprint(
     world: &dyn World,
     organization: &Organization,
@@ -228,8 +245,8 @@ pub fn activity_by_fingerprint(
     let spans = span(now.saturating_sub(BODY_AGE_MILLIS))..=span(now.saturating_add(BODY_AHEAD_MILLIS));
     for span in spans.rev() {
         let body = layout::body(span.saturating_mul(layout::BODY_SPAN), fingerprint);
-        if let Some(place) = world.records().read(&body)? {
-            return activity_at(world, organization, &place, fingerprint);
+        if let Some(locator) = world.records().read(&body)? {
+            return activity_at(world, organization, &locator, fingerprint);
         }
     }
     Ok(None)
@@ -241,34 +258,34 @@ fn activity_that_waited(
     fingerprint: &Fingerprint,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
     match world.records().read(&layout::fingerprint(fingerprint))? {
-        Some(place) => activity_at(world, organization, &place, fingerprint),
+        Some(locator) => activity_at(world, organization, &locator, fingerprint),
         None => Ok(None),
     }
 }
 
-/// The activity at a place that [`activity_place`] made, if that is in this organization.
+/// Reads the activity at a locator of [`activity_locator`], if it is in this organization.
 fn activity_at(
     world: &dyn World,
     organization: &Organization,
-    place: &[u8],
+    locator: &[u8],
     fingerprint: &Fingerprint,
 ) -> Result<Option<ActivityRecord>, Corrupt> {
-    let flaw = Corrupt::Record("fingerprint");
-    if organization_at(place)? != organization.id() {
+    let error = Corrupt::Record("fingerprint");
+    if organization_at(locator)? != organization.id() {
         return Ok(None);
     }
-    let id = layout::activity_id(place).ok_or(flaw.clone())?;
-    // The record may be gone when it was a denied attempt that newer ones displaced.
+    let id = layout::activity_id(locator).ok_or(error.clone())?;
+    // The record of a denied attempt may have been removed in favor of newer ones.
     match activity(world, organization, id)? {
         Some(record) if record.fingerprint == *fingerprint => Ok(Some(record)),
-        Some(_) => Err(flaw),
+        Some(_) => Err(error),
         None => Ok(None),
     }
 }
 
-/// The organization of a place that [`activity_place`] made.
-fn organization_at(place: &[u8]) -> Result<OrganizationId, Corrupt> {
-    let (organization, id) = place.split_first_chunk::<16>().ok_or(Corrupt::Record("fingerprint"))?;
+/// Returns the organization of a locator of [`activity_locator`].
+fn organization_at(locator: &[u8]) -> Result<OrganizationId, Corrupt> {
+    let (organization, id) = locator.split_first_chunk::<16>().ok_or(Corrupt::Record("fingerprint"))?;
     if id.len() == 16 {
         Ok(OrganizationId::from_bytes(*organization))
     } else {
@@ -276,8 +293,8 @@ fn organization_at(place: &[u8]) -> Result<OrganizationId, Corrupt> {
     }
 }
 
-/// Where an activity stands, as its body and its fingerprint lead to it.
-pub fn activity_place(organization: OrganizationId, id: ActivityId) -> [u8; 32] {
+/// Returns the locator of an activity: the value of its index entries by body and by fingerprint.
+pub fn activity_locator(organization: OrganizationId, id: ActivityId) -> [u8; 32] {
     let mut value = [0; 32];
     let (first, second) = value.split_at_mut(16);
     first.copy_from_slice(organization.as_bytes());
@@ -285,33 +302,45 @@ pub fn activity_place(organization: OrganizationId, id: ActivityId) -> [u8; 32] 
     value
 }
 
-/// The account at a key of the store, unless it was removed since that key was read.
+/// Reads the account at a key of the store. Returns `None` if it was removed since the key was read.
+///
+/// # Errors
+/// If the store cannot be read, or the record is damaged.
 pub fn account_at(records: &dyn Records, key: &[u8]) -> Result<Option<WalletAccount>, Corrupt> {
     records.read(key)?.map(|bytes| WalletAccount::decode(&bytes)).transpose()
 }
 
-/// The key of the store of an account.
-pub fn account_place(
+/// Looks up the key of the store at which an account is stored.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn account_key(
     records: &dyn Records,
     organization: OrganizationId,
     account: WalletAccountId,
 ) -> Result<Option<Key>, Corrupt> {
-    records.read(&layout::account_place(organization, account))
+    records.read(&layout::account_index(organization, account))
 }
 
-/// The account of this id in this organization.
+/// Reads the account of an organization with this id.
+///
+/// # Errors
+/// If the store cannot be read, or the record is damaged.
 pub fn account(
     records: &dyn Records,
     organization: OrganizationId,
     account: WalletAccountId,
 ) -> Result<Option<WalletAccount>, Corrupt> {
-    match account_place(records, organization, account)? {
-        Some(place) => account_at(records, &place),
+    match account_key(records, organization, account)? {
+        Some(key) => account_at(records, &key),
         None => Ok(None),
     }
 }
 
-/// Up to `limit` accounts of an organization, or of one of its wallets, in order of creation.
+/// Reads up to `limit` accounts of an organization, or of one of its wallets, in order of creation.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
 pub fn accounts(
     records: &dyn Records,
     organization: OrganizationId,
@@ -324,12 +353,15 @@ pub fn accounts(
     rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect()
 }
 
-/// Where a private key of the snapshot stands in the store.
-pub fn private_key_place(organization: OrganizationId, key: &PrivateKey) -> Key {
+/// Returns the key of the store at which a private key of the snapshot is stored.
+pub fn private_key_record(organization: OrganizationId, key: &PrivateKey) -> Key {
     layout::entity(organization, Entity::PrivateKey(key.id))
 }
 
-/// A label that the service itself gives.
+/// Creates a label from a text of the service itself.
+///
+/// # Errors
+/// If the text is not a valid label.
 pub fn own_label(text: &str) -> Result<Label, Corrupt> {
-    Label::parse(text.to_owned()).map_err(|_| Corrupt::Invariant("an own label is a label"))
+    Label::parse(text.to_owned()).map_err(|_| Corrupt::Invariant("a label of the service is not valid"))
 }

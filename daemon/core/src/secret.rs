@@ -1,26 +1,26 @@
-//! Secrets at rest: the seed of a wallet, the scalar of a private key and what was brought in as it is, in wiped
-//! buffers.
+//! Secrets at rest: the seed of a wallet, the scalar of a private key, and the value of an imported secret.
+//! All buffers are wiped.
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_chain::mnemonic::{Mnemonic, Seed};
 use zeroize::Zeroizing;
 
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
 const WALLET: u8 = 1;
 const PRIVATE_KEY: u8 = 2;
 const WALLET_WITH_PASSPHRASE: u8 = 3;
 const VALUE: u8 = 4;
 
-/// How many bytes a seed has.
+/// Length of a seed in bytes.
 const SEED: usize = 64;
 
-/// A secret ready to be stored. Wiped on drop; shows nothing of itself.
+/// A secret in its stored form. It is wiped on drop, and has no textual form.
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl SecretBytes {
-    /// The entropy of a wallet's mnemonic, its passphrase, and the seed made of both, so that deriving needs no key
-    /// stretching.
+    /// Encodes the entropy of a wallet's mnemonic, its passphrase, and the seed of both, so that key
+    /// derivation needs no key stretching.
     pub fn wallet(mnemonic: &Mnemonic, passphrase: &str, seed: &Seed) -> Self {
         let entropy = mnemonic.entropy();
         let mut bytes = Zeroizing::new(Vec::with_capacity(98_usize.saturating_add(passphrase.len())));
@@ -35,7 +35,7 @@ impl SecretBytes {
         Self(bytes)
     }
 
-    /// The scalar of a private key.
+    /// Encodes the scalar of a private key.
     pub fn private_key(key: &SecretKey) -> Self {
         let mut bytes = Zeroizing::new(Vec::with_capacity(33));
         bytes.push(PRIVATE_KEY);
@@ -43,7 +43,7 @@ impl SecretBytes {
         Self(bytes)
     }
 
-    /// The value of a secret that was brought in.
+    /// Encodes the value of an imported secret.
     pub fn value(value: &[u8]) -> Self {
         let mut bytes = Zeroizing::new(Vec::with_capacity(value.len().saturating_add(1)));
         bytes.push(VALUE);
@@ -51,13 +51,16 @@ impl SecretBytes {
         Self(bytes)
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn into_record(self) -> Zeroizing<Vec<u8>> {
         self.0
     }
 }
 
-/// Reads the seed of a stored wallet secret: 64 bytes.
+/// Decodes the seed of a stored wallet secret: 64 bytes.
+///
+/// # Errors
+/// If the record is damaged.
 pub fn seed(record: &[u8]) -> Result<Seed, Corrupt> {
     match record.split_first() {
         Some((&(WALLET | WALLET_WITH_PASSPHRASE), rest)) => {
@@ -67,7 +70,10 @@ pub fn seed(record: &[u8]) -> Result<Seed, Corrupt> {
     }
 }
 
-/// Reads the mnemonic of a stored wallet secret, and its passphrase, which may be empty.
+/// Decodes the mnemonic of a stored wallet secret, and its passphrase, which may be empty.
+///
+/// # Errors
+/// If the record is damaged.
 pub fn mnemonic(record: &[u8]) -> Result<(Mnemonic, Zeroizing<String>), Corrupt> {
     let damaged = || Corrupt::Record("wallet secret");
     let (kind, rest) = record.split_first().ok_or_else(damaged)?;
@@ -85,7 +91,10 @@ pub fn mnemonic(record: &[u8]) -> Result<(Mnemonic, Zeroizing<String>), Corrupt>
     Ok((mnemonic, Zeroizing::new(passphrase.to_owned())))
 }
 
-/// Reads a stored private key.
+/// Decodes a stored private key.
+///
+/// # Errors
+/// If the record is damaged.
 pub fn private_key(curve: Curve, record: &[u8]) -> Result<SecretKey, Corrupt> {
     match record.split_first() {
         Some((&PRIVATE_KEY, rest)) => {
@@ -96,7 +105,10 @@ pub fn private_key(curve: Curve, record: &[u8]) -> Result<SecretKey, Corrupt> {
     }
 }
 
-/// Reads the stored value of a secret that was brought in.
+/// Decodes the value of an imported secret.
+///
+/// # Errors
+/// If the record is damaged.
 pub fn value(record: &[u8]) -> Result<&[u8], Corrupt> {
     match record.split_first() {
         Some((&VALUE, value)) => Ok(value),

@@ -1,34 +1,34 @@
-//! Finding the key that a request names, and signing with it.
+//! Resolution of the key that a request names, and signatures with it.
 
 use std::sync::{Arc, OnceLock};
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
 use quorate_chain::payload::{HashFunction, Payload, PayloadEncoding};
-use quorate_chain::transaction::{Signable, Signer as SigningKey, TransactionType, Unsigned, UnsignedFlaw};
+use quorate_chain::transaction::{Signable, Signer as SigningKey, TransactionType, Unsigned, UnsignedError};
 use quorate_common::ids::PrivateKeyId;
 
+use crate::error::{Corrupt, Intent, Missing, RequestError};
 use crate::model::layout::{self, Key};
 use crate::model::{PrivateKey, WalletAccount};
 use crate::policy::Facts;
 use crate::records;
-use crate::refusal::{Corrupt, Intent, Missing, Refusal};
 use crate::view::View;
 
-/// How many holders of one address or public key are looked at in one page.
+/// How many holders of one address or public key are read at once.
 const HOLDERS: usize = 16;
 
-/// A key that can sign, and whose it is.
+/// A key that can sign, and the wallet account or private key that it belongs to.
 #[derive(Debug, Clone)]
 pub struct Signer {
-    place: Key,
+    record_key: Key,
     curve: Curve,
-    /// How it signs: the address that it was named by says so.
+    /// Signature scheme, which the address in `signWith` determines.
     scheme: Scheme,
-    /// The format of that address, if it was named by one.
+    /// Format of that address, if `signWith` is an address.
     format: Option<AddressFormat>,
     holder: Holder,
-    /// The public half of the key, once it was asked for.
+    /// Parsed public key, once it was used.
     public_key: OnceLock<PublicKey>,
 }
 
@@ -38,9 +38,12 @@ enum Holder {
     PrivateKey(Box<PrivateKey>),
 }
 
-/// Resolves `signWith`: the id of a private key, an address, or a public key; exact, case-sensitive. Where
-/// several things have it, accounts come before private keys and older before newer.
-pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, Refusal> {
+/// Resolves `signWith`: the id of a private key, an address, or a public key, compared case-sensitively. If
+/// several objects match, accounts precede private keys, and older objects precede newer ones.
+///
+/// # Errors
+/// If nothing matches, the private key is disabled, or the store cannot be read.
+pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, RequestError> {
     if sign_with.is_empty() {
         return Err(Intent::Empty("signWith").into());
     }
@@ -50,13 +53,13 @@ pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, Refusal>
     view.signer(sign_with, &mut || look_up(view, sign_with))
 }
 
-fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
+fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, RequestError> {
     let Oldest { account, key } = Oldest::of(view, sign_with)?;
-    if let Some((account, place)) = account {
+    if let Some((account, record_key)) = account {
         let (curve, scheme) = (account.curve, account.format.scheme());
         let format = (account.address == sign_with).then_some(account.format);
         return Ok(Signer {
-            place,
+            record_key,
             curve,
             scheme,
             format,
@@ -70,7 +73,7 @@ fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, Refusal> {
     of_private_key(view, key, format)
 }
 
-/// Of all that have one name the account, with its place, and the private key that come first.
+/// The account, with its key in the store, and the private key that come first among the holders of a name.
 #[derive(Default)]
 struct Oldest {
     account: Option<(WalletAccount, Key)>,
@@ -78,16 +81,16 @@ struct Oldest {
 }
 
 impl Oldest {
-    /// Looks at every holder, as their order in the store says nothing of their age.
-    fn of(view: &View<'_>, name: &str) -> Result<Self, Refusal> {
+    /// Reads every holder, since their order in the store does not depend on their age.
+    fn of(view: &View<'_>, name: &str) -> Result<Self, RequestError> {
         let mut oldest = Self::default();
         let mut after: Option<Key> = None;
         loop {
             let rows = view.records().signers(name, after.as_ref(), HOLDERS)?;
             let is_last = rows.len() < HOLDERS;
-            for (at, place) in rows {
-                oldest.look_at(view, name, place)?;
-                after = Some(at);
+            for (index_key, record_key) in rows {
+                oldest.consider(view, name, record_key)?;
+                after = Some(index_key);
             }
             if is_last {
                 return Ok(oldest);
@@ -95,21 +98,22 @@ impl Oldest {
         }
     }
 
-    fn look_at(&mut self, view: &View<'_>, name: &str, place: Key) -> Result<(), Refusal> {
-        if layout::entity_class(&place) == Some(b'k') && place.first() == Some(&b'e') {
+    fn consider(&mut self, view: &View<'_>, name: &str, record_key: Key) -> Result<(), RequestError> {
+        if layout::entity_class(&record_key) == Some(b'k') && record_key.first() == Some(&b'e') {
             let known = view.organization.private_keys();
-            let found = known.filter(|key| records::private_key_place(view.organization.id(), key) == place);
+            let found =
+                known.filter(|key| records::private_key_record(view.organization.id(), key) == record_key);
             let keys = self.key.take().into_iter().chain(found.cloned());
             self.key = keys.min_by_key(|key| (key.disabled, key.created));
             return Ok(());
         }
-        // Accounts of a wallet that is gone are removed by and by.
+        // Accounts of a deleted wallet are removed in the background.
         let is_live = |account: &WalletAccount| {
             (account.address == name || account.public_key == name)
                 && view.organization.wallet(account.wallet).is_some()
         };
-        let found = view.records().account_at(&place)?.filter(is_live);
-        let accounts = self.account.take().into_iter().chain(found.map(|account| (account, place)));
+        let found = view.records().account_at(&record_key)?.filter(is_live);
+        let accounts = self.account.take().into_iter().chain(found.map(|account| (account, record_key)));
         self.account = accounts.min_by_key(|(account, _)| {
             (account.public_key == name && account.address != name, account.created, account.ordinal)
         });
@@ -117,19 +121,25 @@ impl Oldest {
     }
 }
 
-/// The wallet account with this address; of several, the oldest.
-pub fn account(view: &View<'_>, address: &str) -> Result<WalletAccount, Refusal> {
+/// Finds the wallet account with this address; if there are several, the oldest.
+///
+/// # Errors
+/// If there is none, or the store cannot be read.
+pub fn account(view: &View<'_>, address: &str) -> Result<WalletAccount, RequestError> {
     let missing = || Missing::WalletAccount(format!("address: {address}"));
-    let signer = resolve(view, address).map_err(|refusal| match refusal {
-        Refusal::Missing(_) => missing().into(),
+    let signer = resolve(view, address).map_err(|error| match error {
+        RequestError::Missing(_) => missing().into(),
         other => other,
     })?;
     let found = signer.account().filter(|account| account.address == address);
     Ok(found.cloned().ok_or_else(missing)?)
 }
 
-/// The private key of this id as a signer.
-pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, Refusal> {
+/// Returns the private key with this id as a signer.
+///
+/// # Errors
+/// If there is none, or it is disabled.
+pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, RequestError> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
     of_private_key(view, key.clone(), None).map(Arc::new)
 }
@@ -138,38 +148,41 @@ fn of_private_key(
     view: &View<'_>,
     key: PrivateKey,
     format: Option<AddressFormat>,
-) -> Result<Signer, Refusal> {
+) -> Result<Signer, RequestError> {
     if key.disabled {
         return Err(Intent::Text("private key is disabled").into());
     }
-    let place = records::private_key_place(view.organization.id(), &key);
+    let record_key = records::private_key_record(view.organization.id(), &key);
     Ok(Signer {
-        place,
+        record_key,
         curve: key.curve,
-        scheme: format.map_or(Scheme::Usual, AddressFormat::scheme),
+        scheme: format.map_or(Scheme::Default, AddressFormat::scheme),
         format,
         holder: Holder::PrivateKey(Box::new(key)),
         public_key: OnceLock::new(),
     })
 }
 
-fn unsignable(flaw: &UnsignedFlaw) -> Refusal {
-    let told = flaw.to_string();
-    match flaw {
-        UnsignedFlaw::Type(_) => Intent::TransactionType(told).into(),
-        _ => Intent::Transaction(told).into(),
+fn unsignable(error: &UnsignedError) -> RequestError {
+    let message = error.to_string();
+    match error {
+        UnsignedError::Type(_) => Intent::TransactionType(message).into(),
+        _ => Intent::Transaction(message).into(),
     }
 }
 
 impl Signer {
-    /// Reads a transaction that this key is to sign.
-    pub fn transaction(&self, kind: TransactionType, text: &str) -> Result<Signable, Refusal> {
-        let transaction = Unsigned::read(kind, text).map_err(|flaw| unsignable(&flaw))?;
+    /// Decodes a transaction to sign with this key.
+    ///
+    /// # Errors
+    /// If the transaction cannot be decoded, or cannot be signed with this key.
+    pub fn transaction(&self, kind: TransactionType, text: &str) -> Result<Signable, RequestError> {
+        let transaction = Unsigned::read(kind, text).map_err(|error| unsignable(&error))?;
         let signer = SigningKey { key: self.public_key()?, format: self.format };
-        transaction.for_signer(&signer).map_err(|flaw| unsignable(&flaw))
+        transaction.for_signer(&signer).map_err(|error| unsignable(&error))
     }
 
-    /// The public half of the key.
+    /// Returns the parsed public key.
     fn public_key(&self) -> Result<&PublicKey, Corrupt> {
         if let Some(known) = self.public_key.get() {
             return Ok(known);
@@ -179,11 +192,11 @@ impl Signer {
             Holder::PrivateKey(key) => &key.public_key,
         };
         let key = PublicKey::from_hex(self.curve, text);
-        let key = key.map_err(|_| Corrupt::Invariant("a public key is of its curve"))?;
+        let key = key.map_err(|_| Corrupt::Invariant("a stored public key is not on its curve"))?;
         Ok(self.public_key.get_or_init(|| key))
     }
 
-    /// What a policy may ask about signing with this key.
+    /// Returns the facts that policies can query about a signature with this key.
     pub fn facts(&self, view: &View<'_>) -> Facts {
         match &self.holder {
             Holder::Account(account) => Facts::of_account(account, view.organization.wallet(account.wallet)),
@@ -191,7 +204,7 @@ impl Signer {
         }
     }
 
-    /// The wallet account, if it is one.
+    /// Returns the wallet account, if the signer is one.
     pub fn account(&self) -> Option<&WalletAccount> {
         match &self.holder {
             Holder::Account(account) => Some(account),
@@ -199,7 +212,7 @@ impl Signer {
         }
     }
 
-    /// The private key, if it is one.
+    /// Returns the private key, if the signer is one.
     pub fn private_key(&self) -> Option<&PrivateKey> {
         match &self.holder {
             Holder::Account(_) => None,
@@ -207,25 +220,31 @@ impl Signer {
         }
     }
 
-    /// Reads a payload that this key is to sign.
+    /// Decodes a payload to sign with this key.
+    ///
+    /// # Errors
+    /// If the payload does not match the encoding, or cannot be signed with this key.
     pub fn payload(
         &self,
         encoding: PayloadEncoding,
         hash: HashFunction,
         text: &str,
-    ) -> Result<Payload, Refusal> {
+    ) -> Result<Payload, RequestError> {
         let read = Payload::read(self.curve, encoding, hash, text);
-        let mut payload = read.map_err(|flaw| Intent::Detail(flaw.to_string()))?;
+        let mut payload = read.map_err(|error| Intent::Detail(error.to_string()))?;
         payload.message = payload.message.under(self.scheme);
         Ok(payload)
     }
 
-    /// Signs. The signature has been checked by a second implementation.
-    pub fn sign(&self, view: &View<'_>, message: &Message) -> Result<Signature, Refusal> {
+    /// Signs a message. A second implementation verifies the signature.
+    ///
+    /// # Errors
+    /// If the secret key cannot be read, or the signature fails verification.
+    pub fn sign(&self, view: &View<'_>, message: &Message) -> Result<Signature, RequestError> {
         let mut load = || match &self.holder {
             Holder::Account(account) => Ok(view.records().account_secret(account)?),
             Holder::PrivateKey(key) => Ok(view.records().private_key_secret(key)?),
         };
-        view.sign(&self.place, &mut load, message)
+        view.sign(&self.record_key, &mut load, message)
     }
 }

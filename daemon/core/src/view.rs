@@ -1,4 +1,4 @@
-//! What a kind may look at: one organization, and what the service offers to all of them.
+//! The view that a kind gets: one organization, and what the service offers to all of them.
 
 mod own;
 
@@ -13,53 +13,53 @@ use quorate_common::ids::{
 };
 use quorate_common::stamp::Stamp;
 
+use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::{
-    Millis, Organization, Policy, PrivateKey, Shelved, SmartContractInterface, Tag, TagKind, User, Wallet,
-    WalletAccount, layout,
+    CollectionItem, Millis, Organization, Policy, PrivateKey, SmartContractInterface, Tag, TagKind, User,
+    Wallet, WalletAccount, layout,
 };
 use crate::origins;
 use crate::policy::DenyErrors;
-use crate::refusal::{Clash, Corrupt, Intent, Limit, Missing, Refusal};
 use crate::signing::Signer;
 use crate::world::{QuorumKey, World};
 
-/// How many accounts of a name are looked at in one page.
-const NAMED: usize = 64;
+/// How many accounts with one name are read at once.
+const NAME_CHUNK: usize = 64;
 
-/// Who asks, as proven by a stamp.
+/// The caller, as proven by a stamp.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// Organization of the user.
+    /// Organization of the caller.
     pub organization: OrganizationId,
-    /// The user.
+    /// User who stamped the request; zero bytes for a caller who is not a user yet.
     pub user: UserId,
-    /// Id of the credential that stamped: of an API key, an authenticator or an invitation.
+    /// Id of the credential that stamped the request: an API key, an authenticator or an invitation.
     pub credential: [u8; 16],
-    /// The invitation whose key stamped, in place of a user's.
+    /// Invitation whose key stamped the request, instead of a user's key.
     pub invitation: Option<InvitationId>,
-    /// The stamp.
+    /// Stamp of the request.
     pub stamp: Stamp,
 }
 
-/// The organization acted upon, the caller and the instant. The rest of the world is out of reach: whoever holds a view
-/// can read the records of this organization and sign with its keys, and nothing of another one.
+/// The organization acted upon, the proposer and the time. A view gives access to the records and the keys of
+/// this organization only.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     world: &'a dyn World,
-    /// The organization acted upon.
+    /// Organization acted upon.
     pub organization: &'a Organization,
-    /// Who asked.
+    /// Proposer of the activity.
     pub proposer: UserId,
-    /// The invitation by which they ask, if they are no user yet.
+    /// Invitation that authenticates the proposer, if they are not a user yet.
     pub invitation: Option<InvitationId>,
-    /// Now.
+    /// Time of the request.
     pub now: Millis,
 }
 
 impl<'a> View<'a> {
-    /// A view of one organization.
+    /// Creates a view of one organization.
     pub fn new(
         world: &'a dyn World,
         organization: &'a Organization,
@@ -70,74 +70,91 @@ impl<'a> View<'a> {
         Self { world, organization, proposer, invitation, now }
     }
 
-    /// Records of the organization that belong to no snapshot.
+    /// Returns the records of the organization that are not part of its snapshot.
     pub fn records(&self) -> OwnRecords<'a> {
         OwnRecords::of(self.world, self.organization.id())
     }
 
-    /// Limits of the installation.
+    /// Returns the limits of the installation.
     pub fn limits(&self) -> &'a Limits {
         self.world.limits()
     }
 
-    /// Whether mail can be sent.
+    /// Returns whether mail can be sent.
     pub fn sends_mail(&self) -> bool {
         self.world.sends_mail()
     }
 
-    /// Whether a text may be set as the URL of a webhook. The error says why not.
+    /// Checks whether a text is accepted as the URL of a webhook.
+    ///
+    /// # Errors
+    /// The reason why it is not accepted.
     pub fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
         self.world.webhook_allowed(url)
     }
 
-    /// Whether passkeys are taken from this web origin.
-    pub fn takes_origin(&self, origin: &str) -> Result<bool, Corrupt> {
-        origins::takes(self.world, self.organization, origin)
+    /// Returns whether passkeys are accepted from this web origin.
+    ///
+    /// # Errors
+    /// If the parent organization cannot be read.
+    pub fn accepts_origin(&self, origin: &str) -> Result<bool, Corrupt> {
+        origins::accepts(self.world, self.organization, origin)
     }
 
-    /// What becomes of denying policies that fail.
+    /// Returns how errors of denying policies are handled.
     pub fn deny_errors(&self) -> DenyErrors {
         self.world.deny_errors()
     }
 
-    /// The key that vouches for bundles.
+    /// Returns the key that signs bundles.
     pub fn quorum_key(&self) -> &'a dyn QuorumKey {
         self.world.quorum_key()
     }
 
-    /// Tells seeds apart without telling anything of them.
+    /// Returns a keyed digest that identifies a seed without revealing it.
     pub fn seed_digest(&self, seed: &[u8; 64]) -> [u8; 16] {
         self.world.index().of_seed(seed)
     }
 
-    /// Who signs in this version of the organization under a name, resolved if it is not at hand.
+    /// Returns the signer with this name in this version of the organization, and resolves it if it is not
+    /// cached.
+    ///
+    /// # Errors
+    /// If `resolve` fails.
     pub fn signer(
         &self,
         name: &str,
-        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
-    ) -> Result<Arc<Signer>, Refusal> {
+        resolve: &mut dyn FnMut() -> Result<Signer, RequestError>,
+    ) -> Result<Arc<Signer>, RequestError> {
         let head = &self.organization.head;
         let version = head.version.to_be_bytes();
         let name = [head.id.as_bytes(), version.as_slice(), name.as_bytes()].concat();
         self.world.keyring().signer(name, resolve)
     }
 
-    /// Signs with the key of this organization that belongs to a record, loaded if it is not at hand.
+    /// Signs with the secret key that belongs to a record of this organization, and loads it if it is not
+    /// cached.
+    ///
+    /// # Errors
+    /// If `load` fails, or the signature fails verification.
     pub fn sign(
         &self,
-        place: &[u8],
-        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+        record_key: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, RequestError>,
         message: &Message,
-    ) -> Result<Signature, Refusal> {
-        if !layout::is_of(place, self.organization.id()) {
-            return Err(Corrupt::Invariant("a key of another organization").into());
+    ) -> Result<Signature, RequestError> {
+        if !layout::is_of(record_key, self.organization.id()) {
+            return Err(Corrupt::Invariant("a signer belongs to another organization").into());
         }
-        self.world.keyring().sign(place, load, message)
+        self.world.keyring().sign(record_key, load, message)
     }
 
-    /// An interface of the organization, read if it is not at hand.
-    pub fn interface(&self, of: &SmartContractInterface) -> Result<Arc<Interface>, Refusal> {
-        let known = self.shelved::<SmartContractInterface>(of.id)?;
+    /// Returns an interface of the organization, and reads it if it is not cached.
+    ///
+    /// # Errors
+    /// If the organization does not have the interface, or the store cannot be read.
+    pub fn interface(&self, of: &SmartContractInterface) -> Result<Arc<Interface>, RequestError> {
+        let known = self.collection_item::<SmartContractInterface>(of.id)?;
         let records = self.records();
         let mut read = || {
             let text = records.interface_text(known.id)?;
@@ -146,68 +163,99 @@ impl<'a> View<'a> {
         self.world.library().interface(known.id, &mut read)
     }
 
-    /// The user of this id.
-    pub fn user(&self, id: UserId) -> Result<&'a User, Refusal> {
-        self.organization.user(id).ok_or(Refusal::Missing(Missing::User(id, self.organization.id())))
+    /// Returns the user with this id.
+    ///
+    /// # Errors
+    /// [`Missing::User`] if there is none.
+    pub fn user(&self, id: UserId) -> Result<&'a User, RequestError> {
+        self.organization.user(id).ok_or(RequestError::Missing(Missing::User(id, self.organization.id())))
     }
 
-    /// The wallet of this id.
-    pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, Refusal> {
+    /// Returns the wallet with this id.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none.
+    pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, RequestError> {
         self.organization.wallet(id).ok_or_else(|| missing("wallet", id))
     }
 
-    /// The wallet account of this id.
-    pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, Refusal> {
+    /// Returns the wallet account with this id.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none, or the error of the store.
+    pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, RequestError> {
         self.live_account(id)?.ok_or_else(|| missing("wallet account", id))
     }
 
-    /// The wallet account of this id. Those of a deleted wallet are still in the store until they are swept.
+    /// Reads the wallet account with this id. Accounts of a deleted wallet stay in the store until their
+    /// cleanup, and are ignored.
     fn live_account(&self, id: WalletAccountId) -> Result<Option<WalletAccount>, Corrupt> {
         let found = self.records().account(id)?;
         Ok(found.filter(|account| self.organization.wallet(account.wallet).is_some()))
     }
 
-    /// The private key of this id.
-    pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, Refusal> {
+    /// Returns the private key with this id.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none.
+    pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, RequestError> {
         self.organization.private_key(id).ok_or_else(|| missing("private key", id))
     }
 
-    /// The record of this id on its shelf.
-    pub fn shelved<T: Shelved>(&self, id: T::Id) -> Result<&'a T, Refusal> {
-        T::shelf(self.organization).get(id).ok_or_else(|| missing(T::NOUN, id))
+    /// Returns the record with this id in its collection.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none.
+    pub fn collection_item<T: CollectionItem>(&self, id: T::Id) -> Result<&'a T, RequestError> {
+        T::collection(self.organization).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
 
-    /// The policy of this id.
-    pub fn policy(&self, id: PolicyId) -> Result<&'a Policy, Refusal> {
+    /// Returns the policy with this id.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none.
+    pub fn policy(&self, id: PolicyId) -> Result<&'a Policy, RequestError> {
         let found = self.organization.policy(id);
         found.map(|parsed| &parsed.policy).ok_or_else(|| missing("policy", id))
     }
 
-    /// The tag of this id, if it groups things of this kind.
-    pub fn tag(&self, id: TagId, kind: TagKind) -> Result<&'a Tag, Refusal> {
+    /// Returns the tag with this id, if it groups objects of this kind.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if there is none.
+    pub fn tag(&self, id: TagId, kind: TagKind) -> Result<&'a Tag, RequestError> {
         let found = self.organization.tag(id).filter(|tag| tag.kind == kind);
         found.ok_or_else(|| missing(kind.noun(), id))
     }
 
-    /// All these tags exist and group things of this kind.
-    pub fn tags_exist(&self, tags: &[TagId], kind: TagKind) -> Result<(), Refusal> {
+    /// Checks that all these tags exist and group objects of this kind.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] for the first that does not.
+    pub fn tags_exist(&self, tags: &[TagId], kind: TagKind) -> Result<(), RequestError> {
         tags.iter().try_for_each(|id| self.tag(*id, kind).map(drop))
     }
 
-    /// No wallet bears this name.
-    pub fn wallet_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
-        free(self.organization.wallets().any(|wallet| wallet.name == *name), "wallet")
+    /// Checks that no wallet has this name.
+    ///
+    /// # Errors
+    /// [`Conflict::Name`] if one has it.
+    pub fn wallet_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
+        check_free(self.organization.wallets().any(|wallet| wallet.name == *name), "wallet")
     }
 
-    /// No wallet account bears this name.
-    pub fn account_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
+    /// Checks that no wallet account has this name.
+    ///
+    /// # Errors
+    /// [`Conflict::Name`] if one has it, or the error of the store.
+    pub fn account_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
         let mut after: Option<layout::Key> = None;
         loop {
-            let (ids, last) = self.records().accounts_named(name.as_str(), after.as_ref(), NAMED)?;
-            let is_last = ids.len() < NAMED;
+            let (ids, last) = self.records().accounts_named(name.as_str(), after.as_ref(), NAME_CHUNK)?;
+            let is_last = ids.len() < NAME_CHUNK;
             for id in ids {
                 if self.live_account(id)?.is_some_and(|account| account.name.as_ref() == Some(name)) {
-                    return free(true, "wallet account");
+                    return check_free(true, "wallet account");
                 }
             }
             if is_last {
@@ -217,46 +265,62 @@ impl<'a> View<'a> {
         }
     }
 
-    /// No secret bears this name.
-    pub fn secret_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
-        free(self.organization.secrets.iter().any(|one| one.name.as_ref() == Some(name)), "secret")
+    /// Checks that no secret has this name.
+    ///
+    /// # Errors
+    /// [`Conflict::Name`] if one has it.
+    pub fn secret_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
+        check_free(self.organization.secrets.iter().any(|one| one.name.as_ref() == Some(name)), "secret")
     }
 
-    /// No private key bears this name.
-    pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), Refusal> {
-        free(self.organization.private_keys().any(|key| key.name == *name), "private key")
+    /// Checks that no private key has this name.
+    ///
+    /// # Errors
+    /// [`Conflict::Name`] if one has it.
+    pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
+        check_free(self.organization.private_keys().any(|key| key.name == *name), "private key")
     }
 }
 
-fn missing(noun: &'static str, id: impl std::fmt::Display) -> Refusal {
+fn missing(noun: &'static str, id: impl std::fmt::Display) -> RequestError {
     Missing::Record(noun, id.to_string()).into()
 }
 
-fn free(taken: bool, noun: &'static str) -> Result<(), Refusal> {
-    if taken { Err(Clash::Name(noun).into()) } else { Ok(()) }
+fn check_free(is_used: bool, noun: &'static str) -> Result<(), RequestError> {
+    if is_used { Err(Conflict::Name(noun).into()) } else { Ok(()) }
 }
 
-/// A list that needs at least one element has one.
-pub fn not_empty<T>(list: &[T], name: &'static str) -> Result<(), Refusal> {
+/// Checks that a list is not empty.
+///
+/// # Errors
+/// [`Intent::Empty`] if it is.
+pub fn not_empty<T>(list: &[T], name: &'static str) -> Result<(), RequestError> {
     if list.is_empty() { Err(Intent::Empty(name).into()) } else { Ok(()) }
 }
 
-/// No two elements are equal.
-pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>, name: &'static str) -> Result<(), Refusal> {
+/// Checks that no two elements are equal.
+///
+/// # Errors
+/// [`Intent::Duplicate`] if two are.
+pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>, name: &'static str) -> Result<(), RequestError> {
     let mut items: Vec<T> = items.into_iter().collect();
     items.sort_unstable();
-    let twice = items.array_windows().any(|[a, b]| a == b);
-    if twice { Err(Intent::Twice(name).into()) } else { Ok(()) }
+    let has_duplicate = items.array_windows().any(|[a, b]| a == b);
+    if has_duplicate { Err(Intent::Duplicate(name).into()) } else { Ok(()) }
 }
 
-/// There is room for `more` beside the `present` ones. `key` names the limit in `[limits]`.
-pub fn room(
+/// Checks that `more` objects can be added to the `present` ones. `key` is the name of the limit in
+/// `[limits]`.
+///
+/// # Errors
+/// [`Limit::Count`] if the limit would be exceeded.
+pub fn check_limit(
     present: usize,
     more: usize,
     limit: usize,
     nouns: &'static str,
     key: &'static str,
-) -> Result<(), Refusal> {
-    let is_over = present.saturating_add(more) > limit;
-    if is_over { Err(Limit::Count(nouns, limit, Some(key)).into()) } else { Ok(()) }
+) -> Result<(), RequestError> {
+    let is_exceeded = present.saturating_add(more) > limit;
+    if is_exceeded { Err(Limit::Count(nouns, limit, Some(key)).into()) } else { Ok(()) }
 }

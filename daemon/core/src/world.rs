@@ -1,4 +1,4 @@
-//! What the core is given to look at: records, organizations, keys. Implemented by the shell.
+//! The interface to records, organizations and keys, which the daemon implements.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 
 use crate::budget::Budget;
+use crate::error::{Corrupt, RequestError};
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
 use crate::model::{Millis, Organization};
 use crate::policy::DenyErrors;
-use crate::refusal::{Corrupt, Refusal};
 use crate::signing::Signer;
 
-/// From which end a page is read.
+/// The direction in which a page is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Smallest key first.
@@ -23,137 +23,169 @@ pub enum Order {
     Descending,
 }
 
-/// Part of an ordered range of keys.
+/// A part of an ordered range of keys.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    /// All keys of the range begin so.
+    /// Prefix of all keys of the range.
     pub prefix: &'a [u8],
-    /// Start behind this key, in the direction of reading; nothing means from the end.
+    /// The page starts after this key, in the direction of reading; `None` starts at the first key.
     pub after: Option<&'a [u8]>,
-    /// Direction.
+    /// Direction of reading.
     pub order: Order,
-    /// At most so many.
+    /// Maximum number of keys.
     pub limit: usize,
 }
 
 impl<'a> Page<'a> {
-    /// The first `limit` of a range.
+    /// Returns the page of the first `limit` keys.
     pub const fn first(prefix: &'a [u8], limit: usize) -> Self {
         Self { prefix, after: None, order: Order::Ascending, limit }
     }
 
-    /// The last `limit` of a range, last first.
+    /// Returns the page of the last `limit` keys, in descending order.
     pub const fn last(prefix: &'a [u8], limit: usize) -> Self {
         Self { prefix, after: None, order: Order::Descending, limit }
     }
 }
 
-/// Reads opened records.
+/// Read access to decrypted records.
 pub trait Records {
-    /// The record at a key.
+    /// Reads the record at a key.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record cannot be decrypted.
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt>;
 
-    /// Records of a range with their keys.
+    /// Reads a page of records with their keys.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record cannot be decrypted.
     fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt>;
 
-    /// Keys of a range, without opening the records.
+    /// Reads a page of keys, without decrypting the records.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt>;
 }
 
-/// Keeps what was used lately to sign: who signs under a name, and opened secret keys, which it never hands out. So signing
-/// neither looks them up nor derives them each time.
+/// A cache of resolved signers and decrypted secret keys, so that signing neither looks them up nor derives
+/// them each time. It never returns a secret key.
 pub trait Keyring {
-    /// Who signs under this name, resolved if it is not at hand. A name is good for one version of one
-    /// organization.
+    /// Returns the signer with this name, and resolves it if it is not cached. A name is valid for one
+    /// version of one organization.
+    ///
+    /// # Errors
+    /// If `resolve` fails.
     fn signer(
         &self,
         name: Key,
-        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
-    ) -> Result<Arc<Signer>, Refusal>;
+        resolve: &mut dyn FnMut() -> Result<Signer, RequestError>,
+    ) -> Result<Arc<Signer>, RequestError>;
 
-    /// Signs with the key of this place, loaded if it is not at hand.
+    /// Signs with the secret key that belongs to the record at `record_key`, and loads it if it is not
+    /// cached.
+    ///
+    /// # Errors
+    /// If `load` fails, or the signature fails verification.
     fn sign(
         &self,
-        place: &[u8],
-        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+        record_key: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, RequestError>,
         message: &Message,
-    ) -> Result<Signature, Refusal>;
+    ) -> Result<Signature, RequestError>;
 }
 
-/// Signs what clients believe because the service says it.
+/// The key with which the service signs statements that clients trust.
 pub trait QuorumKey {
-    /// Its public half: the long form of a point of P-256 in lower-case hexadecimal digits.
+    /// Returns the public key: an uncompressed P-256 point in lowercase hexadecimal.
     fn public_key(&self) -> String;
 
-    /// Signs the bytes of a statement by ECDSA with SHA-256; in DER, with the lower of the two values of s.
+    /// Signs a statement with ECDSA and SHA-256. The signature is in DER, with the lower of the two values of
+    /// `s`.
+    ///
+    /// # Errors
+    /// If the signature cannot be made.
     fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt>;
 }
 
-/// Keeps interfaces of smart contracts that were asked for lately. So signing does not read their texts each time.
+/// A cache of smart contract interfaces, so that signing does not parse them each time.
 pub trait Library {
-    /// The interface of this id, read if it is not at hand. What an id stands for never changes.
+    /// Returns the interface with this id, and reads it if it is not cached. An interface never changes.
+    ///
+    /// # Errors
+    /// If `read` fails.
     fn interface(
         &self,
         id: SmartContractInterfaceId,
-        read: &mut dyn FnMut() -> Result<Interface, Refusal>,
-    ) -> Result<Arc<Interface>, Refusal>;
+        read: &mut dyn FnMut() -> Result<Interface, RequestError>,
+    ) -> Result<Arc<Interface>, RequestError>;
 }
 
-/// Everything that can be looked at.
+/// Everything outside of the core that a request can use.
 pub trait World {
-    /// A snapshot of an organization.
+    /// Returns the current snapshot of an organization.
+    ///
+    /// # Errors
+    /// If a record of the organization cannot be read, or was changed outside the service.
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt>;
 
-    /// The version of an organization, as commits compare it; zero for what was never given one.
+    /// Returns the version of an organization, as commits compare it; zero if it has none.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     fn version(&self, id: OrganizationId) -> Result<u64, Corrupt>;
 
-    /// Records that belong to no snapshot.
+    /// Returns the records that are not part of a snapshot.
     fn records(&self) -> &dyn Records;
 
-    /// Opened keys.
+    /// Returns the cache of signers and decrypted keys.
     fn keyring(&self) -> &dyn Keyring;
 
-    /// The key that vouches for bundles.
+    /// Returns the key that signs bundles.
     fn quorum_key(&self) -> &dyn QuorumKey;
 
-    /// Interfaces of smart contracts.
+    /// Returns the cache of smart contract interfaces.
     fn library(&self) -> &dyn Library;
 
-    /// Digests for look-ups.
+    /// Returns the key of the digests that index entries use.
     fn index(&self) -> &IndexKey;
 
-    /// What the answer at hand may still cost.
+    /// Returns the budget of the current answer.
     fn budget(&self) -> &Budget;
 
-    /// Limits of the installation.
+    /// Returns the limits of the installation.
     fn limits(&self) -> &Limits;
 
-    /// Whether a text may be set as the URL of a webhook. The error says why not.
+    /// Checks whether a text is accepted as the URL of a webhook.
+    ///
+    /// # Errors
+    /// The reason why it is not accepted.
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
 
-    /// Whether mail can be sent.
+    /// Returns whether mail can be sent.
     fn sends_mail(&self) -> bool;
 
-    /// Whether anybody may found an organization.
-    fn takes_founders(&self) -> bool;
+    /// Returns whether anybody may create a top-level organization for themselves.
+    fn allows_registration(&self) -> bool;
 
-    /// What becomes of denying policies that fail.
+    /// Returns how errors of denying policies are handled.
     fn deny_errors(&self) -> DenyErrors;
 }
 
-/// The instant of a turn and its randomness.
-pub struct Moment<'a> {
-    /// Now.
+/// The clock and the randomness of one transaction attempt.
+pub struct Runtime<'a> {
+    /// Time of the attempt.
     pub now: Millis,
-    /// Greater than in every earlier moment of the same millisecond; 12 bits.
+    /// Number that grows with each attempt of the same millisecond; 12 bits.
     pub order: u16,
     /// Fills a buffer with bytes from a cryptographic source.
     pub entropy: &'a mut dyn FnMut(&mut [u8]),
 }
 
-impl Moment<'_> {
-    /// Returns the last ten bytes of a version 7 id: the order in the first 12 bits that count, then random bytes (RFC 9562,
-    /// section 6.2, method 1).
+impl Runtime<'_> {
+    /// Returns the last ten bytes of a version 7 UUID: the order in the first 12 significant bits, then
+    /// random bits (RFC 9562, section 6.2, method 1).
     pub fn ordered(&mut self) -> [u8; 10] {
         let mut bytes: [u8; 10] = self.random();
         let [first, second, ..] = &mut bytes;
@@ -161,7 +193,7 @@ impl Moment<'_> {
         bytes
     }
 
-    /// Fresh random bytes.
+    /// Returns fresh random bytes.
     pub fn random<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         (self.entropy)(&mut bytes);

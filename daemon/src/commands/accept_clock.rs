@@ -1,5 +1,5 @@
-//! `quorated accept-clock`: goes on with the system's clock after it was far ahead and was set back. The daemon must not be
-//! running.
+//! `quorated accept-clock`: continues from the system clock after it was far ahead and was set back. The
+//! daemon must not be running.
 
 use std::path::PathBuf;
 
@@ -10,24 +10,25 @@ use crate::clock;
 use crate::guard::{self, Guard};
 use crate::service::{self, StartError};
 
-/// What must be typed.
+/// Word that confirms the command.
 const WORD: &str = "back";
 
 /// Arguments of `quorated accept-clock`.
 #[derive(Debug, Args)]
 pub struct AcceptClockArguments {
-    /// Configuration file (TOML); names the store and the key
+    /// Configuration file (TOML), which names the store and the root key
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Confirm without a terminal: the word `back`
+    /// Confirm without a terminal, with the word `back`
     #[arg(long, value_name = "WORD")]
     confirm: Option<String>,
 }
 
-/// Makes the daemon's time start from the system's clock, after a typed word.
+/// Restarts the daemon's time from the system clock, once the operator has typed the confirmation.
 ///
 /// # Errors
-/// When the word is not typed, the store is not what its guard has seen, or one of the two cannot be written.
+/// Returns an error if the confirmation is wrong, the store does not match its guard file, or one of the two
+/// cannot be written.
 pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
@@ -35,14 +36,14 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     let newest = guard::newest_time(&data.guard, &barrier)?;
     let ahead = newest.saturating_sub(clock::system());
     if ahead == 0 {
-        return super::print("the system's clock is not behind the newest time seen: nothing to accept");
+        return super::print("nothing to accept: the system clock is not behind the newest recorded time");
     }
     let seconds = ahead.div_ceil(1000);
     let question = format!(
-        "The daemon has seen a time that is {seconds} seconds ahead of the system's clock.\n\nGoing back makes credentials \
-         and approvals valid again that expired meanwhile."
+        "The newest time that the daemon has recorded is {seconds} s ahead of the system clock.\n\nIf you \
+         continue, credentials and approvals that have expired in the meantime become valid again."
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     drop(Guard::accept_clock(&data.guard, &barrier, clock::system())?);
-    super::print("time goes on from the system's clock")
+    super::print("accepted: time continues from the system clock; start the daemon")
 }

@@ -1,4 +1,5 @@
-//! `quorated accept-loss`: goes on with a store that is not what was acknowledged. The daemon must not be running.
+//! `quorated accept-loss`: continues with a store that does not match what was acknowledged. The daemon must
+//! not be running.
 
 use std::path::PathBuf;
 
@@ -9,24 +10,25 @@ use crate::clock;
 use crate::guard::{self, Guard, GuardError};
 use crate::service::{self, StartError};
 
-/// What must be typed.
+/// Word that confirms the command.
 const WORD: &str = "lost";
 
 /// Arguments of `quorated accept-loss`.
 #[derive(Debug, Args)]
 pub struct AcceptLossArguments {
-    /// Configuration file (TOML); names the store and the key
+    /// Configuration file (TOML), which names the store and the root key
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Confirm without a terminal: the word `lost`
+    /// Confirm without a terminal, with the word `lost`
     #[arg(long, value_name = "WORD")]
     confirm: Option<String>,
 }
 
-/// Makes the guard take the store as it is, after a typed word.
+/// Makes the guard accept the store as it is, once the operator has typed the confirmation.
 ///
 /// # Errors
-/// When nothing was lost, the word is not typed, or the store or the guard file cannot be written.
+/// Returns an error if nothing was lost, the confirmation is wrong, or the store or the guard file cannot be
+/// written.
 pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
@@ -38,9 +40,9 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     };
     let loss = match guard::check(&data.guard, &barrier) {
         Ok(()) if altered => GuardError::Altered,
-        Ok(()) => return super::print("the store is what its guard has seen: nothing was lost"),
-        // Nothing would be left to continue with.
-        Err(GuardError::Lost { found: None, .. }) => return Err(GuardError::Empty.into()),
+        Ok(()) => return super::print("nothing to accept: the store matches its guard file"),
+        // The store is empty: there is nothing to continue with.
+        Err(GuardError::Lost { store_time: None, .. }) => return Err(GuardError::Empty.into()),
         Err(error) if error.is_of_store() => return Err(error.into()),
         Err(loss) => loss,
     };
@@ -48,17 +50,17 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
         super::print(&GuardError::Altered.to_string())?;
     }
     let question = format!(
-        "{loss}\n\nChanges that were acknowledged may be undone: deleted keys may work again, and requests that ran may \
-         run again."
+        "{loss}\n\nIf you continue, acknowledged changes may be undone: deleted keys may work again, and \
+         requests that have been executed may be executed again."
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let end = guard::end(&barrier).unwrap_or_default();
     let end = end.map_or_else(|| "the last backup".to_owned(), clock::text);
     Guard::accept(&data.guard, &barrier, clock::now(), !altered)?;
     let accepted = match loss {
-        GuardError::Altered => "the records are taken as they are".to_owned(),
+        GuardError::Altered => "the records are accepted as they are".to_owned(),
         GuardError::Missing(_) | GuardError::Damaged(_) => {
-            format!("the store is taken as complete up to {end}")
+            format!("the store is accepted as complete up to {end}")
         }
         _ => format!("changes after {end} are lost"),
     };

@@ -1,4 +1,4 @@
-//! The credentials file of a dev organization: how tests, tools and the console reach it.
+//! The credentials file of a dev organization, with which tests, tools and the console connect to it.
 
 use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
@@ -7,7 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::service::StartError;
 
-/// How to reach a dev organization. Holds private keys: mode 0600, dev only.
+/// Addresses, ids and private keys of a dev organization. Its file has mode 0600; it exists in dev mode only.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Credentials {
@@ -39,11 +39,11 @@ impl Drop for RootUser {
 }
 
 impl RootUser {
-    /// Stamps as this user.
+    /// Returns a stamper that signs as this user.
     pub(super) fn stamper(&self) -> Result<Stamper, StartError> {
-        let flaw = || StartError::Other(format!("the key of {} is damaged", self.user_name));
+        let error = || StartError::Other(format!("the private key of user {} is damaged", self.user_name));
         let mut secret = Zeroizing::new([0; 32]);
-        const_hex::decode_to_slice(self.private_key.as_str(), secret.as_mut_slice()).map_err(|_| flaw())?;
-        Stamper::new(ApiKeyCurve::P256, &secret).map_err(|_| flaw())
+        const_hex::decode_to_slice(self.private_key.as_str(), secret.as_mut_slice()).map_err(|_| error())?;
+        Stamper::new(ApiKeyCurve::P256, &secret).map_err(|_| error())
     }
 }

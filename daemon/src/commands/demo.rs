@@ -1,4 +1,5 @@
-//! What a dev organization holds at first: made by its own root users, through the same path as any request.
+//! Demo contents of a dev organization, created by its own root users through the same code path as any
+//! request.
 
 use bytes::Bytes;
 use quorate_common::activity::{Activity, Status};
@@ -9,29 +10,34 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::credentials::{Credentials, RootUser};
+use crate::executor::Executor;
 use crate::service::StartError;
-use crate::turn::Turns;
 
 struct Demo<'a> {
-    turns: &'a Turns,
+    executor: &'a Executor,
     credentials: &'a Credentials,
     stampers: Vec<Stamper>,
-    /// Time of the next request, in milliseconds since 1970. Two bodies of one time would be one request.
+    /// Time of the next request, in milliseconds since 1970. Two equal bodies with the same time would be one
+    /// request.
     next: u64,
 }
 
-/// Furnishes the organization: a wallet, a tag, policies, and two activities that wait for approval.
-pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64) -> Result<(), StartError> {
+/// Creates the demo contents: a wallet, a tag, policies, and two activities that wait for approval.
+pub(super) async fn populate(
+    executor: &Executor,
+    credentials: &Credentials,
+    begun: u64,
+) -> Result<(), StartError> {
     let stampers = credentials.root_users.iter().map(RootUser::stamper).collect::<Result<_, _>>()?;
-    let mut demo = Demo { turns, credentials, stampers, next: begun };
+    let mut demo = Demo { executor, credentials, stampers, next: begun };
     let account = |path: &str, curve: &str, format: &str| json!({"curve": curve, "pathFormat": "PATH_FORMAT_BIP32", "path": path, "addressFormat": format});
     let wallet = json!({"walletName": "treasury-hot", "accounts": [
         account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),
         account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
     ]});
-    let made = demo.agreed("create_wallet", "ACTIVITY_TYPE_CREATE_WALLET", &wallet).await?;
-    let wallet = text(&made, "/createWalletResult/walletId")?;
-    let address = text(&made, "/createWalletResult/addresses/0")?;
+    let created = demo.approved("create_wallet", "ACTIVITY_TYPE_CREATE_WALLET", &wallet).await?;
+    let wallet = text(&created, "/createWalletResult/walletId")?;
+    let address = text(&created, "/createWalletResult/addresses/0")?;
     let tag = demo.tag().await?;
     demo.policies(&wallet, &tag).await?;
     if credentials.threshold > 1 {
@@ -47,23 +53,23 @@ pub(super) async fn furnish(turns: &Turns, credentials: &Credentials, begun: u64
     Ok(())
 }
 
-/// A text in the result of an activity, at a JSON pointer (RFC 6901).
+/// Returns a string in the result of an activity, by JSON pointer (RFC 6901).
 fn text(activity: &Activity, pointer: &str) -> Result<String, StartError> {
     let found = activity.result.pointer(pointer).and_then(Value::as_str);
-    found.map(str::to_owned).ok_or_else(|| failed(&format!("a result has no {pointer}")))
+    found.map(str::to_owned).ok_or_else(|| failed(&format!("{pointer} is missing in a result")))
 }
 
 fn failed(why: &str) -> StartError {
-    StartError::Other(format!("the demo organization cannot be furnished: {why}"))
+    StartError::Other(format!("cannot create the demo contents: {why}"))
 }
 
 impl Demo<'_> {
-    /// Tags all root users; gives the id of the tag.
+    /// Tags all root users and returns the id of the tag.
     async fn tag(&mut self) -> Result<String, StartError> {
         let members: Vec<_> = self.credentials.root_users.iter().map(|user| user.user_id).collect();
         let parameters = json!({"userTagName": "treasurers", "userIds": members});
-        let made = self.agreed("create_user_tag", "ACTIVITY_TYPE_CREATE_USER_TAG", &parameters).await?;
-        text(&made, "/createUserTagResult/userTagId")
+        let created = self.approved("create_user_tag", "ACTIVITY_TYPE_CREATE_USER_TAG", &parameters).await?;
+        text(&created, "/createUserTagResult/userTagId")
     }
 
     async fn policies(&mut self, wallet: &str, tag: &str) -> Result<(), StartError> {
@@ -79,19 +85,20 @@ impl Demo<'_> {
             "notes": "Only the whole root quorum overrides this.",
         });
         for policy in [sign, export] {
-            self.agreed("create_policy", "ACTIVITY_TYPE_CREATE_POLICY_V3", &policy).await?;
+            self.approved("create_policy", "ACTIVITY_TYPE_CREATE_POLICY_V3", &policy).await?;
         }
         Ok(())
     }
 
-    /// Proposes as the first user and lets as many others approve as it takes.
-    async fn agreed(
+    /// Proposes as the first user and approves as the others, until the activity does not need consensus
+    /// anymore.
+    async fn approved(
         &mut self,
         operation: &'static str,
         activity_type: &str,
         parameters: &Value,
     ) -> Result<Activity, StartError> {
-        // However many approvals it takes this time, the next step has the same times as ever.
+        // The next step always starts at the same time, however many approvals this one needs.
         let end = self.next.saturating_add(self.stampers.len() as u64);
         let mut activity = self.propose(operation, activity_type, parameters).await?;
         let fingerprint = json!({"fingerprint": activity.fingerprint});
@@ -132,11 +139,11 @@ impl Demo<'_> {
             "organizationId": self.credentials.organization_id, "parameters": parameters,
         });
         let body = Bytes::from(body.to_string());
-        let stamper = self.stampers.get(user).ok_or_else(|| failed("there is no such user"))?;
+        let stamper = self.stampers.get(user).ok_or_else(|| failed("a root user is missing"))?;
         let stamp = stamper.stamp(&body).map_err(|error| failed(&error.to_string()))?;
         let stamps = Stamps { stamps: vec![stamp.header()], ..Stamps::default() };
-        let answer = self.turns.submit(operation, &stamps, &body).await;
-        let answer = answer.map_err(|fault| failed(&fault.message))?;
+        let answer = self.executor.submit(operation, &stamps, &body).await;
+        let answer = answer.map_err(|error| failed(&error.message))?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| failed(&error.to_string()))?;
         debug_assert!(
             answer

@@ -1,4 +1,5 @@
-//! `quorated dev`: a throw-away organization on this machine. Says DEV everywhere and serves loopback only.
+//! `quorated dev`: a throwaway organization on this machine. The console shows DEV, and the API listens on
+//! loopback only.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,66 +15,70 @@ use tracing::level_filters::LevelFilter;
 use zeroize::Zeroizing;
 
 use super::credentials::{Credentials, RootUser};
-use super::init::{found, new_user};
+use super::init::{create, new_user};
 use super::{demo, stop_signal, write_private};
 use crate::clock::now;
-use crate::http::limits::{Limits as DoorLimits, RequestLimits};
+use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::outbox::{MailServer, MailSettings, Sender, WebhookPolicy};
-use crate::service::{self, Data, Doors, Engine, HttpSettings, Outside, StartError};
+use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::telemetry::{self, LogFormat};
 use crate::vault::KeySource;
 
-/// Most root users of a dev organization.
+/// Maximum number of root users of a dev organization.
 const USERS: u32 = 20;
-/// Remembers the organization and its keys between two starts on the same folder.
+/// File that keeps the organization and its keys between two starts with the same data directory.
 const MEMORY: &str = "dev.json";
 
 /// Arguments of `quorated dev`.
 #[derive(Debug, Args)]
 pub struct DevArguments {
-    /// Folder of the data; a second start on it continues. Without it a temporary one is used and removed
+    /// Data directory, which a later start continues with; without it, a temporary one is used and removed
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Loopback address to serve the API on; port 0 picks a free one
+    /// Loopback address of the API; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: SocketAddr,
-    /// Path of the local socket [default: quorate.sock in the data folder]
+    /// Path of the local socket [default: quorate.sock in the data directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Where to write how to reach the organization, when ready [default: credentials.json in the data folder]
+    /// File for the addresses, ids and private keys, written when ready [default: credentials.json in the
+    /// data directory]
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// How many root users the organization has
+    /// Number of root users
     #[arg(long, value_name = "N", default_value_t = 3)]
     users: u32,
-    /// How many of them must agree
+    /// Number of root users who must approve
     #[arg(long, value_name = "K", default_value_t = 2)]
     threshold: u32,
-    /// Leave the organization empty
+    /// Create no demo contents
     #[arg(long)]
     no_demo: bool,
-    /// Mail server that takes invitations, without TLS; without it nobody can be invited
+    /// Mail server for invitations, used without TLS; without it, nobody can be invited
     #[arg(long, value_name = "smtp://HOST:PORT")]
     mail: Option<MailServer>,
-    /// SMS service for flows that send codes, which this version does not have
+    /// SMS service for flows that send codes; this version has no such flows
     #[arg(long, value_name = "http://HOST:PORT")]
     sms: Option<String>,
 }
 
-/// What is remembered between two starts.
+/// State that is kept between two starts.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Memory {
     credentials: Credentials,
-    /// Whether the demo is complete.
+    /// Whether the demo contents are complete.
     demo: bool,
-    /// When it was begun. Its requests bear times behind this one, so that a start that goes on with it sends
-    /// the same bodies again, which run once only.
+    /// Start of their creation, in milliseconds since 1970. The requests carry the times that follow it. A
+    /// later start that continues therefore sends the same bodies, which are executed only once.
     begun: u64,
 }
 
-/// Serves until a signal ends it.
+/// Serves until SIGTERM or SIGINT.
+///
+/// # Errors
+/// Returns an error if an argument is invalid, the store cannot be opened, or a listener cannot be started.
 pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     let begun = Instant::now();
     check(&arguments)?;
@@ -89,35 +94,35 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         .clone()
         .or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()))
         .unwrap_or_default();
-    let outside = Outside {
+    let settings = ServiceSettings {
         webhooks: WebhookPolicy::dev(),
         mail: arguments.mail.clone().map(mail).transpose()?,
-        founders: true,
-        ..Outside::default()
+        allow_organizations: true,
+        ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
-    let engine = service::open(&data, Limits::default(), &outside)?;
+    let engine = service::open(&data, Limits::default(), &settings)?;
     let mut memory = remember(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));
     let credentials = arguments.credentials.clone().unwrap_or_else(|| folder.join("credentials.json"));
-    // Whoever reads the credentials may stand in another folder.
+    // The reader of the credentials may run in another directory.
     let absolute = std::path::absolute(&socket).map_err(|error| StartError::Other(error.to_string()))?;
     memory.credentials.socket = absolute.display().to_string();
-    let doors = Doors {
+    let listeners = Listeners {
         http: Some(HttpSettings {
             listen: arguments.listen,
             base_url: None,
             tls: None,
-            limits: DoorLimits::default(),
+            limits: ListenerLimits::default(),
             proxies: Proxies::default(),
         }),
         socket,
         group: None,
         requests: RequestLimits::default(),
         mode: Mode::Dev,
-        outside,
+        settings,
     };
-    service::serve(engine, doors, stop, |base_url| async move {
+    service::serve(engine, listeners, stop, |base_url| async move {
         memory.credentials.base_url = base_url.unwrap_or_default();
         write_private(&credentials, &json(&memory.credentials)?)?;
         tracing::info!(
@@ -146,10 +151,10 @@ fn check(arguments: &DevArguments) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Mail of a throw-away organization, to a server beside it.
+/// Returns the mail settings of a dev organization. The server is on this machine and used without TLS.
 fn mail(server: MailServer) -> Result<MailSettings, StartError> {
     let sender = Sender::parse("Quorate DEV <quorate@localhost.localdomain>");
-    let sender = sender.ok_or_else(|| StartError::Other("mail cannot be sent from here".to_owned()))?;
+    let sender = sender.ok_or_else(|| StartError::Other("mail: the sender address is invalid".to_owned()))?;
     Ok(MailSettings { server: server.plain(), sender, login: None })
 }
 
@@ -157,7 +162,7 @@ fn temporary_folder() -> Result<tempfile::TempDir, StartError> {
     tempfile::Builder::new()
         .prefix("quorated-dev-")
         .tempdir()
-        .map_err(|error| StartError::Other(format!("no temporary folder can be made: {error}")))
+        .map_err(|error| StartError::Other(format!("cannot create a temporary directory: {error}")))
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, StartError> {
@@ -165,7 +170,7 @@ fn json<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, StartError> {
     Ok(Zeroizing::new(bytes))
 }
 
-/// The organization of an earlier start, or a new one.
+/// Returns the organization of an earlier start, or creates one.
 async fn remember(engine: &Engine, arguments: &DevArguments, folder: &Path) -> Result<Memory, StartError> {
     let path = folder.join(MEMORY);
     let known = std::fs::read(&path).ok().map(Zeroizing::new);
@@ -179,7 +184,7 @@ async fn remember(engine: &Engine, arguments: &DevArguments, folder: &Path) -> R
         memory
     };
     if !memory.demo && !arguments.no_demo {
-        demo::furnish(&engine.turns, &memory.credentials, memory.begun).await?;
+        demo::populate(&engine.executor, &memory.credentials, memory.begun).await?;
         memory.demo = true;
         write_private(&path, &json(&memory)?)?;
     }
@@ -195,11 +200,11 @@ async fn new_organization(engine: &Engine, arguments: &DevArguments) -> Result<C
         let user = NAMES.get(number).map_or_else(|| format!("user{number}"), |name| (*name).to_owned());
         let (secret, public_key) = new_key()?;
         let email = format!("{user}@{name}.example");
-        let flaw = |why: &str| StartError::Other(why.to_owned());
-        let label = |text: String| Label::parse(text).map_err(flaw);
+        let error = |why: &str| StartError::Other(why.to_owned());
+        let label = |text: String| Label::parse(text).map_err(error);
         users.push(new_user(
             label(user.clone())?,
-            Some(Email::parse(email.clone()).map_err(flaw)?),
+            Some(Email::parse(email.clone()).map_err(error)?),
             label(format!("{user} dev key"))?,
             ApiKeyCurve::P256,
             public_key.clone(),
@@ -207,9 +212,9 @@ async fn new_organization(engine: &Engine, arguments: &DevArguments) -> Result<C
         secrets.push((user, email, secret, public_key));
     }
     let label = Label::parse(name.to_owned()).map_err(|why| StartError::Other(why.to_owned()))?;
-    let (organization_id, made) = found(engine, label, users, arguments.threshold).await?;
+    let (organization_id, created) = create(engine, label, users, arguments.threshold).await?;
     let root_users =
-        made.iter().zip(secrets).filter_map(|(user, (user_name, user_email, private_key, public_key))| {
+        created.iter().zip(secrets).filter_map(|(user, (user_name, user_email, private_key, public_key))| {
             let api_key_id = user.api_keys.first()?.id;
             Some(RootUser {
                 user_id: user.id,
@@ -231,12 +236,12 @@ async fn new_organization(engine: &Engine, arguments: &DevArguments) -> Result<C
     })
 }
 
-/// A fresh P-256 key: private hex, public hex.
+/// Creates a P-256 key pair; returns the private and the public key in hex.
 fn new_key() -> Result<(Zeroizing<String>, String), StartError> {
     loop {
         let mut secret = Zeroizing::new([0; 32]);
         getrandom::fill(secret.as_mut_slice()).map_err(|error| StartError::Other(error.to_string()))?;
-        // One draw in 2^32 is no scalar of the curve.
+        // One draw in 2^32 is not a valid private key of the curve.
         if let Ok(stamper) = Stamper::new(ApiKeyCurve::P256, &secret) {
             let private = Zeroizing::new(const_hex::encode(secret.as_slice()));
             return Ok((private, stamper.public_key().to_owned()));

@@ -1,4 +1,5 @@
-//! `quorated init`: the first organization, made by whoever runs the daemon, before anybody can call it.
+//! `quorated init`: creates the first organization, by the operator of the daemon, before any client can call
+//! it.
 
 use std::path::PathBuf;
 
@@ -6,58 +7,62 @@ use clap::Args;
 use quorate_common::bounded::{Email, Label};
 use quorate_common::console::PAGE_LIMIT;
 use quorate_common::stamp::{ApiKeyCurve, StampKey};
-use quorate_core::founding::{self, Founded};
+use quorate_core::creation::{self, CreatedOrganization};
+use quorate_core::error::RequestError;
 use quorate_core::operator;
 use quorate_core::params::{NewApiKey, NewUser};
-use quorate_core::refusal::Refusal;
-use quorate_core::world::{Moment, World};
+use quorate_core::world::{Runtime, World};
 use serde_json::{Value, json};
 
 use super::serve::{data, read};
 use crate::clock;
-use crate::service::{self, Engine, Outside, StartError};
+use crate::service::{self, Engine, ServiceSettings, StartError};
 
 /// Arguments of `quorated init`.
 #[derive(Debug, Args)]
 pub struct InitArguments {
-    /// Configuration file (TOML); names the store and the key, which are created if they are missing
+    /// Configuration file (TOML), which names the store and the root key; both are created if missing
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Name of the organization
     #[arg(long)]
     name: String,
-    /// How many root users must agree
+    /// Number of root users who must approve
     #[arg(long, default_value_t = 1)]
     threshold: u32,
-    /// A root user and the public key in hex; p256 unless another curve stands before it. Repeat it for each
+    /// A root user and its public key in hex, of p256 unless a curve is given; repeatable
     #[arg(long = "root-user", value_name = "NAME=[CURVE:]KEY", required = true)]
     root_users: Vec<String>,
-    /// Create the organization even if the store has one of this name
+    /// Create the organization even if another one has the same name
     #[arg(long)]
     another: bool,
 }
 
-/// Founds the organization and prints what was made, as JSON.
+/// Creates the organization and prints its ids and the quorum public keys as JSON.
+///
+/// # Errors
+/// Returns an error if an argument is invalid, the name is already used, or the store cannot be opened or
+/// written.
 pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
-    let wrong = |text: String| StartError::Other(text);
-    let name = Label::parse(arguments.name).map_err(|why| wrong(format!("--name {why}")))?;
+    let invalid = |text: String| StartError::Other(text);
+    let name = Label::parse(arguments.name).map_err(|why| invalid(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
-    founding::check_threshold(arguments.threshold, users.len()).map_err(|refusal| refused(&refusal))?;
+    creation::check_threshold(arguments.threshold, users.len()).map_err(|error| start_error(&error))?;
     let config = read(&arguments.config)?;
-    let engine = service::open(&data(&config, true)?, config.limits.resources.clone(), &Outside::default())?;
-    if !arguments.another && is_taken(&engine, &name)? {
+    let engine =
+        service::open(&data(&config, true)?, config.limits.resources.clone(), &ServiceSettings::default())?;
+    if !arguments.another && name_exists(&engine, &name)? {
         let text =
-            format!("the store has an organization named \"{name}\"; pass --another to create one more");
-        return Err(wrong(text));
+            format!("an organization named \"{name}\" already exists; pass --another to create one more");
+        return Err(invalid(text));
     }
-    let founded = found(&engine, name, users, arguments.threshold).await?;
-    let users: Vec<_> = founded
-        .1
+    let (organization_id, users) = create(&engine, name, users, arguments.threshold).await?;
+    let users: Vec<_> = users
         .iter()
         .map(|user| json!({"userId": user.id, "userName": user.name, "apiKeyId": user.api_keys.first().map(|key| key.id)}))
         .collect();
     let mut answer = json!({
-        "organizationId": founded.0,
+        "organizationId": organization_id,
         "threshold": arguments.threshold,
         "rootUsers": users,
     });
@@ -67,17 +72,17 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     super::print(&format!("{answer:#}"))
 }
 
-/// Turns a refusal of the core into the error of the command.
-fn refused(refusal: &Refusal) -> StartError {
-    StartError::Other(refusal.fault().message)
+/// Converts a rejected request into an error of the command.
+fn start_error(error: &RequestError) -> StartError {
+    StartError::Other(error.api_error().message)
 }
 
-/// Whether an organization without a parent has this name.
-fn is_taken(engine: &Engine, name: &Label) -> Result<bool, StartError> {
+/// Returns whether a top-level organization has this name.
+fn name_exists(engine: &Engine, name: &Label) -> Result<bool, StartError> {
     let mut after = None;
     loop {
-        let page = operator::organizations(engine.turns.world().as_ref(), None, after, PAGE_LIMIT)
-            .map_err(|refusal| StartError::Other(refusal.fault().message))?;
+        let page = operator::organizations(engine.executor.world().as_ref(), None, after, PAGE_LIMIT)
+            .map_err(|error| StartError::Other(error.api_error().message))?;
         if page.organizations.iter().any(|organization| organization.organization_name == name.as_str()) {
             return Ok(true);
         }
@@ -86,45 +91,45 @@ fn is_taken(engine: &Engine, name: &Label) -> Result<bool, StartError> {
     }
 }
 
-/// Founds an organization and makes it durable.
-pub(super) async fn found(
+/// Creates an organization and stores it durably.
+pub(super) async fn create(
     engine: &Engine,
     name: Label,
     users: Vec<NewUser>,
     threshold: u32,
 ) -> Result<(quorate_common::ids::OrganizationId, Vec<quorate_core::model::User>), StartError> {
-    let world = engine.turns.world();
-    let mut broken = false;
-    let mut entropy = |buffer: &mut [u8]| broken |= getrandom::fill(buffer).is_err();
+    let world = engine.executor.world();
+    let mut failed = false;
+    let mut entropy = |buffer: &mut [u8]| failed |= getrandom::fill(buffer).is_err();
     let (now, order) = clock::ordered();
-    let mut moment = Moment { now, order, entropy: &mut entropy };
-    let founded = founding::organization(name, users, threshold, world.limits(), world.index(), &mut moment);
-    if broken {
-        return Err(StartError::Other("the random source does not answer".to_owned()));
+    let mut runtime = Runtime { now, order, entropy: &mut entropy };
+    let created = creation::organization(name, users, threshold, world.limits(), world.index(), &mut runtime);
+    if failed {
+        return Err(StartError::Other("the random source failed".to_owned()));
     }
-    let Founded { id, root_users, commit } = founded.map_err(|refusal| refused(&refusal))?;
-    let committed = engine.turns.commit(commit).await;
+    let CreatedOrganization { id, root_users, commit } = created.map_err(|error| start_error(&error))?;
+    let committed = engine.executor.commit(commit).await;
     committed.map_err(|error| StartError::Other(error.to_string()))?;
     Ok((id, root_users))
 }
 
 fn root_user(text: &str) -> Result<NewUser, StartError> {
-    let wrong = |why: &str| StartError::Other(format!("--root-user {text}: {why}"));
-    let (name, key) = text.split_once('=').ok_or_else(|| wrong("expected NAME=PUBLIC_KEY"))?;
+    let invalid = |why: &str| StartError::Other(format!("--root-user {text}: {why}"));
+    let (name, key) = text.split_once('=').ok_or_else(|| invalid("expected NAME=[CURVE:]KEY"))?;
     let (curve, key) = match key.split_once(':') {
         None => (ApiKeyCurve::P256, key),
         Some(("p256", key)) => (ApiKeyCurve::P256, key),
         Some(("secp256k1", key)) => (ApiKeyCurve::Secp256k1, key),
         Some(("ed25519", key)) => (ApiKeyCurve::Ed25519, key),
-        Some(_) => return Err(wrong("unknown curve")),
+        Some(_) => return Err(invalid("unknown curve; use p256, secp256k1 or ed25519")),
     };
-    StampKey::parse(curve, key).map_err(|error| wrong(&error.to_string()))?;
-    let name = Label::parse(name.to_owned()).map_err(wrong)?;
-    let key_name = Label::parse(format!("{name} first key")).map_err(wrong)?;
+    StampKey::parse(curve, key).map_err(|error| invalid(&error.to_string()))?;
+    let name = Label::parse(name.to_owned()).map_err(invalid)?;
+    let key_name = Label::parse(format!("{name} first key")).map_err(invalid)?;
     Ok(new_user(name, None, key_name, curve, key.to_ascii_lowercase()))
 }
 
-/// A user with one API key.
+/// Returns a user with one API key.
 pub(super) fn new_user(
     name: Label,
     email: Option<Email>,

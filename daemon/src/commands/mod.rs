@@ -19,44 +19,44 @@ use tokio_util::sync::CancellationToken;
 use crate::private_file;
 use crate::service::StartError;
 
-/// Key management that a team runs itself: the daemon.
+/// The Quorate daemon: self-hosted key management for teams
 #[derive(Debug, Parser)]
 #[command(name = "quorated", version, about, arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
+    /// Subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What the daemon can do.
+/// Subcommands of `quorated`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve for real, as the configuration says
+    /// Serve the API and the console socket as configured
     Serve {
         /// Configuration file (TOML)
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
-    /// Found an organization: its root users, how many of them must agree, and their public keys
+    /// Create an organization with its root users, their public keys and the approval threshold
     Init(init::InitArguments),
-    /// Take requests of an organization from any address again, when its IP allowlist has locked everybody out
+    /// Remove the IP allowlist of an organization whose users are all locked out
     ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
-    /// Show the public keys by which clients know that a bundle comes from this service
+    /// Show the public keys with which clients verify that a bundle comes from this service
     QuorumKey(quorum_key::QuorumKeyArguments),
     /// Check that every record of the store is complete and unchanged
     Verify(verify::VerifyArguments),
-    /// Go on with a store that lost acknowledged changes
+    /// Continue with a store that lost acknowledged changes
     AcceptLoss(accept_loss::AcceptLossArguments),
-    /// Go on with the system's clock after it was far ahead and was set back
+    /// Continue from the system clock after it was far ahead and was set back
     AcceptClock(accept_clock::AcceptClockArguments),
-    /// Serve a throw-away organization on this machine, with something to approve
+    /// Serve a throwaway organization on this machine, with demo activities to approve
     Dev(dev::DevArguments),
 }
 
-/// Cancelled by SIGTERM or SIGINT.
+/// Returns a token that SIGTERM or SIGINT cancels.
 pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
     use tokio::signal::unix::{SignalKind, signal};
-    let failed = |error: std::io::Error| StartError::Other(format!("signals cannot be handled: {error}"));
+    let failed = |error: std::io::Error| StartError::Other(format!("cannot handle signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let stop = CancellationToken::new();
@@ -72,13 +72,13 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
     Ok(stop)
 }
 
-/// Writes a file for its owner only, whole or not at all.
+/// Writes a file atomically, readable by its owner only.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StartError> {
     private_file::replace(path, bytes)
         .map_err(|error| StartError::Other(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Fails unless the word is given, or typed after this question.
+/// Returns an error unless the confirmation is given as an argument or typed after this question.
 pub(crate) fn confirm(question: &str, word: &str, given: Option<&str>) -> Result<(), StartError> {
     let typed = match given {
         Some(given) => given.to_owned(),
@@ -87,23 +87,21 @@ pub(crate) fn confirm(question: &str, word: &str, given: Option<&str>) -> Result
     if typed == word {
         Ok(())
     } else {
-        Err(StartError::Other(format!("nothing was changed: the word to type is `{word}`")))
+        Err(StartError::Other(format!("nothing was changed: type the word `{word}` to confirm")))
     }
 }
 
 fn typed(question: &str, word: &str) -> Result<String, StartError> {
     use std::io::{BufRead, Write};
-    let failed = |error: std::io::Error| StartError::Other(format!("the terminal cannot be used: {error}"));
+    let failed = |error: std::io::Error| StartError::Other(format!("cannot use the terminal: {error}"));
     let mut out = std::io::stderr().lock();
-    write!(out, "{question}\nType `{word}` to go on all the same: ")
-        .and_then(|()| out.flush())
-        .map_err(failed)?;
+    write!(out, "{question}\nType `{word}` to continue: ").and_then(|()| out.flush()).map_err(failed)?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
     Ok(line.trim().to_owned())
 }
 
-/// Prints a line of data to standard output.
+/// Prints a line to standard output.
 pub(crate) fn print(text: &str) -> Result<(), StartError> {
     use std::io::Write;
     writeln!(std::io::stdout().lock(), "{text}")

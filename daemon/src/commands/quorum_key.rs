@@ -1,24 +1,29 @@
-//! `quorated quorum-key`: shows the public keys by which clients know that a bundle comes from this service. The daemon must
-//! not be running; while it runs, `GET /public/v1/discovery/quorum-key` and `quorate status` show them.
+//! `quorated quorum-key`: shows the public keys with which clients verify that a bundle comes from this
+//! service. The daemon must not be running. While it runs, `GET /public/v1/discovery/quorum-key` and `quorate
+//! status` show them.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::serve::{data, read};
-use crate::service::{self, Outside, StartError};
+use crate::service::{self, ServiceSettings, StartError};
 
 /// Arguments of `quorated quorum-key`.
 #[derive(Debug, Args)]
 pub struct QuorumKeyArguments {
-    /// Configuration file (TOML); names the store and the key
+    /// Configuration file (TOML), which names the store and the root key
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 }
 
 /// Prints the keys as JSON.
+///
+/// # Errors
+/// Returns an error if the configuration is invalid or the store cannot be opened.
 pub fn run(arguments: &QuorumKeyArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
-    let engine = service::open(&data(&config, false)?, config.limits.resources.clone(), &Outside::default())?;
+    let engine =
+        service::open(&data(&config, false)?, config.limits.resources.clone(), &ServiceSettings::default())?;
     super::print(&format!("{:#}", engine.identity.quorum_keys()))
 }

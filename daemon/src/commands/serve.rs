@@ -1,4 +1,4 @@
-//! `quorated serve`: for real.
+//! `quorated serve`: the daemon in production.
 
 use std::path::Path;
 
@@ -8,30 +8,34 @@ use super::stop_signal;
 use crate::config::{self, Config};
 use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, WebhookPolicy};
-use crate::service::{self, Data, Doors, HttpSettings, Outside, StartError};
+use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::vault::KeySource;
 use crate::{prompt, telemetry};
 
-/// Reads the configuration and serves until a signal ends it.
+/// Reads the configuration and serves until SIGTERM or SIGINT.
+///
+/// # Errors
+/// Returns an error if the configuration is invalid, the store cannot be opened, or a listener cannot be
+/// started.
 pub async fn run(path: &Path) -> Result<(), StartError> {
     let config = read(path)?;
     telemetry::start(config.log.format, config.log.level, false)
         .map_err(|error| StartError::Other(error.to_string()))?;
     let stop = stop_signal()?;
-    let outside = outside(&config)?;
+    let settings = service_settings(&config)?;
     let data = data(&config, false)?;
-    let engine = service::open(&data, config.limits.resources.clone(), &outside)?;
-    let doors = Doors {
-        http: config.http.as_ref().map(|http| settings(http, &config)).transpose()?,
+    let engine = service::open(&data, config.limits.resources.clone(), &settings)?;
+    let listeners = Listeners {
+        http: config.http.as_ref().map(|http| http_settings(http, &config)).transpose()?,
         socket: config.socket.path.clone(),
         group: config.socket.group.as_deref().map(group_id).transpose()?,
         requests: config.limits.requests,
         mode: Mode::Production,
-        outside,
+        settings,
     };
-    service::serve(engine, doors, stop, |base_url| async move {
+    service::serve(engine, listeners, stop, |base_url| async move {
         tracing::info!(base_url = base_url.as_deref().unwrap_or("none"), "ready");
         Ok(())
     })
@@ -43,44 +47,45 @@ pub(super) fn read(path: &Path) -> Result<Config, StartError> {
     Config::read(path).map_err(|error| StartError::Other(error.to_string()))
 }
 
-/// What the configuration lets the daemon do to the world outside.
-fn outside(config: &Config) -> Result<Outside, StartError> {
+/// Returns the service settings of a configuration.
+fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     let webhooks = WebhookPolicy {
         allow_networks: config.webhook.allow_networks.clone(),
         allow_http: config.webhook.allow_http,
     };
     let mail = config.mail.as_ref().map(|mail| -> Result<MailSettings, StartError> {
         let login = mail.login.as_ref();
-        let login = login.map(|(name, file)| prompt::of_file(file).map(|password| (name.clone(), password)));
+        let login =
+            login.map(|(name, file)| prompt::from_file(file).map(|password| (name.clone(), password)));
         Ok(MailSettings {
             server: mail.server.clone(),
             sender: mail.sender.clone(),
             login: login.transpose()?,
         })
     });
-    Ok(Outside {
+    Ok(ServiceSettings {
         webhooks,
         mail: mail.transpose()?,
-        founders: config.organizations.founding,
+        allow_organizations: config.organizations.founding,
         deny_errors: config.policies.deny_errors,
         outbox: config.limits.outbox,
     })
 }
 
-/// Where the data is and what opens it.
+/// Returns the location of the data and the source of its root key.
 pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
     let key = match &config.key {
         config::KeySource::File(path) => KeySource::File(path.clone()),
-        config::KeySource::PassphraseFile(path) => KeySource::Passphrase(prompt::of_file(path)?),
+        config::KeySource::PassphraseFile(path) => KeySource::Passphrase(prompt::from_file(path)?),
         config::KeySource::PassphrasePrompt => {
-            KeySource::Passphrase(prompt::of_terminal("Passphrase of the root key")?)
+            KeySource::Passphrase(prompt::from_terminal("Passphrase of the root key")?)
         }
     };
     let (guard, reserve) = (config.store.guard.clone(), config.store.reserve);
     Ok(Data { folder: config.store.path.clone(), key, create, guard, reserve })
 }
 
-fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {
+fn http_settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {
     let tls = http.tls.as_ref().map(|files| tls::acceptor(&files.certificate, &files.key)).transpose();
     let tls = tls.map_err(|error| match error {
         TlsError::Key(error) => StartError::Secret(error),
@@ -90,12 +95,12 @@ fn settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartE
         listen: http.listen,
         base_url: Some(http.base_url.clone()),
         tls,
-        limits: config.limits.http_door(),
+        limits: config.limits.http_listener(),
         proxies: Proxies::new(http.trusted_proxies.clone()),
     })
 }
 
 fn group_id(name: &str) -> Result<u32, StartError> {
     let found = group::group_id(name).map_err(|error| StartError::Other(error.to_string()))?;
-    found.ok_or_else(|| StartError::Other(format!("there is no group {name}")))
+    found.ok_or_else(|| StartError::Other(format!("socket.group: group {name} not found")))
 }

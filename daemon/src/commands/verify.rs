@@ -1,4 +1,4 @@
-//! `quorated verify`: checks a store. The daemon must not be running.
+//! `quorated verify`: checks the records of a store. The daemon must not be running.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,16 @@ use crate::verify::{self, Report};
 /// Arguments of `quorated verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Configuration file (TOML); names the store and the key
+    /// Configuration file (TOML), which names the store and the root key
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 }
 
-/// Checks the store and prints what it found.
+/// Checks the store and prints the result.
 ///
 /// # Errors
-/// When the store is damaged, changed by others, or not what was acknowledged.
+/// Returns an error if the store is damaged, was changed outside the service, or does not match what was
+/// acknowledged.
 pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;

@@ -1,4 +1,4 @@
-//! Section `[http]`: where the public API is served.
+//! Section `[http]`: the public API.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use url::Url;
 
 use super::section::Section;
 
-/// The HTTP door.
+/// Settings of the HTTP listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Http {
-    /// Address and port.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// What clients put in front of a path, without a slash at its end.
+    /// URL prefix that clients use, without a trailing slash.
     pub base_url: String,
-    /// TLS, unless something in front of the daemon does it.
+    /// TLS files; `None` if a proxy in front of the daemon terminates TLS.
     pub tls: Option<TlsFiles>,
-    /// Proxies that are believed where a request came from.
+    /// Proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
 
-/// Files of TLS, in PEM form.
+/// TLS files in PEM format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Certificate chain, the daemon's own first.
+    /// Certificate chain, with the daemon's own certificate first.
     pub certificate: PathBuf,
-    /// Private key.
+    /// Private key of the certificate.
     pub key: PathBuf,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Http> {
         (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
         (None, None) => None,
         _ => {
-            section.complain("tls_certificate and tls_key belong together");
+            section.report("tls_certificate and tls_key must be set together");
             None
         }
     };
@@ -55,8 +55,8 @@ impl FromStr for Listen {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let what = r#"must be an address and a port, such as "127.0.0.1:8080" or "[::1]:8080""#;
-        text.parse().map(Self).map_err(|_| what)
+        let expected = r#"must be an address and a port, such as "127.0.0.1:8080" or "[::1]:8080""#;
+        text.parse().map(Self).map_err(|_| expected)
     }
 }
 
@@ -66,14 +66,14 @@ impl FromStr for BaseUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let what = r#"must be an http or https URL without query, such as "https://keys.example.org""#;
-        let url = Url::parse(text).map_err(|_| what)?;
+        let expected = r#"must be an http or https URL without query, such as "https://keys.example.org""#;
+        let url = Url::parse(text).map_err(|_| expected)?;
         let is_plain = matches!(url.scheme(), "http" | "https")
             && url.has_host()
             && url.username().is_empty()
             && url.password().is_none()
             && url.query().is_none()
             && url.fragment().is_none();
-        if is_plain { Ok(Self(url.as_str().trim_end_matches('/').to_owned())) } else { Err(what) }
+        if is_plain { Ok(Self(url.as_str().trim_end_matches('/').to_owned())) } else { Err(expected) }
     }
 }

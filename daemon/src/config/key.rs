@@ -1,4 +1,4 @@
-//! Section `[key]`: where the root key comes from. Never the key itself.
+//! Section `[key]`: the source of the root key. The key itself is never part of the configuration.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::section::Section;
 pub enum KeySource {
     /// A file that holds the key.
     File(PathBuf),
-    /// A file that holds a passphrase, from which the key is opened.
+    /// A file that holds a passphrase, which decrypts the key.
     PassphraseFile(PathBuf),
     /// The operator types the passphrase when the daemon starts.
     PassphrasePrompt,
@@ -22,7 +22,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<KeySource> {
     let passphrase_file = section.path("passphrase_file").map(KeySource::PassphraseFile);
     let prompt = section.flag("passphrase_prompt");
     if given != 1 || prompt == Some(false) {
-        section.complain("needs exactly one of file, passphrase_file and passphrase_prompt = true");
+        section.report("needs exactly one of file, passphrase_file and passphrase_prompt = true");
         return None;
     }
     file.or(passphrase_file).or(prompt.map(|_| KeySource::PassphrasePrompt))

@@ -1,40 +1,40 @@
-//! Section `[limits]`: how often a client may call, and how many of each thing there may be.
+//! Section `[limits]`: limits on request rates, memory and the number of resources.
 
-use quorate_core::limits::{LEAST_POLICY_STEPS, Limits as Resources};
+use quorate_core::limits::{Limits as Resources, MIN_POLICY_STEPS};
 
 use super::section::Section;
-use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as DoorLimits, RequestLimits};
+use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as ListenerLimits, RequestLimits};
 use crate::outbox::OutboxLimits;
 use crate::outbox::limits::MOST_DELIVERIES;
 
-/// Most that a limit on things may be raised to: these lists are read as a whole.
+/// Maximum that a limit on resources can be set to; these lists are read as a whole.
 const MOST: u32 = 10_000;
-/// Most connections and requests per second that can be configured.
+/// Maximum for connections and requests per second.
 const MOST_TRAFFIC: u32 = 1_000_000;
-/// Fewest rows that an answer may be limited to: a page of a list, merged from all statuses and types, takes fewer.
+/// Minimum of `rows_per_answer`: a page of a list, merged from all statuses and types, needs fewer rows.
 const LEAST_ROWS: u32 = 2_000;
-/// Most places for reading that an organization can be given.
+/// Maximum of `readers_per_organization`.
 const MOST_READERS: u32 = 64;
-/// Fewest bytes that a limit on bytes may be set to.
+/// Minimum of limits in bytes.
 const LEAST_BYTES: u32 = 64 * 1024;
 
-/// Most memory of request bodies that can be configured: one gibibyte.
+/// Maximum memory for request bodies: 1 GiB.
 const MOST_BODY_BYTES: u32 = 1024 * 1024 * 1024;
-/// Most requests at once that can be configured.
+/// Maximum for concurrent and waiting requests.
 const MOST_REQUESTS: u32 = 100_000;
 
-/// Limits of an installation.
+/// Limits of the installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests per second and client address of the HTTP door; none means no limit.
+    /// Requests per second and client address on the HTTP listener; `None` means unlimited.
     pub requests_per_second: Option<u32>,
-    /// Open connections of the HTTP door.
+    /// Maximum number of open connections of the HTTP listener.
     pub connections: usize,
-    /// What requests may take of the daemon at once.
+    /// Limits on concurrent requests and their memory.
     pub requests: RequestLimits,
-    /// How many of each thing.
+    /// Limits on the number and size of resources.
     pub resources: Resources,
-    /// How much one organization may have in the outbox.
+    /// Limits of one organization's share of the outbox.
     pub outbox: OutboxLimits,
 }
 
@@ -51,12 +51,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of the HTTP door.
-    pub fn http_door(&self) -> DoorLimits {
-        DoorLimits {
+    /// Returns the limits of the HTTP listener.
+    pub fn http_listener(&self) -> ListenerLimits {
+        ListenerLimits {
             connections: self.connections,
             requests_per_second: self.requests_per_second,
-            ..DoorLimits::default()
+            ..ListenerLimits::default()
         }
     }
 }
@@ -96,7 +96,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
 }
 
 fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimits {
-    // One body of the largest size must fit.
+    // The largest possible body must fit.
     let least = u32::try_from(BODY_BYTES).unwrap_or(u32::MAX);
     let mut bytes = |key, usual| section.number(key, least..=MOST_BODY_BYTES).map_or(usual, size);
     let (body_bytes, body_bytes_per_client) =
@@ -123,7 +123,7 @@ fn requests(section: &mut Section<'_, '_>, usual: &RequestLimits) -> RequestLimi
 const KIB: u32 = 1024;
 const MIB: u32 = 1024 * KIB;
 
-/// What one organization, and one answer, may cost.
+/// Reads the limits on the cost of one organization and of one answer.
 fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
     let mut number = |key, range, default| section.number(key, range).map_or(default, size);
     Resources {
@@ -137,7 +137,7 @@ fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
             usual.readers_per_organization,
         ),
         policy_steps_per_answer: section
-            .number("policy_steps_per_answer", LEAST_POLICY_STEPS..=1000 * MOST_TRAFFIC)
+            .number("policy_steps_per_answer", MIN_POLICY_STEPS..=1000 * MOST_TRAFFIC)
             .unwrap_or(usual.policy_steps_per_answer),
         ..usual.clone()
     }

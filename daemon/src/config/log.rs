@@ -1,4 +1,4 @@
-//! Section `[log]`: form and amount of log lines.
+//! Section `[log]`: format and level of log lines.
 
 use std::str::FromStr;
 
@@ -7,12 +7,12 @@ use tracing::level_filters::LevelFilter;
 use super::section::Section;
 use crate::telemetry::LogFormat;
 
-/// Logging.
+/// Log settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
-    /// Form of a line.
+    /// Format of a log line.
     pub format: LogFormat,
-    /// Least severity that is written.
+    /// Minimum severity of a log line.
     pub level: LevelFilter,
 }
 

@@ -1,4 +1,4 @@
-//! Section `[mail]`: the server that takes mail. Its password stands in a file of its own.
+//! Section `[mail]`: the mail server. Its password is in a separate file.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use super::section::Section;
 use crate::outbox::mail::{MailServer, Sender};
 
-/// How mail is sent.
+/// Mail settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// The server.
+    /// Server that accepts outgoing mail.
     pub server: MailServer,
-    /// Who mail is from.
+    /// Sender address.
     pub sender: Sender,
-    /// Name at the server and the file of the password, if it asks for them.
+    /// User name and password file, if the server requires a login.
     pub login: Option<(String, PathBuf)>,
 }
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
     if section.has("server") != section.has("from") {
-        section.complain("server and from belong together");
+        section.report("server and from must be set together");
     }
     let server = section.parsed::<MailServer>("server");
     let sender = section.parsed::<Sender>("from");
@@ -28,13 +28,13 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
         (Some(name), Some(file)) => Some((name, file)),
         (None, None) => None,
         _ => {
-            section.complain("username and password_file belong together");
+            section.report("username and password_file must be set together");
             None
         }
     };
     let server = server?;
     if login.is_some() && plain {
-        section.complain("a password is not sent over a connection that may be plain");
+        section.report("allow_plain cannot be combined with a password, which could be sent without TLS");
     }
     Some(Mail { server: if plain { server.plain() } else { server }, sender: sender?, login })
 }

@@ -1,7 +1,7 @@
-//! Configuration of `quorated serve`: one TOML file, a section per concern, checked in one step.
+//! Configuration of `quorated serve`: one TOML file with a section per concern, validated in one step.
 //!
-//! Unknown keys are refused. All problems are reported together, each with its line and key. Secrets are
-//! named by path, never written here. Nothing is read from the environment.
+//! Unknown keys are rejected. All problems are reported together, each with its line and key. Secrets are
+//! referenced by path and never part of the file. Environment variables are not read.
 
 mod http;
 mod key;
@@ -37,36 +37,39 @@ use section::Document;
 
 use crate::outbox::receiver::ReceiverPolicy;
 
-/// Largest configuration file.
+/// Maximum size of a configuration file, in bytes.
 const FILE_BYTES: u64 = 1024 * 1024;
 
-/// A checked configuration.
+/// A validated configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The HTTP door; none when the file has no such section.
+    /// HTTP listener; `None` if the file has no `[http]` section.
     pub http: Option<Http>,
     /// The local socket.
     pub socket: Socket,
-    /// Where data is kept.
+    /// Location of the data.
     pub store: Store,
-    /// Where the root key comes from.
+    /// Source of the root key.
     pub key: KeySource,
-    /// Which receivers of webhooks are reachable.
+    /// Webhook receivers that may be reached.
     pub webhook: ReceiverPolicy,
-    /// How mail is sent, if it is.
+    /// Mail settings; `None` if no mail is sent.
     pub mail: Option<Mail>,
-    /// Who may make organizations.
+    /// Who may create organizations.
     pub organizations: Organizations,
-    /// How policies are taken.
+    /// How policies are evaluated.
     pub policies: Policies,
-    /// Logging.
+    /// Log settings.
     pub log: Log,
-    /// How many of each thing, and how often.
+    /// Limits on rates, memory and the number of resources.
     pub limits: Limits,
 }
 
 impl Config {
-    /// Reads and checks a file. Relative paths in it are meant from its own directory.
+    /// Reads and validates a file. Relative paths in it are resolved from its directory.
+    ///
+    /// # Errors
+    /// Returns [`ConfigError`] if the file cannot be read, exceeds 1 MiB or is invalid.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |source| ConfigError::Read { path: path.to_owned(), source };
         let size = fs::metadata(path).map_err(unreadable)?.len();
@@ -76,10 +79,13 @@ impl Config {
         let text = fs::read_to_string(path).map_err(unreadable)?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Self::check(&text, directory)
-            .map_err(|problems| ConfigError::Wrong { path: path.to_owned(), problems: Problems(problems) })
+            .map_err(|problems| ConfigError::Invalid { path: path.to_owned(), problems: Problems(problems) })
     }
 
-    /// Checks a text; `directory` is what relative paths are meant from.
+    /// Validates a text. Relative paths are resolved from `directory`.
+    ///
+    /// # Errors
+    /// Returns all problems, in the order of their lines.
     pub fn check(text: &str, directory: &Path) -> Result<Self, Vec<Problem>> {
         let mut document = Document::parse(text, directory);
         let http = document.section("http", http::read);
@@ -111,15 +117,15 @@ impl Config {
     }
 }
 
-/// One thing that is wrong in a configuration.
+/// One problem in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Section and key, such as `http.listen`; empty when the text is no TOML at all.
+    /// Section and key, such as `http.listen`; empty if the text is not valid TOML.
     pub key: String,
-    /// What is wrong; never the value of the key.
-    pub what: String,
+    /// Description of the problem; never contains the value of the key.
+    pub message: String,
 }
 
 impl fmt::Display for Problem {
@@ -128,33 +134,33 @@ impl fmt::Display for Problem {
         if !self.key.is_empty() {
             write!(formatter, "{}: ", self.key)?;
         }
-        formatter.write_str(&self.what)
+        formatter.write_str(&self.message)
     }
 }
 
-/// Why there is no configuration.
+/// An error while reading a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// File.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// I/O error of the read.
         #[source]
         source: io::Error,
     },
-    /// The file says something that it must not.
-    #[error("{} is wrong:{problems}", path.display())]
-    Wrong {
-        /// File.
+    /// The file has invalid contents.
+    #[error("{}: invalid configuration:{problems}", path.display())]
+    Invalid {
+        /// Path of the file.
         path: PathBuf,
-        /// All that is wrong, in the order of the lines.
+        /// All problems, in the order of their lines.
         problems: Problems,
     },
 }
 
-/// Several problems, each on a line of its own.
+/// Problems, printed one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,11 +1,11 @@
-//! Section `[organizations]`: who may make them.
+//! Section `[organizations]`: who may create organizations.
 
 use super::section::Section;
 
-/// Who may make organizations, beside whoever runs the service.
+/// Who may create organizations, besides the operator with `quorated init`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Organizations {
-    /// Whether anybody may found one over the API, with a passkey.
+    /// Whether any client may create one through the API, with a passkey.
     pub founding: bool,
 }
 

@@ -1,13 +1,13 @@
-//! Section `[policies]`: how they are taken.
+//! Section `[policies]`: how policies are evaluated.
 
 use quorate_core::policy::DenyErrors;
 
 use super::section::Section;
 
-/// How policies are taken.
+/// Settings of policy evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Policies {
-    /// What becomes of denying policies that fail over a request.
+    /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
 }
 

@@ -1,6 +1,5 @@
-//! Reads a TOML document section by section and collects what is wrong, instead of stopping at the first.
-//!
-//! Knows no key by name.
+//! Reads a TOML document section by section and collects all problems, instead of stopping at the first. This
+//! module knows no section or key by name.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -20,8 +19,8 @@ pub(super) struct Document<'a> {
     directory: &'a Path,
     sections: DeTable<'a>,
     problems: Vec<Problem>,
-    /// Section and key of everything that was asked for.
-    asked: Vec<String>,
+    /// Section and key of everything that was read.
+    read_keys: Vec<String>,
 }
 
 impl<'a> Document<'a> {
@@ -32,13 +31,13 @@ impl<'a> Document<'a> {
             .map(|error| Problem {
                 line: line_of(text, error.span().unwrap_or_default().start),
                 key: String::new(),
-                what: error.message().to_owned(),
+                message: error.message().to_owned(),
             })
             .collect();
-        Self { text, directory, sections: sections.into_inner(), problems, asked: Vec::new() }
+        Self { text, directory, sections: sections.into_inner(), problems, read_keys: Vec::new() }
     }
 
-    /// Reads a section with a function; `None` when the document has no such section.
+    /// Reads a section with a function; returns `None` if the document has no such section.
     pub(super) fn section<T>(
         &mut self,
         name: &'static str,
@@ -61,7 +60,7 @@ impl<'a> Document<'a> {
         Some(value)
     }
 
-    /// Like [`Document::section`]; its absence is a problem.
+    /// Reads a section as [`Document::section`] does, and reports a problem if it is missing.
     pub(super) fn required_section<T>(
         &mut self,
         name: &'static str,
@@ -71,12 +70,12 @@ impl<'a> Document<'a> {
         let is_reported = self.problems.iter().any(|problem| problem.key == name || problem.key.is_empty());
         if value.is_none() && !is_reported {
             let last = self.text.lines().count().max(1);
-            self.problem(last, name.to_owned(), "the section is missing".to_owned());
+            self.problem(last, name.to_owned(), "required section is missing".to_owned());
         }
         value
     }
 
-    /// All problems, in the order of the lines; sections that nobody asked for are among them.
+    /// Returns all problems in the order of their lines, including the sections that were not read.
     pub(super) fn finish(mut self) -> Vec<Problem> {
         for (name, value) in std::mem::take(&mut self.sections) {
             let line = line_of(self.text, name.span().start.min(value.span().start));
@@ -87,22 +86,22 @@ impl<'a> Document<'a> {
     }
 
     #[cfg(test)]
-    pub(super) fn asked(&self) -> &[String] {
-        &self.asked
+    pub(super) fn read_keys(&self) -> &[String] {
+        &self.read_keys
     }
 
-    fn problem(&mut self, line: usize, key: String, what: String) {
-        self.problems.push(Problem { line, key, what });
+    fn problem(&mut self, line: usize, key: String, message: String) {
+        self.problems.push(Problem { line, key, message });
     }
 }
 
-/// The line, from 1, of a place in the text.
+/// Returns the line, from 1, of an offset in the text.
 fn line_of(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
     1 + before.matches('\n').count()
 }
 
-/// One section. Whatever is asked of it counts as known; the rest is refused at the end.
+/// One section. Keys that are read count as known; the others are reported at the end.
 pub(super) struct Section<'d, 'a> {
     document: &'d mut Document<'a>,
     name: &'static str,
@@ -110,14 +109,14 @@ pub(super) struct Section<'d, 'a> {
     keys: DeTable<'a>,
 }
 
-/// A value with the line it stands in.
-struct Found<'a> {
+/// A value and its line.
+struct Located<'a> {
     line: usize,
     value: DeValue<'a>,
 }
 
 impl<'a> Section<'_, 'a> {
-    /// A text that parses into a value; the error of parsing becomes the problem.
+    /// Reads a string and parses it; a parse error becomes a problem.
     pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
         let found = self.take(key)?;
         let line = found.line;
@@ -125,46 +124,46 @@ impl<'a> Section<'_, 'a> {
         match text.parse::<T>() {
             Ok(value) => Some(value),
             Err(error) => {
-                self.wrong(line, key, error.to_string());
+                self.invalid(line, key, error.to_string());
                 None
             }
         }
     }
 
-    /// A text.
+    /// Reads a string.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let found = self.take(key)?;
         self.text_of(key, found)
     }
 
-    /// A path; a relative one is meant from the directory of the document.
+    /// Reads a path; a relative path is resolved from the directory of the document.
     pub(super) fn path(&mut self, key: &str) -> Option<PathBuf> {
         let found = self.take(key)?;
         let line = found.line;
         let text = self.text_of(key, found)?;
         if text.is_empty() || text.contains('\0') {
-            self.wrong(line, key, "must be a path".to_owned());
+            self.invalid(line, key, "must be a path".to_owned());
             return None;
         }
         Some(self.document.directory.join(text))
     }
 
-    /// A path that must be there.
+    /// Reads a path and reports a problem if it is missing.
     pub(super) fn required_path(&mut self, key: &str) -> Option<PathBuf> {
         self.required(key, Self::path)
     }
 
-    /// A truth value.
+    /// Reads a boolean.
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
         let found = self.take(key)?;
         if let DeValue::Boolean(value) = found.value {
             return Some(value);
         }
-        self.wrong(found.line, key, "must be true or false".to_owned());
+        self.invalid(found.line, key, "must be true or false".to_owned());
         None
     }
 
-    /// A whole number within bounds.
+    /// Reads an integer within bounds.
     pub(super) fn number(&mut self, key: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let found = self.take(key)?;
         if let DeValue::Integer(integer) = &found.value
@@ -173,79 +172,79 @@ impl<'a> Section<'_, 'a> {
         {
             return Some(value);
         }
-        let what = format!("must be a whole number from {} to {}", bounds.start(), bounds.end());
-        self.wrong(found.line, key, what);
+        let message = format!("must be an integer from {} to {}", bounds.start(), bounds.end());
+        self.invalid(found.line, key, message);
         None
     }
 
-    /// A list of texts, each of which parses into a value.
+    /// Reads a list of strings and parses each of them.
     pub(super) fn parsed_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
         let found = self.take(key)?;
         let DeValue::Array(items) = found.value else {
-            self.wrong(found.line, key, "must be a list of texts".to_owned());
+            self.invalid(found.line, key, "must be a list of strings".to_owned());
             return None;
         };
         let mut values = Vec::new();
         for item in items {
             let line = line_of(self.document.text, item.span().start);
-            let item = Found { line, value: item.into_inner() };
+            let item = Located { line, value: item.into_inner() };
             match self.text_of(key, item)?.parse::<T>() {
                 Ok(value) => values.push(value),
-                Err(error) => self.wrong(line, key, error.to_string()),
+                Err(error) => self.invalid(line, key, error.to_string()),
             }
         }
         Some(values)
     }
 
-    /// A list of networks.
+    /// Reads a list of networks.
     pub(super) fn networks(&mut self, key: &str) -> Option<Vec<IpNet>> {
         let networks = self.parsed_list::<Network>(key)?;
         Some(networks.into_iter().map(|network| network.0).collect())
     }
 
-    /// Reads a key whose absence is a problem.
+    /// Reads a key and reports a problem if it is missing.
     pub(super) fn required<T>(&mut self, key: &str, read: fn(&mut Self, &str) -> Option<T>) -> Option<T> {
         let is_there = self.has(key);
         let value = read(self, key);
         if !is_there {
-            self.wrong(self.line, key, "is missing".to_owned());
+            self.invalid(self.line, key, "required key is missing".to_owned());
         }
         value
     }
 
-    /// Whether the key is there and not yet taken.
+    /// Returns whether the key exists and was not read yet.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.contains_key(key)
     }
 
     /// Reports a problem of the section as a whole.
-    pub(super) fn complain(&mut self, what: &str) {
-        self.document.problem(self.line, self.name.to_owned(), what.to_owned());
+    pub(super) fn report(&mut self, message: &str) {
+        self.document.problem(self.line, self.name.to_owned(), message.to_owned());
     }
 
-    fn take(&mut self, key: &str) -> Option<Found<'a>> {
-        self.document.asked.push(format!("{}.{key}", self.name));
+    fn take(&mut self, key: &str) -> Option<Located<'a>> {
+        self.document.read_keys.push(format!("{}.{key}", self.name));
         let value = self.keys.remove(key)?;
-        Some(Found { line: line_of(self.document.text, value.span().start), value: value.into_inner() })
+        Some(Located { line: line_of(self.document.text, value.span().start), value: value.into_inner() })
     }
 
-    fn text_of(&mut self, key: &str, found: Found<'_>) -> Option<String> {
+    fn text_of(&mut self, key: &str, found: Located<'_>) -> Option<String> {
         if let DeValue::String(text) = found.value {
             return Some(text.into_owned());
         }
-        self.wrong(found.line, key, "must be a text".to_owned());
+        self.invalid(found.line, key, "must be a string".to_owned());
         None
     }
 
-    fn wrong(&mut self, line: usize, key: &str, what: String) {
-        self.document.problem(line, format!("{}.{key}", self.name), what);
+    fn invalid(&mut self, line: usize, key: &str, message: String) {
+        self.document.problem(line, format!("{}.{key}", self.name), message);
     }
 
     fn finish(mut self) {
         let left: Vec<Spanned<_>> = std::mem::take(&mut self.keys).into_iter().map(|(key, _)| key).collect();
         for key in left {
             let line = line_of(self.document.text, key.span().start);
-            self.wrong(line, key.get_ref(), "unknown key".to_owned());
+            self.invalid(line, key.get_ref(), "unknown key".to_owned());
         }
     }
 }
@@ -257,7 +256,8 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let network = parse_network(text).ok_or(r#"must be a network, such as "10.0.0.0/8""#)?;
-        // 10.1.2.3/8 is a slip more often than a wish.
-        if network.trunc() == network { Ok(Self(network)) } else { Err("has bits beyond its prefix length") }
+        // 10.1.2.3/8 is more likely a mistake than intended.
+        let is_exact = network.trunc() == network;
+        if is_exact { Ok(Self(network)) } else { Err("has bits set beyond its prefix length") }
     }
 }

@@ -1,15 +1,15 @@
-//! Section `[socket]`: the local socket for consoles.
+//! Section `[socket]`: the local socket of the console.
 
 use std::path::PathBuf;
 
 use super::section::Section;
 
-/// The local socket.
+/// Settings of the local socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Socket {
-    /// File.
+    /// Path of the socket file.
     pub path: PathBuf,
-    /// Group whose members may connect too, by name or number; see [`crate::socket::group::group_id`].
+    /// Group whose members may connect as well, by name or number; see [`crate::socket::group::group_id`].
     pub group: Option<String>,
 }
 

@@ -1,21 +1,21 @@
-//! Section `[store]`: where data is kept.
+//! Section `[store]`: the location of the data.
 
 use std::path::PathBuf;
 
 use super::section::Section;
 use crate::service::{GUARD, RESERVE_MIB};
 
-/// Most space that can be kept free, in MiB: 1 TiB.
+/// Maximum of `reserve_mib`: 1 TiB.
 const MOST_RESERVE_MIB: u32 = 1024 * 1024;
 
-/// The store.
+/// Settings of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    /// The daemon's own folder.
+    /// Data directory of the daemon.
     pub path: PathBuf,
-    /// The guard file.
+    /// Path of the guard file.
     pub guard: PathBuf,
-    /// Space that stays free on the file system of the store, in bytes. Writes are refused below it.
+    /// Space that stays free on the file system of the store, in bytes. With less, writes are rejected.
     pub reserve: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Error texts with their lines, and the sample file against the keys that are known.
+//! Tests error messages with their lines, and compares the sample file with the known keys.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -11,7 +11,7 @@ use super::*;
 use crate::telemetry::LogFormat;
 
 const SAMPLE: &str = include_str!("../../../assets/quorated.toml");
-const LEAST: &str = "[socket]\npath = \"s\"\n[store]\npath = \"d\"\n[key]\nfile = \"k\"\n";
+const MINIMAL: &str = "[socket]\npath = \"s\"\n[store]\npath = \"d\"\n[key]\nfile = \"k\"\n";
 
 fn problems(text: &str) -> Vec<String> {
     let outcome = Config::check(text, Path::new("/etc/quorate"));
@@ -19,8 +19,8 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_least_configuration_has_the_documented_defaults() {
-    let config = Config::check(LEAST, Path::new("/etc/quorate")).unwrap();
+fn the_minimal_configuration_has_the_documented_defaults() {
+    let config = Config::check(MINIMAL, Path::new("/etc/quorate")).unwrap();
     assert_eq!(config.http, None);
     assert_eq!(config.socket.path, Path::new("/etc/quorate/s"));
     assert_eq!(config.key, KeySource::File("/etc/quorate/k".into()));
@@ -31,7 +31,7 @@ fn the_least_configuration_has_the_documented_defaults() {
 }
 
 #[test]
-fn a_full_configuration_is_read() {
+fn reads_a_full_configuration() {
     let text = r#"
         [http]
         listen = "[::1]:443"
@@ -67,7 +67,7 @@ fn a_full_configuration_is_read() {
 }
 
 #[test]
-fn all_problems_come_together_with_line_and_key() {
+fn reports_all_problems_with_line_and_key() {
     let text = r#"[http]
 listen = "8080"
 base_url = "ftp://a"
@@ -95,49 +95,49 @@ tags = -1
 on = true
 "#;
     let expected = [
-        "line 1: http: tls_certificate and tls_key belong together",
+        "line 1: http: tls_certificate and tls_key must be set together",
         "line 2: http.listen: must be an address and a port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"",
         "line 3: http.base_url: must be an http or https URL without query, such as \"https://keys.example.org\"",
         "line 5: http.port: unknown key",
-        "line 7: store.path: must be a text",
+        "line 7: store.path: must be a string",
         "line 8: key: needs exactly one of file, passphrase_file and passphrase_prompt = true",
-        "line 14: webhook.allow_networks: has bits beyond its prefix length",
+        "line 14: webhook.allow_networks: has bits set beyond its prefix length",
         "line 15: webhook.allow_networks: must be a network, such as \"10.0.0.0/8\"",
         "line 17: webhook.allow_http: must be true or false",
         "line 19: log.format: must be \"text\" or \"json\"",
         "line 20: log.level: must be one of off, error, warn, info, debug",
-        "line 22: limits.users: must be a whole number from 1 to 10000",
-        "line 23: limits.tags: must be a whole number from 1 to 10000",
+        "line 22: limits.users: must be an integer from 1 to 10000",
+        "line 23: limits.tags: must be an integer from 1 to 10000",
         "line 24: metrics: unknown section",
-        "line 25: socket: the section is missing",
+        "line 25: socket: required section is missing",
     ];
     assert_eq!(problems(text), expected);
 }
 
 #[test]
-fn single_problems() {
+fn reports_single_problems() {
     for (text, expected) in [
         (
             "",
             vec![
-                "line 1: socket: the section is missing",
-                "line 1: store: the section is missing",
-                "line 1: key: the section is missing",
+                "line 1: socket: required section is missing",
+                "line 1: store: required section is missing",
+                "line 1: key: required section is missing",
             ],
         ),
-        (&LEAST.replace("path = \"s\"", ""), vec!["line 1: socket.path: is missing"]),
-        (&LEAST.replace("\"d\"", "\"\""), vec!["line 4: store.path: must be a path"]),
+        (&MINIMAL.replace("path = \"s\"", ""), vec!["line 1: socket.path: required key is missing"]),
+        (&MINIMAL.replace("\"d\"", "\"\""), vec!["line 4: store.path: must be a path"]),
         (
-            &LEAST.replace("file = \"k\"", ""),
+            &MINIMAL.replace("file = \"k\"", ""),
             vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
         ),
         (
-            &LEAST.replace("file = \"k\"", "passphrase_prompt = false"),
+            &MINIMAL.replace("file = \"k\"", "passphrase_prompt = false"),
             vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
         ),
-        (&format!("log = 1\n{LEAST}"), vec!["line 1: log: must be a section"]),
-        (&format!("{LEAST}[http]\n"), vec!["line 7: http.listen: is missing"]),
-        (&format!("{LEAST}[store]\n"), vec!["line 7: duplicate key"]),
+        (&format!("log = 1\n{MINIMAL}"), vec!["line 1: log: must be a section"]),
+        (&format!("{MINIMAL}[http]\n"), vec!["line 7: http.listen: required key is missing"]),
+        (&format!("{MINIMAL}[store]\n"), vec!["line 7: duplicate key"]),
     ] {
         assert_eq!(problems(text), expected, "{text}");
     }
@@ -145,18 +145,19 @@ fn single_problems() {
 }
 
 #[test]
-fn errors_name_the_file_and_show_no_value() {
+fn errors_name_the_file_and_contain_no_values() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("quorated.toml");
     assert!(matches!(Config::read(&path), Err(ConfigError::Read { .. })));
     std::fs::write(&path, "[key]\npassphrase = \"open sesame\"\n").unwrap();
     let text = Config::read(&path).unwrap_err().to_string();
-    assert!(text.contains("quorated.toml is wrong:\n  line 1: key: needs exactly one"), "{text}");
+    let first = "quorated.toml: invalid configuration:\n  line 1: key: needs exactly one";
+    assert!(text.contains(first), "{text}");
     assert!(text.contains("\n  line 2: key.passphrase: unknown key"), "{text}");
     assert!(!text.contains("sesame"), "{text}");
 }
 
-/// The sample with every optional key switched on. Prose in comments never looks like `# key = value`.
+/// Returns the sample with all optional keys enabled. Prose in its comments never looks like `# key = value`.
 fn uncommented() -> String {
     let is_key = |line: &str| {
         let word = line.split(" = ").next().unwrap_or_default();
@@ -169,7 +170,7 @@ fn uncommented() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn asked_for(text: &str) -> BTreeSet<String> {
+fn keys_read_from(text: &str) -> BTreeSet<String> {
     let mut document = Document::parse(text, Path::new(""));
     document.section("http", http::read);
     document.section("socket", socket::read);
@@ -181,7 +182,7 @@ fn asked_for(text: &str) -> BTreeSet<String> {
     document.section("policies", policies::read);
     document.section("log", log::read);
     document.section("limits", limits::read);
-    document.asked().iter().cloned().collect()
+    document.read_keys().iter().cloned().collect()
 }
 
 #[test]
@@ -195,8 +196,8 @@ fn the_sample_is_valid_and_shows_every_key() {
             keys.as_table().unwrap().keys().map(move |key| format!("{section}.{key}"))
         })
         .collect();
-    assert_eq!(shown, asked_for(&full));
-    // All at once, only the sources of the key exclude each other.
+    assert_eq!(shown, keys_read_from(&full));
+    // With all keys enabled, only the sources of the root key conflict.
     let line = 1 + full.lines().position(|line| line == "[key]").unwrap();
     assert_eq!(
         problems(&full),
@@ -207,7 +208,7 @@ fn the_sample_is_valid_and_shows_every_key() {
 }
 
 #[test]
-fn the_sample_tells_the_defaults() {
+fn the_sample_shows_the_defaults() {
     let defaults = Limits::default();
     let shown = Config::check(&uncommented().replace("passphrase_", "# "), Path::new("")).unwrap();
     assert_eq!(shown.limits, defaults);
@@ -215,24 +216,24 @@ fn the_sample_tells_the_defaults() {
     assert!(!shown.webhook.allow_http);
     assert!(!shown.organizations.founding);
     assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
-    let quiet = Config::check(SAMPLE, Path::new("")).unwrap();
-    assert_eq!((quiet.mail, quiet.http.unwrap().trusted_proxies), (None, Vec::new()));
+    let sample = Config::check(SAMPLE, Path::new("")).unwrap();
+    assert_eq!((sample.mail, sample.http.unwrap().trusted_proxies), (None, Vec::new()));
 }
 
 #[test]
-fn a_password_goes_over_tls_only() {
-    let mail = |keys: &str| problems(&format!("{LEAST}[mail]\n{keys}\n"));
+fn a_mail_password_requires_tls() {
+    let mail = |keys: &str| problems(&format!("{MINIMAL}[mail]\n{keys}\n"));
     let server = "server = \"smtp://mail.example.org\"\nfrom = \"q@example.org\"";
     assert_eq!(mail(server), Vec::<String>::new());
-    assert_eq!(mail("from = \"q@example.org\""), ["line 7: mail: server and from belong together"]);
+    assert_eq!(mail("from = \"q@example.org\""), ["line 7: mail: server and from must be set together"]);
     let login = "username = \"u\"\npassword_file = \"p\"";
     assert_eq!(mail(&format!("{server}\n{login}")), Vec::<String>::new());
     assert_eq!(
         mail(&format!("{server}\n{login}\nallow_plain = true")),
-        ["line 7: mail: a password is not sent over a connection that may be plain"]
+        ["line 7: mail: allow_plain cannot be combined with a password, which could be sent without TLS"]
     );
-    let wrong = mail("server = \"http://mail.example.org\"\nfrom = \"nobody\"");
+    let reported = mail("server = \"http://mail.example.org\"\nfrom = \"nobody\"");
     let begins = ["line 8: mail.server: must be a mail server", "line 9: mail.from: must be an address"];
-    assert_eq!(wrong.len(), begins.len(), "{wrong:?}");
-    assert!(wrong.iter().zip(begins).all(|(problem, begin)| problem.starts_with(begin)), "{wrong:?}");
+    assert_eq!(reported.len(), begins.len(), "{reported:?}");
+    assert!(reported.iter().zip(begins).all(|(problem, begin)| problem.starts_with(begin)), "{reported:?}");
 }

@@ -1,4 +1,4 @@
-//! Section `[webhook]`: which receivers are reachable beside public ones over https.
+//! Section `[webhook]`: receivers that may be reached in addition to public ones over https.
 
 use super::section::Section;
 use crate::outbox::receiver::ReceiverPolicy;

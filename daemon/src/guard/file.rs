@@ -1,4 +1,4 @@
-//! The guard file: the mark of the newest group that was acknowledged, in two slots that are written in turn.
+//! The guard file: the mark of the newest acknowledged group, in two slots that are written alternately.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use quorate_core::refusal::Corrupt;
+use quorate_core::error::Corrupt;
 use quorate_core::seal::{NONCE, TAG};
 
 use super::GuardError;
@@ -14,38 +14,39 @@ use super::mark::Mark;
 use crate::barrier::Barrier;
 use crate::{fail_points, private_file};
 
-/// What the guard file is sealed for.
+/// Associated data with which the mark is sealed.
 const PURPOSE: &[u8] = b"quorate/guard";
 /// First bytes of each slot of the guard file.
 const MAGIC: &[u8; 4] = b"QGD1";
-/// The file has two slots, written in turn, so that an interrupted write leaves one. Each is in a sector of its own.
+/// Number of slots. They are written alternately, so that an interrupted write leaves one intact. Each slot
+/// has its own sector.
 const SLOTS: u64 = 2;
-/// Bytes from one slot to the next.
+/// Distance between slots, in bytes.
 pub(super) const SECTOR: u64 = 4096;
 /// Length of a slot: magic, nonce, sealed mark, tag.
 pub(super) const SLOT: usize = MAGIC.len() + NONCE + Mark::LENGTH + TAG;
 
-/// A guard file that is open.
+/// An open guard file.
 pub(super) struct GuardFile {
     file: Arc<File>,
-    /// The slot that is written next.
+    /// Index of the slot that is written next.
     slot: u64,
 }
 
 impl GuardFile {
-    /// Opens the file. The slot of the newest mark is not the one that is written first.
+    /// Opens the file. The slot with the older mark is written first.
     pub(super) fn open(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
         let file = open(path).map_err(|source| GuardError::System { file: path.to_owned(), source })?;
         let oldest = (0..SLOTS).min_by_key(|slot| mark(&file, *slot, barrier).map(|mark| mark.order()));
         Ok(Self { file: Arc::new(file), slot: oldest.unwrap_or_default() })
     }
 
-    /// The file, to be synced.
+    /// Returns the file, to be synced.
     pub(super) const fn handle(&self) -> &Arc<File> {
         &self.file
     }
 
-    /// Writes a mark, which is durable when the file is synced.
+    /// Writes a mark. It is durable once the file is synced.
     pub(super) fn write(&mut self, path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
         fail_points::reach("guard.write");
         let slot = slot(barrier, mark)?;
@@ -60,12 +61,12 @@ impl GuardFile {
 
 fn slot(barrier: &Barrier, mark: Mark) -> Result<Vec<u8>, Corrupt> {
     let mut nonce = [0; NONCE];
-    getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source does not answer"))?;
+    getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source failed"))?;
     let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &mark.encode())?;
     Ok([MAGIC.as_slice(), &sealed].concat())
 }
 
-/// Creates or replaces the guard file, with the same mark in each slot.
+/// Creates or replaces the guard file, with the same mark in all slots.
 pub(super) fn create(path: &Path, barrier: &Barrier, mark: Mark) -> Result<(), GuardError> {
     let mut file = vec![0; usize::try_from(SLOTS * SECTOR).unwrap_or_default()];
     for sector in file.chunks_mut(usize::try_from(SECTOR).unwrap_or(1)) {
@@ -78,7 +79,7 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(path)
 }
 
-/// Reads the newest slot of the guard file; `None` if there is no file.
+/// Returns the newest mark in the guard file; `None` if there is no file.
 pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, GuardError> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -89,7 +90,7 @@ pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Option<Mark>, Guard
     newest.map(Some).ok_or_else(|| GuardError::Damaged(path.to_owned()))
 }
 
-/// The mark in a slot, if it is whole.
+/// Returns the mark in a slot, if it is valid.
 fn mark(file: &File, slot: u64, barrier: &Barrier) -> Option<Mark> {
     let mut bytes = [0; SLOT];
     file.read_exact_at(&mut bytes, slot.saturating_mul(SECTOR)).ok()?;

@@ -1,36 +1,36 @@
-//! Where a store has come: its newest group, and the runs before.
+//! Marks and runs: how far a store has advanced.
 
 use quorate_core::model::Millis;
 
 use crate::digest::StoreDigest;
 
-/// Version of the stored forms of mark and runs.
+/// Version of the stored format of marks and runs.
 const VERSION: u8 = 1;
-/// How many runs the store remembers.
-const REMEMBERED: usize = 256;
+/// Maximum number of runs that the store keeps.
+const MAX_RUNS: usize = 256;
 
-/// Names a run of the daemon.
+/// Id of a run of the daemon.
 pub(super) type RunId = [u8; 16];
 
-/// A group of the store: the mark that the store holds of its newest one, and the guard file of the newest one that was
-/// acknowledged.
+/// Identifies a group of the store. The store holds the mark of its newest group; the guard file holds the
+/// mark of the newest acknowledged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) run: RunId,
     pub(super) number: u64,
-    /// The newest time that the daemon has seen, in milliseconds since 1970.
+    /// Newest time that the daemon has seen, in milliseconds since 1970.
     pub(super) time: Millis,
 }
 
 impl Mark {
     pub(super) const LENGTH: usize = 1 + 16 + 8 + 8;
 
-    /// The mark of the group after this one, in this run and at this time.
+    /// Returns the mark of the next group, in this run and at this time.
     pub(super) fn next(self, run: RunId, now: Millis) -> Self {
         Self { run, number: self.number.saturating_add(1), time: self.time.max(now) }
     }
 
-    /// Sorts marks from old to new.
+    /// Returns the key that sorts marks from old to new.
     pub(super) const fn order(&self) -> (u64, Millis) {
         (self.number, self.time)
     }
@@ -49,20 +49,20 @@ impl Mark {
     }
 }
 
-/// The digest over all records of a store but its mark, as the store holds it.
+/// The digest over all records of a store except its mark, as stored in the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum StoredDigest {
-    /// There is none yet: in a new store, one of an earlier version, and one whose loss was accepted.
+    /// No digest yet: a new store, a store of an earlier version, or one whose loss was accepted.
     #[default]
     Unknown,
-    /// As of the newest group.
+    /// The digest as of the newest group.
     Known(StoreDigest),
-    /// The records were found not to have it.
+    /// The records were found not to match their digest.
     Altered,
 }
 
 impl StoredDigest {
-    /// After these records were added and removed.
+    /// Returns the digest after these records were added or removed.
     pub(super) fn toggled(self, records: StoreDigest) -> Self {
         match self {
             Self::Known(mut digest) => {
@@ -74,18 +74,18 @@ impl StoredDigest {
     }
 }
 
-/// What the store holds of its newest group.
+/// The newest group of a store, as recorded in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) mark: Mark,
     pub(super) digest: StoredDigest,
 }
 
-/// Behind the mark: that the records were found altered.
+/// Suffix of the mark of a store whose records were found to be altered.
 const ALTERED: &[u8] = b"altered";
 
 impl Stored {
-    /// The mark, and behind it the 32 bytes of the digest, `altered`, or nothing.
+    /// Encodes the mark, followed by the 32 bytes of the digest, by `altered`, or by nothing.
     pub(super) fn encode(self) -> Vec<u8> {
         let mut bytes = self.mark.encode();
         match self.digest {
@@ -107,7 +107,7 @@ impl Stored {
     }
 }
 
-/// The runs of a store, oldest first, each with the number of its first group.
+/// The runs of a store, oldest first, with the number of their first group.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Runs(Vec<(RunId, u64)>);
 
@@ -127,7 +127,7 @@ impl Runs {
         rows.iter().map(row).collect::<Option<_>>().map(Self)
     }
 
-    /// Number of the last group of a run, in a store whose newest group has the number `newest`.
+    /// Returns the number of the last group of a run, in a store whose newest group has the number `newest`.
     pub(super) fn last_of(&self, run: &RunId, newest: u64) -> Option<u64> {
         let position = self.0.iter().position(|(known, _)| known == run)?;
         let next = self.0.get(position.checked_add(1)?);
@@ -135,7 +135,7 @@ impl Runs {
     }
 
     pub(super) fn begin(&mut self, run: RunId, first: u64) {
-        let surplus = self.0.len().saturating_add(1).saturating_sub(REMEMBERED);
+        let surplus = self.0.len().saturating_add(1).saturating_sub(MAX_RUNS);
         self.0.drain(..surplus.min(self.0.len()));
         self.0.push((run, first));
     }

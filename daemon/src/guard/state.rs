@@ -1,8 +1,8 @@
-//! Where the guard of a running daemon has come: its newest mark, and the digest over all records.
+//! State of the guard of a running daemon: its newest mark, and the digest over all records.
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::write::Write;
-use quorate_core::refusal::Corrupt;
 
 use super::RUNS;
 use super::comparison::Comparison;
@@ -12,27 +12,27 @@ use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
 
-/// Where the guard of a running daemon has come.
+/// State of the guard of a running daemon.
 pub(super) struct State {
     pub(super) file: GuardFile,
-    /// Of the newest group that is durable; it may be one of the run before.
+    /// Mark of the newest durable group, which may be from the previous run.
     pub(super) mark: Mark,
     run: RunId,
     runs: Runs,
-    /// Whether a durable group stored the run.
+    /// Whether a durable group has stored the run.
     pub(super) is_stored: bool,
     pub(super) digest: StoredDigest,
-    /// Whether the store holds that the records are altered.
-    pub(super) is_finding_stored: bool,
-    /// The comparison of the digest with the records, until it is over.
+    /// Whether the store records that its records are altered.
+    pub(super) is_alteration_stored: bool,
+    /// The comparison of the records with the digest, until it has ended.
     pub(super) comparison: Option<Comparison>,
-    /// Whether a record could not be read before the store was reopened.
+    /// Whether a record was unreadable before the store was reopened.
     pub(super) was_unreadable: bool,
-    /// What a group that is not durable yet does to both.
+    /// Effect of a group that is not durable yet on both digests.
     pub(super) pending: Pending,
 }
 
-/// What a group does to the digest over all records, and to that over the records that were compared.
+/// Effect of a group on the digest over all records, and on the digest over the records compared so far.
 #[derive(Default)]
 pub(super) struct Pending {
     pub(super) all: StoreDigest,
@@ -40,7 +40,7 @@ pub(super) struct Pending {
 }
 
 impl State {
-    /// At the start of a run: nothing is compared yet.
+    /// Returns the state at the start of a run, with nothing compared yet.
     pub(super) fn new(file: GuardFile, mark: Mark, digest: StoredDigest, run: RunId, runs: Runs) -> Self {
         Self {
             file,
@@ -49,45 +49,45 @@ impl State {
             runs,
             is_stored: false,
             digest,
-            is_finding_stored: false,
+            is_alteration_stored: false,
             comparison: Some(Comparison::default()),
             was_unreadable: false,
             pending: Pending::default(),
         }
     }
 
-    /// The mark of the next group, at this time.
+    /// Returns the mark of the next group, at this time.
     pub(super) fn next(&self, now: Millis) -> Mark {
         self.mark.next(self.run, now)
     }
 
-    /// What stores the run.
+    /// Returns the batch that stores the runs.
     pub(super) fn runs(&self, barrier: &Barrier) -> Result<Batch, Corrupt> {
         let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &self.runs.encode())])?;
         Ok(Batch { writes, ..Batch::default() })
     }
 
-    /// Whether nothing was ever acknowledged.
+    /// Returns whether nothing was ever acknowledged.
     pub(super) fn is_new(&self) -> bool {
         self.mark.number == 0
     }
 
-    /// Whether a run is this one, or that of the newest group.
+    /// Returns whether a run is the current one, or the one of the newest group.
     pub(super) fn knows(&self, run: RunId) -> bool {
         run == self.run || run == self.mark.run
     }
 
-    /// Continues after the newest group of the store. That the records are altered stays found.
+    /// Continues after the newest group of the store. A finding that the records are altered is kept.
     pub(super) fn resume(&mut self, newest: Stored) {
         self.is_stored |= newest.mark.run == self.run;
         self.mark = Mark { time: self.mark.time.max(newest.mark.time), ..newest.mark };
-        self.is_finding_stored = newest.digest == StoredDigest::Altered;
+        self.is_alteration_stored = newest.digest == StoredDigest::Altered;
         if self.digest != StoredDigest::Altered {
             self.digest = newest.digest;
         }
     }
 
-    /// Takes in what the group did that is durable now, at this time.
+    /// Applies the effects of the group that has become durable, at this time.
     pub(super) fn advance(&mut self, now: Millis) {
         let pending = std::mem::take(&mut self.pending);
         if let StoredDigest::Known(digest) = &mut self.digest {

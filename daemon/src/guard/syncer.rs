@@ -1,4 +1,4 @@
-//! Syncs the guard file in the background.
+//! Background sync of the guard file.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The guard file is synced at most this often.
+/// Minimum interval between two syncs.
 const SYNC_EVERY: Duration = Duration::from_millis(20);
 
 /// Syncs the guard file in the background.
@@ -21,9 +21,9 @@ pub(super) struct Syncer {
 struct Work {
     /// The file that is open now.
     file: Option<Arc<File>>,
-    /// Whether it is to be synced.
+    /// Whether a sync is due.
     is_due: bool,
-    /// Why the last sync failed, until it is reported.
+    /// Error of the last sync, until it is reported.
     failure: Option<io::Error>,
     stopped: bool,
     #[cfg(test)]
@@ -31,7 +31,7 @@ struct Work {
 }
 
 impl Syncer {
-    /// Starts for the file at this path.
+    /// Starts the thread for the file at this path.
     pub(super) fn start(path: &Path) -> Arc<Self> {
         let syncer = Arc::new(Self { path: path.to_owned(), work: Mutex::default(), wake: Condvar::new() });
         let own = Arc::clone(&syncer);
@@ -43,7 +43,7 @@ impl Syncer {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the file synced soon.
+    /// Schedules a sync of the file.
     pub(super) fn sync(&self, file: &Arc<File>) {
         let mut work = self.lock();
         work.file = Some(Arc::clone(file));
@@ -54,7 +54,7 @@ impl Syncer {
         }
     }
 
-    /// Syncs a newly opened file at once. Failures of the previous file are dropped.
+    /// Syncs a newly opened file at once. Errors of the previous file are discarded.
     pub(super) fn sync_now(&self, file: &Arc<File>) -> io::Result<()> {
         let mut work = self.lock();
         work.file = Some(Arc::clone(file));
@@ -63,12 +63,12 @@ impl Syncer {
         sync(file, &self.path)
     }
 
-    /// Fails once if a sync has failed.
+    /// Returns the error of a failed sync once.
     pub(super) fn report(&self) -> io::Result<()> {
         self.lock().failure.take().map_or(Ok(()), Err)
     }
 
-    /// Whether a sync has failed that was not reported yet.
+    /// Returns whether a failed sync is not reported yet.
     #[cfg(test)]
     pub(super) fn has_failed(&self) -> bool {
         self.lock().failure.is_some()
@@ -88,7 +88,7 @@ impl Syncer {
             if work.stopped {
                 return;
             }
-            // What is written meanwhile is synced with it.
+            // The sync includes everything written during this wait.
             let waited = self.wake.wait_timeout_while(work, SYNC_EVERY, |work| !work.stopped);
             work = waited.unwrap_or_else(PoisonError::into_inner).0;
             work.is_due = false;
@@ -108,7 +108,7 @@ impl Syncer {
     }
 }
 
-/// Syncs a file. Fails if it is not the one at its path any more: the next start would not find it.
+/// Syncs a file. Fails if the path names another file now, because the next start would not find this one.
 fn sync(file: &File, path: &Path) -> io::Result<()> {
     file.sync_data()?;
     let (open, named) = (file.metadata()?, fs::metadata(path));
@@ -116,7 +116,7 @@ fn sync(file: &File, path: &Path) -> io::Result<()> {
     match named {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(named) if is_named(&named) => Ok(()),
-        _ => Err(io::Error::new(io::ErrorKind::NotFound, "it was removed or replaced")),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "the file was removed or replaced")),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_written_all_the_time_is_synced_every_20_milliseconds() {
+    fn a_file_that_is_written_constantly_is_synced_every_20_milliseconds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("guard");
         let file = Arc::new(File::create(&path).unwrap());

@@ -1,4 +1,4 @@
-//! Tests of the guard on real stores.
+//! Tests of the guard with real stores.
 #![allow(clippy::unwrap_used, reason = "tests")]
 use std::fs;
 use std::sync::atomic::Ordering;
@@ -12,11 +12,11 @@ use crate::store::embedded::Embedded;
 use crate::store::testing::FaultyStore;
 use crate::vault::{KeySource, Vault};
 
-struct Place {
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Vault::create(folder.path(), &KeySource::File(folder.path().join("key"))).unwrap();
@@ -27,7 +27,7 @@ impl Place {
         self.folder.path().join("guard")
     }
 
-    /// Opens the store: threads of sled hold its lock a little longer.
+    /// Opens the store. Retries, because threads of sled may still hold the lock of the previous instance.
     fn barrier(&self) -> Barrier {
         let folder = self.folder.path();
         let vault = Vault::open(folder, &KeySource::File(folder.join("key"))).unwrap();
@@ -39,14 +39,14 @@ impl Place {
         }
     }
 
-    /// Serves so many groups.
+    /// Starts a run and commits this many groups.
     fn run(&self, groups: u32) {
         let barrier = self.barrier();
         let (guard, _) = Guard::open(&self.guard(), &barrier, 1000).unwrap();
         (0..groups).for_each(|_| group(&guard, &barrier, true));
     }
 
-    /// Copies store and, if wanted, guard to another folder, or back.
+    /// Copies a file or a directory with its contents.
     fn copy(from: &Path, to: &Path) {
         if from.is_file() {
             fs::copy(from, to).unwrap();
@@ -64,7 +64,7 @@ impl Place {
         Self::copy(&self.folder.path().join("store"), &self.folder.path().join(name));
     }
 
-    fn put_back(&self, name: &str) {
+    fn restore(&self, name: &str) {
         Self::copy(&self.folder.path().join(name), &self.folder.path().join("store"));
     }
 
@@ -91,17 +91,17 @@ fn group(guard: &Guard, barrier: &Barrier, acknowledged: bool) {
 }
 
 #[test]
-fn what_was_served_can_be_served_again() {
-    let place = Place::new();
+fn a_store_can_be_served_again_after_each_run() {
+    let fixture = Fixture::new();
     for groups in [0, 3, 1] {
-        place.run(groups);
-        place.check().unwrap();
+        fixture.run(groups);
+        fixture.check().unwrap();
     }
 }
 
 #[test]
-fn a_guard_file_that_goes_while_the_daemon_runs_is_missed_and_made_anew() {
-    let away: [fn(&Path); 3] = [
+fn a_guard_file_removed_while_the_daemon_runs_is_detected_and_created_again() {
+    let removals: [fn(&Path); 3] = [
         |file| fs::remove_file(file).unwrap(),
         |file| fs::rename(file, file.with_extension("away")).unwrap(),
         |file| {
@@ -109,189 +109,189 @@ fn a_guard_file_that_goes_while_the_daemon_runs_is_missed_and_made_anew() {
             fs::rename(file.with_extension("older"), file).unwrap();
         },
     ];
-    for away in away {
-        let place = Place::new();
-        let barrier = place.barrier();
-        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    for remove in removals {
+        let fixture = Fixture::new();
+        let barrier = fixture.barrier();
+        let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
         group(&guard, &barrier, true);
-        away(&place.guard());
-        // What only keeps the time leaves the failure to the next group.
-        guard.keep_time(&barrier, 3000).unwrap();
+        remove(&fixture.guard());
+        // Persisting the time leaves the failure to the next group.
+        guard.persist_time(&barrier, 3000).unwrap();
         while !guard.syncer.has_failed() {
             std::thread::yield_now();
         }
-        guard.keep_time(&barrier, 4000).unwrap();
+        guard.persist_time(&barrier, 4000).unwrap();
         group(&guard, &barrier, false);
         let failure = guard.advance(&barrier, 2000).unwrap_err().to_string();
-        assert!(failure.ends_with("it was removed or replaced"), "{failure}");
+        assert!(failure.ends_with("the file was removed or replaced"), "{failure}");
         guard.resume(&barrier).unwrap();
         group(&guard, &barrier, true);
         drop((guard, barrier));
-        place.check().unwrap();
+        fixture.check().unwrap();
     }
 }
 
 #[test]
-fn a_group_that_was_not_acknowledged_may_be_there_or_not() {
-    let place = Place::new();
-    place.run(2);
-    place.save("before");
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+fn an_unacknowledged_group_may_be_stored_or_not() {
+    let fixture = Fixture::new();
+    fixture.run(2);
+    fixture.save("before");
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     group(&guard, &barrier, false);
     drop((guard, barrier));
-    place.check().unwrap();
-    place.run(1);
+    fixture.check().unwrap();
+    fixture.run(1);
 }
 
 #[test]
-fn a_store_that_lost_its_end_is_told_with_how_much() {
-    let place = Place::new();
-    place.run(2);
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+fn a_lost_end_of_the_store_is_reported_with_its_size() {
+    let fixture = Fixture::new();
+    fixture.run(2);
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     drop(barrier.store().value(b"a"));
     group(&guard, &barrier, true);
     drop((guard, barrier));
-    place.save("earlier");
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    fixture.save("earlier");
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     (0..5).for_each(|_| group(&guard, &barrier, true));
     drop((guard, barrier));
-    place.put_back("earlier");
-    // The start of the run is a group as well.
-    assert!(matches!(place.check(), Err(GuardError::Lost { found: Some(_), .. })));
+    fixture.restore("earlier");
+    // The start of a run is a group as well.
+    assert!(matches!(fixture.check(), Err(GuardError::Lost { store_time: Some(_), .. })));
     assert!(matches!(
-        Guard::open(&place.guard(), &place.barrier(), 1000),
-        Err(GuardError::Lost { found: Some(_), .. })
+        Guard::open(&fixture.guard(), &fixture.barrier(), 1000),
+        Err(GuardError::Lost { store_time: Some(_), .. })
     ));
-    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
-    place.check().unwrap();
-    place.run(1);
+    drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, false).unwrap());
+    fixture.check().unwrap();
+    fixture.run(1);
 }
 
 #[test]
-fn a_copy_that_went_on_elsewhere_is_another_store() {
-    let place = Place::new();
-    place.run(3);
-    place.save("copy");
-    let kept = fs::read(place.guard()).unwrap();
-    place.run(3);
-    let seen = fs::read(place.guard()).unwrap();
-    place.put_back("copy");
-    fs::write(place.guard(), kept).unwrap();
-    place.run(30);
-    fs::write(place.guard(), seen).unwrap();
-    assert!(matches!(place.check(), Err(GuardError::Other(_))));
+fn a_copy_that_was_changed_elsewhere_is_another_store() {
+    let fixture = Fixture::new();
+    fixture.run(3);
+    fixture.save("copy");
+    let saved = fs::read(fixture.guard()).unwrap();
+    fixture.run(3);
+    let seen = fs::read(fixture.guard()).unwrap();
+    fixture.restore("copy");
+    fs::write(fixture.guard(), saved).unwrap();
+    fixture.run(30);
+    fs::write(fixture.guard(), seen).unwrap();
+    assert!(matches!(fixture.check(), Err(GuardError::Mismatch(_))));
 }
 
 #[test]
-fn a_missing_or_damaged_guard_is_told() {
-    let place = Place::new();
-    place.run(3);
-    let kept = fs::read(place.guard()).unwrap();
-    fs::remove_file(place.guard()).unwrap();
-    assert!(matches!(place.check(), Err(GuardError::Missing(_))));
-    // Every bit of both slots: one of them is enough, and without both nothing is believed.
+fn reports_a_missing_or_damaged_guard_file() {
+    let fixture = Fixture::new();
+    fixture.run(3);
+    let intact = fs::read(fixture.guard()).unwrap();
+    fs::remove_file(fixture.guard()).unwrap();
+    assert!(matches!(fixture.check(), Err(GuardError::Missing(_))));
+    // One valid slot is enough; without any, the file is rejected.
     let sector = usize::try_from(SECTOR).unwrap();
     for byte in (0..SLOT).step_by(7) {
-        let mut one = kept.clone();
+        let mut one = intact.clone();
         *one.get_mut(byte).unwrap() ^= 1;
-        fs::write(place.guard(), &one).unwrap();
-        place.check().unwrap();
+        fs::write(fixture.guard(), &one).unwrap();
+        fixture.check().unwrap();
         *one.get_mut(sector + byte).unwrap() ^= 1;
-        fs::write(place.guard(), &one).unwrap();
-        assert!(matches!(place.check(), Err(GuardError::Damaged(_))), "{byte}");
+        fs::write(fixture.guard(), &one).unwrap();
+        assert!(matches!(fixture.check(), Err(GuardError::Damaged(_))), "{byte}");
     }
-    fs::write(place.guard(), b"").unwrap();
-    assert!(matches!(place.check(), Err(GuardError::Damaged(_))));
-    fs::write(place.guard(), kept).unwrap();
-    place.check().unwrap();
+    fs::write(fixture.guard(), b"").unwrap();
+    assert!(matches!(fixture.check(), Err(GuardError::Damaged(_))));
+    fs::write(fixture.guard(), intact).unwrap();
+    fixture.check().unwrap();
 }
 
 #[test]
-fn a_guard_file_behind_a_symbolic_link_stays_there() {
-    let (place, other) = (Place::new(), tempfile::tempdir().unwrap());
+fn a_guard_file_behind_a_symbolic_link_is_not_moved() {
+    let (fixture, other) = (Fixture::new(), tempfile::tempdir().unwrap());
     let real = other.path().join("real");
-    std::os::unix::fs::symlink(&real, place.guard()).unwrap();
+    std::os::unix::fs::symlink(&real, fixture.guard()).unwrap();
     for groups in [2, 1] {
-        place.run(groups);
-        place.check().unwrap();
-        assert!(fs::symlink_metadata(place.guard()).unwrap().is_symlink() && real.is_file());
+        fixture.run(groups);
+        fixture.check().unwrap();
+        assert!(fs::symlink_metadata(fixture.guard()).unwrap().is_symlink() && real.is_file());
     }
     fs::remove_file(&real).unwrap();
-    assert!(matches!(place.check(), Err(GuardError::Missing(_))));
+    assert!(matches!(fixture.check(), Err(GuardError::Missing(_))));
 }
 
 #[test]
-fn a_first_start_that_was_interrupted_can_be_repeated() {
-    let place = Place::new();
-    place.run(1);
-    let first = fs::read(place.guard()).unwrap();
-    // Killed before the store took its first group: the guard file is there, the store is empty.
-    fs::remove_dir_all(place.folder.path().join("store")).unwrap();
-    fs::remove_file(place.guard()).unwrap();
-    let barrier = place.barrier();
-    file::create(&place.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
+fn an_interrupted_first_start_can_be_repeated() {
+    let fixture = Fixture::new();
+    fixture.run(1);
+    let first = fs::read(fixture.guard()).unwrap();
+    // The daemon was killed before the first group was stored: the guard file exists, the store is empty.
+    fs::remove_dir_all(fixture.folder.path().join("store")).unwrap();
+    fs::remove_file(fixture.guard()).unwrap();
+    let barrier = fixture.barrier();
+    file::create(&fixture.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
     drop(barrier);
-    place.run(1);
-    // An empty store under a guard that has seen groups is a loss.
-    fs::remove_dir_all(place.folder.path().join("store")).unwrap();
-    fs::write(place.guard(), first).unwrap();
-    assert!(matches!(place.check(), Err(GuardError::Lost { found: None, .. })));
+    fixture.run(1);
+    // An empty store with a guard file that has seen groups is a loss.
+    fs::remove_dir_all(fixture.folder.path().join("store")).unwrap();
+    fs::write(fixture.guard(), first).unwrap();
+    assert!(matches!(fixture.check(), Err(GuardError::Lost { store_time: None, .. })));
 }
 
 #[test]
-fn a_start_writes_to_the_store_with_its_first_group() {
-    let place = Place::new();
+fn a_start_writes_to_the_store_only_with_its_first_group() {
+    let fixture = Fixture::new();
     for _ in 0..2 {
-        let barrier = place.barrier();
+        let barrier = fixture.barrier();
         let before = barrier.store().rows(Page::first(b"", 100)).unwrap();
-        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
-        guard.keep_time(&barrier, 3000).unwrap();
+        let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
+        guard.persist_time(&barrier, 3000).unwrap();
         assert_eq!(barrier.store().rows(Page::first(b"", 100)).unwrap(), before);
         drop((guard, barrier));
-        place.check().unwrap();
-        place.run(2);
-        assert_eq!(newest_time(&place.guard(), &place.barrier()).unwrap(), 3000);
+        fixture.check().unwrap();
+        fixture.run(2);
+        assert_eq!(newest_time(&fixture.guard(), &fixture.barrier()).unwrap(), 3000);
     }
 }
 
 #[test]
-fn the_first_group_of_a_run_that_failed_may_be_there_or_not() {
-    for is_there in [false, true] {
-        let place = Place::new();
-        place.run(1);
-        let barrier = place.barrier();
-        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
-        if is_there {
+fn the_failed_first_group_of_a_run_may_be_stored_or_not() {
+    for is_stored in [false, true] {
+        let fixture = Fixture::new();
+        fixture.run(1);
+        let barrier = fixture.barrier();
+        let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
+        if is_stored {
             group(&guard, &barrier, false);
         }
         guard.resume(&barrier).unwrap();
-        place.check_open(&barrier).unwrap();
+        fixture.check_open(&barrier).unwrap();
         group(&guard, &barrier, true);
         drop((guard, barrier));
-        place.run(1);
+        fixture.run(1);
     }
 }
 
 #[test]
-fn the_newest_time_survives() {
-    let place = Place::new();
-    let barrier = place.barrier();
-    let (guard, newest) = Guard::open(&place.guard(), &barrier, 5000).unwrap();
+fn the_newest_time_survives_a_restart() {
+    let fixture = Fixture::new();
+    let barrier = fixture.barrier();
+    let (guard, newest) = Guard::open(&fixture.guard(), &barrier, 5000).unwrap();
     assert_eq!(newest, 0);
-    guard.keep_time(&barrier, 9000).unwrap();
+    guard.persist_time(&barrier, 9000).unwrap();
     drop((guard, barrier));
-    let barrier = place.barrier();
-    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 9000);
-    drop(Guard::open(&place.guard(), &barrier, 100).unwrap());
-    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 9000);
-    drop(Guard::accept_clock(&place.guard(), &barrier, 100).unwrap());
-    assert_eq!(newest_time(&place.guard(), &barrier).unwrap(), 100);
+    let barrier = fixture.barrier();
+    assert_eq!(newest_time(&fixture.guard(), &barrier).unwrap(), 9000);
+    drop(Guard::open(&fixture.guard(), &barrier, 100).unwrap());
+    assert_eq!(newest_time(&fixture.guard(), &barrier).unwrap(), 9000);
+    drop(Guard::accept_clock(&fixture.guard(), &barrier, 100).unwrap());
+    assert_eq!(newest_time(&fixture.guard(), &barrier).unwrap(), 100);
 }
 
-/// Rows of several parts of a comparison, with a register and a long record among them.
+/// Writes rows for several steps of a comparison, including a register and a long record.
 fn fill(guard: &Guard, barrier: &Barrier, round: u8) {
     let batches = (0..100_u8).map(|number| {
         let key = vec![b'a', number];
@@ -309,15 +309,15 @@ fn fill(guard: &Guard, barrier: &Barrier, round: u8) {
     }
 }
 
-impl Place {
-    /// Opens the guard, and compares all records with their digest.
+impl Fixture {
+    /// Opens the guard and compares all records with their digest.
     fn compare(&self) -> Result<(), GuardError> {
         let barrier = self.barrier();
         let (guard, _) = Guard::open(&self.guard(), &barrier, 1000)?;
         guard.compare_for(&barrier, Duration::MAX / 4)
     }
 
-    /// Changes one row without the daemon.
+    /// Changes one row without the guard.
     fn alter(&self, change: Change) {
         let batch = Batch { writes: vec![change], ..Batch::default() };
         self.barrier().store().commit(&Group::of(batch)).unwrap();
@@ -326,11 +326,11 @@ impl Place {
 
 #[test]
 fn records_are_compared_while_they_change() {
-    let place = Place::new();
-    // With no digest yet, with one, and with changes before, behind and in the middle of what was compared.
+    let fixture = Fixture::new();
+    // Round 0 has no digest yet. Later rounds change records before, after and within those compared so far.
     for round in 0..3 {
-        let barrier = place.barrier();
-        let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+        let barrier = fixture.barrier();
+        let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
         let mut steps = 0;
         while guard.is_comparing() {
             guard.compare(&barrier).unwrap();
@@ -339,138 +339,141 @@ fn records_are_compared_while_they_change() {
         }
         assert!(steps >= 3 || round == 0, "{steps} steps");
         drop((guard, barrier));
-        place.compare().unwrap();
-        compare(&place.barrier()).unwrap();
+        fixture.compare().unwrap();
+        compare(&fixture.barrier()).unwrap();
     }
 }
 
 #[test]
-fn each_record_that_was_altered_is_noticed_and_stays_noticed() {
-    let place = Place::new();
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+fn each_altered_record_is_detected_and_stays_detected() {
+    let fixture = Fixture::new();
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     fill(&guard, &barrier, 0);
     let old = barrier.store().rows(Page::first(b"", 1000)).unwrap();
     fill(&guard, &barrier, 1);
     drop((guard, barrier));
-    place.compare().unwrap();
-    let rows = place.barrier().store().rows(Page::first(b"", 1000)).unwrap();
+    fixture.compare().unwrap();
+    let rows = fixture.barrier().store().rows(Page::first(b"", 1000)).unwrap();
     let now = |key: &[u8]| rows.iter().find(|row| row.0 == key).map(|row| row.1.clone());
-    place.save("whole");
-    let guarded = fs::read(place.guard()).unwrap();
-    let put_back = old.into_iter().filter(|(key, value)| now(key).as_ref() != Some(value));
-    let put_back = put_back.map(|(key, value)| Change::put(key, value));
+    fixture.save("intact");
+    let guarded = fs::read(fixture.guard()).unwrap();
+    let restored = old.into_iter().filter(|(key, value)| now(key).as_ref() != Some(value));
+    let restored = restored.map(|(key, value)| Change::put(key, value));
     let removed = rows.iter().map(|(key, _)| Change::remove(key.as_slice()));
     let added = [Change::put(*b"zz", [1; 40]), Change::put(*b"v9", 1_u64.to_be_bytes())];
     let of_mark = |change: &Change| change.key == MARK;
     let changes: Vec<Change> =
-        put_back.chain(removed).chain(added).filter(|change| !of_mark(change)).collect();
+        restored.chain(removed).chain(added).filter(|change| !of_mark(change)).collect();
     assert!(changes.len() > 200, "{}", changes.len());
     for change in changes.into_iter().step_by(17) {
-        let what = format!("{:?}", change.key);
-        place.put_back("whole");
-        fs::write(place.guard(), &guarded).unwrap();
-        place.alter(change);
-        assert!(matches!(compare(&place.barrier()), Err(GuardError::Altered)), "{what}");
-        assert!(matches!(place.compare(), Err(GuardError::Altered)), "{what}");
-        // The next start knows it at once.
-        assert!(matches!(place.check(), Err(GuardError::Altered)), "{what}");
-        drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
-        place.compare().unwrap();
-        compare(&place.barrier()).unwrap();
+        let context = format!("{:?}", change.key);
+        fixture.restore("intact");
+        fs::write(fixture.guard(), &guarded).unwrap();
+        fixture.alter(change);
+        assert!(matches!(compare(&fixture.barrier()), Err(GuardError::Altered)), "{context}");
+        assert!(matches!(fixture.compare(), Err(GuardError::Altered)), "{context}");
+        // The next start reports it at once.
+        assert!(matches!(fixture.check(), Err(GuardError::Altered)), "{context}");
+        drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, false).unwrap());
+        fixture.compare().unwrap();
+        compare(&fixture.barrier()).unwrap();
     }
 }
 
 #[test]
-fn the_mark_of_a_group_put_back_alone_is_a_loss() {
-    let place = Place::new();
-    place.run(2);
-    let mark = place.barrier().store().value(MARK).unwrap().unwrap();
-    place.run(2);
-    place.alter(Change::put(MARK, mark));
-    assert!(matches!(place.check(), Err(GuardError::Lost { .. })));
+fn restoring_only_the_mark_of_an_old_group_is_a_loss() {
+    let fixture = Fixture::new();
+    fixture.run(2);
+    let mark = fixture.barrier().store().value(MARK).unwrap().unwrap();
+    fixture.run(2);
+    fixture.alter(Change::put(MARK, mark));
+    assert!(matches!(fixture.check(), Err(GuardError::Lost { .. })));
 }
 
 #[test]
-fn a_mark_without_a_digest_put_back_is_a_loss() {
-    let place = Place::new();
-    place.run(2);
-    place.compare().unwrap();
-    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+fn restoring_a_mark_without_a_digest_is_a_loss() {
+    let fixture = Fixture::new();
+    fixture.run(2);
+    fixture.compare().unwrap();
+    drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, false).unwrap());
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     let unknown = barrier.store().value(MARK).unwrap().unwrap();
     guard.compare_for(&barrier, Duration::MAX / 4).unwrap();
     drop((guard, barrier));
-    place.alter(Change::put(MARK, unknown));
-    assert!(matches!(place.check(), Err(GuardError::Lost { missing: 1, .. })));
+    fixture.alter(Change::put(MARK, unknown));
+    assert!(matches!(fixture.check(), Err(GuardError::Lost { missing: 1, .. })));
 }
 
 #[test]
-fn an_altered_backup_is_told_whatever_its_guard_says() {
-    let place = Place::new();
-    place.run(2);
-    place.compare().unwrap();
-    place.save("backup");
-    place.run(2);
-    place.put_back("backup");
-    // What a backup lacks at its end is accepted with the digest that it has.
-    compare(&place.barrier()).unwrap();
-    drop(Guard::accept(&place.guard(), &place.barrier(), 1000, true).unwrap());
-    place.alter(Change::remove(*b"a"));
-    let report = crate::verify::verify(&place.barrier()).unwrap();
+fn an_altered_backup_is_detected_whatever_its_guard_file_contains() {
+    let fixture = Fixture::new();
+    fixture.run(2);
+    fixture.compare().unwrap();
+    fixture.save("backup");
+    fixture.run(2);
+    fixture.restore("backup");
+    // A backup that lacks the newest groups is accepted together with its digest.
+    compare(&fixture.barrier()).unwrap();
+    drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, true).unwrap());
+    fixture.alter(Change::remove(*b"a"));
+    let report = crate::verify::verify(&fixture.barrier()).unwrap();
     assert_eq!(report.problems, [GuardError::Altered.to_string()]);
-    assert!(matches!(compare(&place.barrier()), Err(GuardError::Altered)));
-    assert!(matches!(place.compare(), Err(GuardError::Altered)));
+    assert!(matches!(compare(&fixture.barrier()), Err(GuardError::Altered)));
+    assert!(matches!(fixture.compare(), Err(GuardError::Altered)));
 }
 
 #[test]
-fn a_store_whose_mark_is_damaged_can_be_accepted() {
+fn a_store_with_a_damaged_mark_can_be_accepted() {
     for key in [MARK, RUNS] {
-        let place = Place::new();
-        place.run(3);
-        place.compare().unwrap();
-        place.alter(Change::put(key, [7; 40]));
-        assert!(matches!(place.check(), Err(GuardError::Corrupt(_))));
-        drop(Guard::accept(&place.guard(), &place.barrier(), 1000, false).unwrap());
-        place.compare().unwrap();
-        place.run(1);
-        place.check().unwrap();
+        let fixture = Fixture::new();
+        fixture.run(3);
+        fixture.compare().unwrap();
+        fixture.alter(Change::put(key, [7; 40]));
+        assert!(matches!(fixture.check(), Err(GuardError::Corrupt(_))));
+        drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, false).unwrap());
+        fixture.compare().unwrap();
+        fixture.run(1);
+        fixture.check().unwrap();
     }
 }
 
 #[test]
-fn a_record_that_cannot_be_read_after_reopening_ends_all_changes() {
-    let place = Place::new();
-    let barrier = place.barrier();
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+fn a_record_unreadable_after_reopening_stops_all_changes() {
+    let fixture = Fixture::new();
+    let barrier = fixture.barrier();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     fill(&guard, &barrier, 0);
     drop((guard, barrier));
-    let folder = place.folder.path();
+    let folder = fixture.folder.path();
     let vault = Vault::open(folder, &KeySource::File(folder.join("key"))).unwrap();
     let store = Embedded::open_again(&folder.join("store"), 0).unwrap();
     let store = FaultyStore::new(store);
     store.has_damaged_page.store(true, Ordering::Relaxed);
     let barrier = Barrier::new(Arc::new(store), vault);
-    let (guard, _) = Guard::open(&place.guard(), &barrier, 1000).unwrap();
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
     let all = Duration::MAX / 4;
     assert!(matches!(guard.compare_for(&barrier, all), Err(GuardError::Store(StoreError::Failed { .. }))));
     guard.resume(&barrier).unwrap();
     assert!(matches!(guard.compare_for(&barrier, all), Err(GuardError::Altered)));
-    assert!(matches!(check(&place.guard(), &barrier), Err(GuardError::Altered)), "the next start knows");
+    assert!(
+        matches!(check(&fixture.guard(), &barrier), Err(GuardError::Altered)),
+        "the next start reports it"
+    );
 }
 
 #[test]
-fn what_the_store_holds_of_its_newest_group_is_read_as_it_was_written() {
+fn the_stored_state_of_the_newest_group_round_trips() {
     let mark = Mark { run: [1; 16], number: 2, time: 3 };
     let plain = "010101010101010101010101010101010100000000000000020000000000000003";
-    for (digest, behind) in [
+    for (digest, suffix) in [
         (StoredDigest::Unknown, String::new()),
         (StoredDigest::Known(StoreDigest([7; 32])), "07".repeat(32)),
         (StoredDigest::Altered, const_hex::encode("altered")),
     ] {
         let stored = Stored { mark, digest };
-        assert_eq!(const_hex::encode(stored.encode()), format!("{plain}{behind}"));
+        assert_eq!(const_hex::encode(stored.encode()), format!("{plain}{suffix}"));
         assert_eq!(Stored::decode(&stored.encode()), Some(stored));
     }
     assert_eq!(Stored::decode(&const_hex::decode(format!("{plain}00")).unwrap()), None);

@@ -1,6 +1,6 @@
-//! Bodies: a request's, read within size, time and memory; an answer's, as the HTTP library wants it.
+//! Bodies of requests, read within limits of size, time and memory, and bodies of answers for hyper.
 //!
-//! Request bodies are never inflated.
+//! Request bodies are never decompressed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -18,38 +18,38 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::limits::{BODY_BYTES, RequestLimits, SMALL_BODY_BYTES};
-use super::live::Busy;
+use super::live::RequestGuard;
 use super::shares::{Share, Shares};
 use crate::source::Client;
 
-/// Why a body is not there.
+/// An error while reading a request body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum BodyError {
     /// Longer than [`BODY_BYTES`].
     TooLarge,
     /// Not complete within the deadline.
     TooSlow,
-    /// The framing is broken, or the client went away.
+    /// The framing is invalid, or the client disconnected.
     Broken,
-    /// The bodies of this client hold all the memory that it may take.
+    /// The memory for bodies of this client is used up.
     ClientFull,
-    /// The bodies of all clients hold all the memory that they may take.
+    /// The memory for bodies of all clients is used up.
     AllFull,
 }
 
-/// A whole request body. One that was received in parts keeps its share of the memory until this is dropped.
-pub(super) struct Whole {
+/// A complete request body. One that was received in parts holds its share of the memory until it is dropped.
+pub(super) struct ReceivedBody {
     pub(super) bytes: Bytes,
     pub(super) share: Option<Share>,
 }
 
-/// The memory of request bodies that are received in parts.
+/// Memory for request bodies that are received in parts.
 pub(super) struct Bodies {
     shares: Arc<Shares>,
     receiving: Mutex<Receiving>,
 }
 
-/// Bodies that hold memory and are not complete, from the oldest to the newest.
+/// Incomplete bodies that hold memory, from the oldest to the newest.
 #[derive(Default)]
 struct Receiving {
     next: u64,
@@ -59,7 +59,7 @@ struct Receiving {
 struct Part {
     client: Client,
     bytes: usize,
-    /// What it takes of the memory of all clients.
+    /// Permits for its part of the memory of all clients.
     memory: Option<OwnedSemaphorePermit>,
     evicted: CancellationToken,
 }
@@ -72,41 +72,41 @@ impl Bodies {
     }
 
     fn lock(&self) -> MutexGuard<'_, Receiving> {
-        // Every single operation leaves it valid.
+        // Each single operation leaves the state valid.
         self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a body to its end.
     ///
-    /// What arrived with the head is taken as it is. A body that the daemon has to wait for takes its share of the
-    /// memory first: the length that was announced, or the largest one. So it never waits for memory half-way, and a slow
-    /// sender holds only memory of its own address.
+    /// Data that arrived with the head is used as it is. A body that the daemon has to wait for first takes
+    /// its share of the memory, for the announced length or else the maximum length. It therefore never waits
+    /// for memory half-way, and a slow sender holds only memory of its own client.
     pub(super) async fn read(
         &self,
         mut body: Incoming,
         client: Client,
         deadline: Duration,
-    ) -> Result<Whole, Unread> {
+    ) -> Result<ReceivedBody, BodyError> {
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > BODY_BYTES {
-            return Err(Unread::TooLarge);
+            return Err(BodyError::TooLarge);
         }
-        let mut begun = Begun::default();
-        if announced <= SMALL_BODY_BYTES && begun.take_ready(&mut body).await? {
-            return Ok(Whole { bytes: begun.finish(), share: None });
+        let mut partial = PartialBody::default();
+        if announced <= SMALL_BODY_BYTES && partial.take_ready(&mut body).await? {
+            return Ok(ReceivedBody { bytes: partial.finish(), share: None });
         }
         let length = if body.size_hint().exact().is_some() { announced } else { BODY_BYTES };
         let own = timeout(deadline, self.shares.own(client, length)).await;
-        let own = own.ok().flatten().ok_or(Unread::ClientFull)?;
+        let own = own.ok().flatten().ok_or(BodyError::ClientFull)?;
         let share = timeout(deadline, own.of_all(|amount| self.make_room(client, length, amount))).await;
-        let mut share = share.ok().flatten().ok_or(Unread::AllFull)?;
-        let part = self.begin(client, length, share.lend());
+        let mut share = share.ok().flatten().ok_or(BodyError::AllFull)?;
+        let part = self.begin(client, length, share.detach());
         tokio::select! {
-            () = part.evicted.cancelled() => Err(Unread::AllFull),
-            read = timeout(deadline, begun.collect(body, length)) => {
-                let bytes = read.unwrap_or(Err(Unread::TooSlow))?;
-                share.take_back(part.end().ok_or(Unread::AllFull)?);
-                Ok(Whole { bytes, share: Some(share) })
+            () = part.evicted.cancelled() => Err(BodyError::AllFull),
+            read = timeout(deadline, partial.collect(body, length)) => {
+                let bytes = read.unwrap_or(Err(BodyError::TooSlow))?;
+                share.attach(part.end().ok_or(BodyError::AllFull)?);
+                Ok(ReceivedBody { bytes, share: Some(share) })
             }
         }
     }
@@ -120,9 +120,10 @@ impl Bodies {
         PartGuard { bodies: self, id, evicted }
     }
 
-    /// Ends the oldest incomplete bodies of the client that holds most memory by them, until there is room for one of
-    /// `bytes`, and returns `amount` of their memory. It does not go to requests that waited longer: their clients hold
-    /// more memory, or they ask for more. A client that would then hold more than that one ends nothing.
+    /// Evicts incomplete bodies to make room for one of `bytes`, and returns `amount` of the freed memory. It
+    /// evicts the oldest bodies of the client whose incomplete bodies hold the most memory. The freed memory
+    /// does not go to requests that waited longer: their clients hold more memory, or they need more. Nothing
+    /// is evicted for a client that would then hold more than that one.
     fn make_room(&self, client: Client, bytes: usize, amount: u32) -> Option<OwnedSemaphorePermit> {
         let mut receiving = self.lock();
         let mut held: HashMap<Client, usize> = HashMap::new();
@@ -144,12 +145,12 @@ impl Bodies {
                 (Some(_), None) => {}
             }
         }
-        // What is left over goes back.
+        // The rest of the freed memory is released.
         freed?.split(usize::try_from(amount).ok()?)
     }
 }
 
-/// An incomplete body in the register; taken out when dropped.
+/// A registered incomplete body; dropping the guard removes the entry.
 struct PartGuard<'a> {
     bodies: &'a Bodies,
     id: u64,
@@ -157,7 +158,7 @@ struct PartGuard<'a> {
 }
 
 impl PartGuard<'_> {
-    /// Ends that the body is incomplete. Returns its memory, unless somebody else got it.
+    /// Removes the entry. Returns its memory, unless the body was evicted.
     fn end(&self) -> Option<OwnedSemaphorePermit> {
         self.bodies.lock().bodies.remove(&self.id)?.memory
     }
@@ -169,18 +170,19 @@ impl Drop for PartGuard<'_> {
     }
 }
 
-/// What was received of a body.
+/// The received part of a body.
 #[derive(Default)]
-struct Begun {
-    /// The first part as it came, which mostly is all.
+struct PartialBody {
+    /// The first part as it was received, which in most cases is the whole body.
     first: Bytes,
-    /// All parts, once there are several.
+    /// All parts, if there are several.
     whole: BytesMut,
 }
 
-impl Begun {
-    /// Takes what is there without waiting, up to [`SMALL_BODY_BYTES`]. True if that was all.
-    async fn take_ready(&mut self, body: &mut Incoming) -> Result<bool, Unread> {
+impl PartialBody {
+    /// Takes the data that is available without waiting, up to [`SMALL_BODY_BYTES`]. Returns whether the body
+    /// is complete.
+    async fn take_ready(&mut self, body: &mut Incoming) -> Result<bool, BodyError> {
         loop {
             let polled = poll_fn(|cx| Poll::Ready(Pin::new(&mut *body).poll_frame(cx))).await;
             match polled {
@@ -197,8 +199,8 @@ impl Begun {
         }
     }
 
-    /// Reads the rest. `length` is how long the whole may become.
-    async fn collect(mut self, mut body: Incoming, length: usize) -> Result<Bytes, Unread> {
+    /// Reads the rest of the body, whose maximum length is `length`.
+    async fn collect(mut self, mut body: Incoming, length: usize) -> Result<Bytes, BodyError> {
         self.whole.reserve(length.saturating_sub(self.whole.len()));
         self.whole.extend_from_slice(&std::mem::take(&mut self.first));
         while let Some(frame) = body.frame().await {
@@ -207,10 +209,10 @@ impl Begun {
         Ok(self.finish())
     }
 
-    fn take(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), Unread> {
-        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { return Ok(()) };
+    fn take(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), BodyError> {
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { return Ok(()) };
         if self.first.len().max(self.whole.len()) + data.len() > BODY_BYTES {
-            return Err(Unread::TooLarge);
+            return Err(BodyError::TooLarge);
         }
         if self.first.is_empty() && self.whole.capacity() == 0 {
             self.first = data;
@@ -226,30 +228,30 @@ impl Begun {
     }
 }
 
-/// Body of an answer. It holds the request's place in the register until it is handed over.
+/// Body of an answer. It keeps the request registered until the body was sent.
 pub(super) struct AnswerBody {
-    form: Form,
-    _busy: Busy,
+    content: AnswerContent,
+    _request: RequestGuard,
 }
 
-enum Form {
+enum AnswerContent {
     Whole(Bytes),
     Events { events: mpsc::Receiver<Bytes>, stopped: Pin<Box<WaitForCancellationFutureOwned>> },
 }
 
 impl AnswerBody {
-    pub(super) fn whole(bytes: Bytes, mut busy: Busy) -> Self {
+    pub(super) fn whole(bytes: Bytes, mut busy: RequestGuard) -> Self {
         busy.answering();
-        Self { form: Form::Whole(bytes), _busy: busy }
+        Self { content: AnswerContent::Whole(bytes), _request: busy }
     }
 
-    /// Ends with its sender or when `stopped` completes.
+    /// Creates an event stream that ends with its sender or when `stopped` completes.
     pub(super) fn events(
         events: mpsc::Receiver<Bytes>,
         stopped: WaitForCancellationFutureOwned,
-        busy: Busy,
+        busy: RequestGuard,
     ) -> Self {
-        Self { form: Form::Events { events, stopped: Box::pin(stopped) }, _busy: busy }
+        Self { content: AnswerContent::Events { events, stopped: Box::pin(stopped) }, _request: busy }
     }
 }
 
@@ -261,10 +263,10 @@ impl Body for AnswerBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.get_mut().form {
-            Form::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Form::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Form::Events { events, stopped } => {
+        match &mut self.get_mut().content {
+            AnswerContent::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            AnswerContent::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            AnswerContent::Events { events, stopped } => {
                 if stopped.as_mut().poll(cx).is_ready() {
                     return Poll::Ready(None);
                 }
@@ -274,13 +276,13 @@ impl Body for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.form, Form::Whole(bytes) if bytes.is_empty())
+        matches!(&self.content, AnswerContent::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.form {
-            Form::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Form::Events { .. } => SizeHint::default(),
+        match &self.content {
+            AnswerContent::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            AnswerContent::Events { .. } => SizeHint::default(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Serves hyper on the connections of one door, whatever they are made of, until they are told to stop.
+//! Serves HTTP with hyper on the connections of one listener, over any kind of stream, until the stop signal.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use super::gate::Gate;
 use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
 use super::live::{Entry, Register};
 use super::rate::Rate;
-use crate::door::{Door, Service};
+use crate::listener::{Listener, Service};
 
-/// Which versions of HTTP a door speaks.
+/// HTTP versions that a listener accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Versions {
     /// HTTP/1.0, HTTP/1.1 and HTTP/2.
     All,
     /// HTTP/1.0 and HTTP/1.1.
-    One,
+    Http1,
 }
 
-/// A place of a connection that was let in; given back when dropped.
-pub(crate) struct Place(Entry);
+/// Registration of an accepted connection; dropping it removes the connection.
+pub(crate) struct Admission(Entry);
 
-/// The connections of one door.
+/// The connections of one listener.
 pub(crate) struct Connections<S> {
     server: Server<S>,
     register: Arc<Register>,
@@ -62,33 +62,33 @@ impl<S: Service> Connections<S> {
         }
     }
 
-    /// Enters a new connection. None if it must be closed at once.
-    pub(crate) fn admit(&self, address: Option<IpAddr>) -> Option<Place> {
-        self.register.enter(address).map(Place)
+    /// Registers a new connection. Returns `None` if it must be closed at once.
+    pub(crate) fn admit(&self, address: Option<IpAddr>) -> Option<Admission> {
+        self.register.enter(address).map(Admission)
     }
 
-    /// The clock of [`Connections::sweep`].
+    /// Returns the interval at which [`Connections::close_overdue`] is due.
     pub(crate) fn ticks(&self) -> Interval {
         let mut ticks = interval(self.limits.tick);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks
     }
 
-    /// Drops the connections whose time is over.
-    pub(crate) fn sweep(&self) {
-        self.register.sweep(&self.limits);
+    /// Drops the connections whose deadlines have passed.
+    pub(crate) fn close_overdue(&self) {
+        self.register.close_overdue(&self.limits);
     }
 
-    /// Drops an idle connection, since descriptors have run out.
+    /// Drops an idle connection, because file descriptors have run out.
     pub(crate) fn make_room(&self) {
         self.register.evict();
     }
 
-    /// Serves a connection in a task of its own. `opening` ends its handshake, if it has one.
+    /// Serves a connection in a task of its own. `opening` completes its handshake, if it has one.
     pub(crate) fn spawn<Io>(
         &self,
-        place: Place,
-        door: Door,
+        admission: Admission,
+        listener: Listener,
         opening: impl Future<Output = Option<Io>> + Send + 'static,
     ) where
         Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -97,8 +97,8 @@ impl<S: Service> Connections<S> {
             shared: Arc::clone(&self.server.0),
             rate: self.rate.clone(),
             epoch: self.epoch,
-            live: Arc::clone(&place.0.live),
-            door,
+            live: Arc::clone(&admission.0.live),
+            listener,
             body_deadline: self.limits.body,
             wait: self.limits.wait,
             stop: self.stop.clone(),
@@ -108,13 +108,13 @@ impl<S: Service> Connections<S> {
             let live = Arc::clone(&context.live);
             tokio::select! {
                 () = live.ended() => {}
-                () = converse(opening, &builder, context) => {}
+                () = serve_connection(opening, &builder, context) => {}
             }
-            drop(place);
+            drop(admission);
         });
     }
 
-    /// Lets the accepted requests finish, for as long as the limits allow.
+    /// Waits until the accepted requests are answered, as long as the limits allow.
     pub(crate) async fn drain(self) {
         self.tasks.close();
         let mut ticks = self.ticks();
@@ -123,7 +123,7 @@ impl<S: Service> Connections<S> {
         loop {
             tokio::select! {
                 () = self.tasks.wait() => return,
-                _ = ticks.tick() => self.sweep(),
+                _ = ticks.tick() => self.close_overdue(),
                 () = &mut deadline => break,
             }
         }
@@ -133,7 +133,7 @@ impl<S: Service> Connections<S> {
     }
 }
 
-async fn converse<S: Service, Io>(
+async fn serve_connection<S: Service, Io>(
     opening: impl Future<Output = Option<Io>>,
     builder: &Builder<TokioExecutor>,
     context: Arc<Context<S>>,
@@ -168,7 +168,7 @@ async fn converse<S: Service, Io>(
 
 fn builder(versions: Versions) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // The register keeps the deadlines; the library's own would count idle time as well.
+    // The register enforces the deadlines; those of hyper would count idle time as well.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(SMALL_BODY_BYTES);
     builder
         .http2()
@@ -179,6 +179,6 @@ fn builder(versions: Versions) -> Builder<TokioExecutor> {
         .max_header_list_size(u32::try_from(HEAD_BYTES).unwrap_or(u32::MAX));
     match versions {
         Versions::All => builder,
-        Versions::One => builder.http1_only(),
+        Versions::Http1 => builder.http1_only(),
     }
 }

@@ -1,5 +1,5 @@
-//! One request and its answer: what the HTTP library leaves open is checked, then the service is asked,
-//! then its answer gets the headers that clients rely on.
+//! One request and its answer. Checks what hyper does not check, calls the service, and adds the headers that
+//! clients rely on.
 //!
 //! All header values written here are constants. Paths are compared as sent.
 
@@ -18,19 +18,19 @@ use http::header::{
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use hyper::body::{Body, Incoming as RequestBody};
-use quorate_common::fault::{Code, Fault};
+use quorate_common::api_error::{ApiError, Code};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::body::{AnswerBody, Bodies, Unread, Whole};
-use super::gate::{REFUSED_AHEAD, REFUSED_LARGE, REFUSED_METHOD};
+use super::body::{AnswerBody, Bodies, BodyError, ReceivedBody};
+use super::gate::{REJECTED_AHEAD, REJECTED_LARGE, REJECTED_METHOD};
 use super::limits::SMALL_BODY_BYTES;
-use super::live::{Busy, Live};
+use super::live::{Live, RequestGuard};
 use super::rate::Rate;
 use super::shares::{Share, Shares};
-use crate::door::{Answer, Content, Door, Incoming, Line, LineText, Service, Stamps};
 use crate::fail_points;
+use crate::listener::{Answer, Content, Incoming, Line, LineText, Listener, Service, Stamps};
 use crate::source::{Client, Proxies};
 use crate::telemetry::{Metrics, Readiness, RequestId, SharedReadiness, request_span};
 
@@ -40,7 +40,7 @@ const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
 const SESSION: HeaderName = HeaderName::from_static("x-session");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The Rust client compares this string as a whole, so it never has parameters.
+/// The Rust client compares the whole header value, so it must not have parameters.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
@@ -55,29 +55,29 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
 /// One day, in seconds.
 const PREFLIGHT_AGE: HeaderValue = HeaderValue::from_static("86400");
 
-/// What all connections of all doors share.
+/// State that all connections of all listeners share.
 pub(super) struct Shared<S> {
     pub(super) service: Arc<S>,
     pub(super) metrics: Metrics,
     pub(super) readiness: SharedReadiness,
-    /// Whose word counts about where a request came from.
+    /// Proxies that are trusted to report the client address.
     pub(super) proxies: Proxies,
-    /// Memory of request bodies.
+    /// Memory for request bodies.
     pub(super) bodies: Bodies,
-    /// Requests that are answered at once.
+    /// Slots for requests that are answered concurrently.
     pub(super) requests: Arc<Shares>,
-    /// Memory of answers that are not taken yet.
+    /// Memory for answers that their clients have not read yet.
     pub(super) answers: Arc<Shares>,
 }
 
-/// What the requests of one connection share.
+/// State that the requests of one connection share.
 pub(super) struct Context<S> {
     pub(super) shared: Arc<Shared<S>>,
     pub(super) rate: Option<Arc<Rate>>,
-    /// Start of the clock that the rates are reckoned by.
+    /// Start of the clock that rate limits use.
     pub(super) epoch: Instant,
     pub(super) live: Arc<Live>,
-    pub(super) door: Door,
+    pub(super) listener: Listener,
     pub(super) body_deadline: Duration,
     pub(super) wait: Duration,
     pub(super) stop: CancellationToken,
@@ -93,7 +93,7 @@ pub(super) async fn exchange<S: Service>(
     let one_at_a_time = request.version() <= Version::HTTP_11;
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let (answer, is_last) = match serve(&context, request, &mut busy, started).await {
-        // The gate does not follow chunks, so nothing may come after them.
+        // The gate does not parse chunks, so no further request may follow them.
         Ok(answer) => (answer, is_chunked),
         Err(answer) => (answer, true),
     };
@@ -111,7 +111,7 @@ pub(super) async fn exchange<S: Service>(
     Ok(response)
 }
 
-fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<AnswerBody> {
+fn respond<S>(answer: Answer, context: &Context<S>, busy: RequestGuard) -> Response<AnswerBody> {
     fail_points::reach("answer.send");
     let (kind, body) = match answer.content {
         Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, busy)),
@@ -130,7 +130,7 @@ fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<Answ
     if let Some(cache) = answer.cache {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     }
-    if let Door::Http { .. } = context.door {
+    if let Listener::Http { .. } = context.listener {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
         if answer.status == StatusCode::NO_CONTENT {
             headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
@@ -141,38 +141,39 @@ fn respond<S>(answer: Answer, context: &Context<S>, busy: Busy) -> Response<Answ
     response
 }
 
-/// The answer; as an error when the connection cannot go on after it.
+/// Returns the answer, as `Err` if the connection must be closed after it.
 async fn serve<S: Service>(
     context: &Context<S>,
     request: Request<RequestBody>,
-    busy: &mut Busy,
+    busy: &mut RequestGuard,
     started: Instant,
 ) -> Result<Answer, Answer> {
     let (parts, body) = request.into_parts();
-    if parts.method.as_str() == REFUSED_METHOD {
-        return Err(refusal(parts.uri.path()));
+    if parts.method.as_str() == REJECTED_METHOD {
+        return Err(error(parts.uri.path()));
     }
     let target = target(parts.uri, parts.version, &parts.headers).ok_or_else(malformed)?;
-    // A body that stays unread would be taken for the next request, or the other way round.
-    let unasked = |answer| {
+    // After an unread body, the connection must be closed, because the rest would be read as the next
+    // request.
+    let early = |answer| {
         if body.is_end_stream() { Ok(answer) } else { Err(answer) }
     };
     if let Some(answer) = own_route(context, &parts.method, target.path()) {
-        return unasked(answer);
+        return early(answer);
     }
-    if let (Door::Http { address }, Some(rate)) = (context.door, &context.rate)
+    if let (Listener::Http { address }, Some(rate)) = (context.listener, &context.rate)
         && !rate.take(address, millis(started.duration_since(context.epoch)))
     {
-        return unasked(too_many());
+        return early(too_many());
     }
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-        let fault = Fault::new(Code::InvalidArgument, "Request bodies must not be encoded");
-        return unasked(Answer::fault_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, &fault));
+        let error = ApiError::new(Code::InvalidArgument, "Request bodies must not be encoded");
+        return early(Answer::error_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error));
     }
     let stamps = stamps(&parts.headers).ok_or_else(malformed)?;
     let forwarded = forwarded(&parts.headers).ok_or_else(malformed)?;
     let shared = &context.shared;
-    let client = shared.proxies.client(context.door, &forwarded);
+    let client = shared.proxies.client(context.listener, &forwarded);
     fail_points::reach("request.received");
     let request_id = RequestId::next();
     let mut incoming = Incoming {
@@ -181,73 +182,73 @@ async fn serve<S: Service>(
         stamps,
         forwarded,
         body: Bytes::new(),
-        door: context.door,
+        listener: context.listener,
         request_id,
     };
-    // Whoever proves nothing does not get the memory for a large body.
+    // Callers that prove no identity get no memory for a large body.
     let is_small = body.size_hint().upper().is_some_and(|length| length <= SMALL_BODY_BYTES as u64);
-    if !is_small && let Some(answer) = shared.service.refuse(&incoming) {
+    if !is_small && let Some(answer) = shared.service.reject(&incoming) {
         return Err(answer);
     }
-    let whole = if body.is_end_stream() {
-        Whole { bytes: Bytes::new(), share: None }
+    let received = if body.is_end_stream() {
+        ReceivedBody { bytes: Bytes::new(), share: None }
     } else {
-        shared.bodies.read(body, client, context.body_deadline).await.map_err(unread)?
+        shared.bodies.read(body, client, context.body_deadline).await.map_err(body_error)?
     };
     busy.received();
-    incoming.body = whole.bytes;
+    incoming.body = received.bytes;
     let answer = call(context, incoming, client).await;
-    // A body counts until the service is done with it.
-    drop(whole.share);
+    // The body counts until the service has finished with it.
+    drop(received.share);
     Ok(answer)
 }
 
-/// Asks the service, once the client has a place for one more request.
+/// Calls the service, once a slot for one more request of the client is free.
 async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Client) -> Answer {
     let shared = &context.shared;
     let counts = shared.service.counts(&incoming);
-    let place = if counts {
-        match place(shared, client, context.wait).await {
-            Ok(place) => Some(place),
-            Err(limit) => return full(limit),
+    let slot = if counts {
+        match slot(shared, client, context.wait).await {
+            Ok(slot) => Some(slot),
+            Err(limit) => return limit_error(limit),
         }
     } else {
         None
     };
     let (is_large, span) = (incoming.body.len() > SMALL_BODY_BYTES, request_span(incoming.request_id));
-    // Pinned once: it is large, and would be copied wherever it is handed on.
+    // Pinned once: the future is large and would be copied at each move.
     let mut call = pin!(shared.service.call(incoming).instrument(span));
-    // Steps of large requests may take long: the other tasks of this thread go on elsewhere.
+    // A step of a large request may take long, so the other tasks of this thread are moved to another one.
     let steps = poll_fn(|cx| {
         let mut step = || call.as_mut().poll(cx);
         if is_large { tokio::task::block_in_place(step) } else { step() }
     });
-    let answer = match &place {
-        Some(place) => place.compute(steps).await,
+    let answer = match &slot {
+        Some(slot) => slot.compute(steps).await,
         None => steps.await,
     };
-    drop(place);
-    if counts { kept(shared, client, answer) } else { answer }
+    drop(slot);
+    if counts { charge_memory(shared, client, answer) } else { answer }
 }
 
-/// An answer that takes its share of the memory until it is written, or the refusal where there is none left: what its
-/// client does not read must not fill the memory.
-fn kept<S>(shared: &Shared<S>, client: Client, answer: Answer) -> Answer {
+/// Charges the memory of an answer to its client until it is written. Returns an error if the memory is used
+/// up, because answers that clients do not read must not fill it.
+fn charge_memory<S>(shared: &Shared<S>, client: Client, answer: Answer) -> Answer {
     let Content::Json(bytes) = &answer.content else { return answer };
     if bytes.len() <= SMALL_BODY_BYTES {
         return answer;
     }
     let Some(own) = shared.answers.own_now(client, bytes.len()) else {
-        return full(CLIENT_ANSWERS).of(answer.operation);
+        return limit_error(CLIENT_ANSWERS).of(answer.operation);
     };
     let Some(share) = own.of_all_now() else {
-        return full(ALL_ANSWERS).of(answer.operation);
+        return limit_error(ALL_ANSWERS).of(answer.operation);
     };
     let bytes = Bytes::from_owner(Unsent { bytes: bytes.clone(), _share: share });
     Answer { content: Content::Json(bytes), ..answer }
 }
 
-/// An answer, with its share of the memory.
+/// An answer and its share of the memory.
 struct Unsent {
     bytes: Bytes,
     _share: Share,
@@ -259,17 +260,17 @@ impl AsRef<[u8]> for Unsent {
     }
 }
 
-/// A place among the requests that are answered at once.
-async fn place<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<Share, Reached> {
-    // The first poll does not arm the timer, so a place that is free costs none.
+/// Acquires a slot for a request that is answered concurrently with others.
+async fn slot<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<Share, LimitReached> {
+    // The first poll does not arm the timer, so a free slot costs no timer.
     let own = timeout(wait, shared.requests.own(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
     let own = own.ok_or(CLIENT_WAITS)?;
     timeout(wait, own.of_all(|_| None)).await.ok().flatten().ok_or(ALL_BUSY)
 }
 
-/// Path and query, if the target names nothing but a path of this host.
+/// Returns path and query, if the target is a path on this host and nothing else.
 fn target(uri: Uri, version: Version, headers: &HeaderMap) -> Option<PathAndQuery> {
-    // In HTTP/2 a target always has an authority; before, only in forms for proxies.
+    // In HTTP/2, a target always has an authority; in HTTP/1, only the forms for proxies have one.
     let fits = match version {
         Version::HTTP_2 => names_one_host(&uri, headers),
         _ => uri.authority().is_none() && uri.scheme().is_none(),
@@ -278,7 +279,8 @@ fn target(uri: Uri, version: Version, headers: &HeaderMap) -> Option<PathAndQuer
     (fits && target.as_str().starts_with('/')).then_some(target)
 }
 
-/// Whether `:authority` or `Host` is there, and both name the same if both are (RFC 9113 §8.3.1).
+/// Returns whether `:authority` or `Host` is present, and both name the same host if both are (RFC 9113
+/// §8.3.1).
 fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     match (uri.authority(), hosts.next(), hosts.next()) {
@@ -305,12 +307,12 @@ fn stamps(headers: &HeaderMap) -> Option<Stamps> {
     })
 }
 
-/// None if a line holds bytes that no address can have.
+/// Returns `None` if a header contains bytes that are invalid in an address.
 fn forwarded(headers: &HeaderMap) -> Option<Vec<LineText>> {
     headers.get_all(FORWARDED_FOR).iter().cloned().map(LineText::new).collect()
 }
 
-/// None if the value holds bytes that no stamp can have.
+/// Returns `None` if the value contains bytes that are invalid in a stamp.
 fn line(headers: &HeaderMap, name: &HeaderName) -> Option<Line> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -320,11 +322,11 @@ fn line(headers: &HeaderMap, name: &HeaderName) -> Option<Line> {
     }
 }
 
-/// What the door answers without asking the service.
+/// Returns the answer of a route that does not involve the service.
 fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Answer> {
     let shared = &context.shared;
     let answer: fn(&Shared<S>) -> Answer = match path {
-        _ if method == Method::OPTIONS && matches!(context.door, Door::Http { .. }) => {
+        _ if method == Method::OPTIONS && matches!(context.listener, Listener::Http { .. }) => {
             return Some(Answer {
                 status: StatusCode::NO_CONTENT,
                 content: Content::Empty,
@@ -348,72 +350,74 @@ fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Ans
 fn ready(readiness: Readiness) -> Answer {
     match readiness.problem() {
         None => Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#)),
-        Some(problem) => Answer::fault(&Fault::new(Code::Unavailable, format!("Not ready: {problem}"))),
+        Some(problem) => Answer::error(&ApiError::new(Code::Unavailable, format!("Not ready: {problem}"))),
     }
 }
 
-fn refusal(target: &str) -> Answer {
+fn error(target: &str) -> Answer {
     match target {
-        REFUSED_LARGE => Answer::fault_as(
+        REJECTED_LARGE => Answer::error_as(
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            &Fault::new(Code::ResourceExhausted, "Request head is too large"),
+            &ApiError::new(Code::ResourceExhausted, "Request head is too large"),
         ),
-        REFUSED_AHEAD => Answer::fault(&Fault::new(Code::ResourceExhausted, "Too many requests sent ahead")),
+        REJECTED_AHEAD => {
+            Answer::error(&ApiError::new(Code::ResourceExhausted, "Too many requests sent ahead"))
+        }
         _ => malformed(),
     }
 }
 
 fn malformed() -> Answer {
-    Answer::fault(&Fault::new(Code::InvalidArgument, "Malformed request"))
+    Answer::error(&ApiError::new(Code::InvalidArgument, "Malformed request"))
 }
 
 fn too_many() -> Answer {
     let message = "Too many requests. Please wait and try again in a few seconds";
-    let fault = Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
-    Answer::fault(&fault.limit("requests_per_second"))
+    let error = ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
+    Answer::error(&error.limit("requests_per_second"))
 }
 
 /// A limit of `[limits]` that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Reached {
+struct LimitReached {
     key: &'static str,
-    /// Whether the client reached it alone.
+    /// Whether this client reached it alone.
     by_client: bool,
 }
 
-const CLIENT_WAITS: Reached = Reached { key: "requests_waiting_per_client", by_client: true };
-const CLIENT_BUSY: Reached = Reached { key: "requests_in_flight_per_client", by_client: true };
-const ALL_BUSY: Reached = Reached { key: "requests_in_flight", by_client: false };
-const CLIENT_BYTES: Reached = Reached { key: "body_bytes_per_client", by_client: true };
-const ALL_BYTES: Reached = Reached { key: "body_bytes", by_client: false };
-const CLIENT_ANSWERS: Reached = Reached { key: "answer_bytes_per_client", by_client: true };
-const ALL_ANSWERS: Reached = Reached { key: "answer_bytes", by_client: false };
+const CLIENT_WAITS: LimitReached = LimitReached { key: "requests_waiting_per_client", by_client: true };
+const CLIENT_BUSY: LimitReached = LimitReached { key: "requests_in_flight_per_client", by_client: true };
+const ALL_BUSY: LimitReached = LimitReached { key: "requests_in_flight", by_client: false };
+const CLIENT_BYTES: LimitReached = LimitReached { key: "body_bytes_per_client", by_client: true };
+const ALL_BYTES: LimitReached = LimitReached { key: "body_bytes", by_client: false };
+const CLIENT_ANSWERS: LimitReached = LimitReached { key: "answer_bytes_per_client", by_client: true };
+const ALL_ANSWERS: LimitReached = LimitReached { key: "answer_bytes", by_client: false };
 
-/// The answer that names a limit: 429 where the client can do something about it, 503 where others reached it, too.
-fn full(limit: Reached) -> Answer {
-    let Reached { key, by_client } = limit;
-    let fault = if by_client {
-        let message = format!("too many requests of this client at once (limits.{key})");
-        Fault::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
+/// Returns the error for a limit: status 429 if the client reached it alone, 503 otherwise.
+fn limit_error(limit: LimitReached) -> Answer {
+    let LimitReached { key, by_client } = limit;
+    let error = if by_client {
+        let message = format!("too many concurrent requests from this client (limits.{key})");
+        ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
     } else {
-        Fault::new(Code::Unavailable, format!("too many requests at once (limits.{key})"))
+        ApiError::new(Code::Unavailable, format!("too many concurrent requests (limits.{key})"))
     };
-    Answer::fault(&fault.limit(key))
+    Answer::error(&error.limit(key))
 }
 
-fn unread(cause: Unread) -> Answer {
-    match cause {
-        Unread::ClientFull => full(CLIENT_BYTES),
-        Unread::AllFull => full(ALL_BYTES),
-        Unread::TooLarge => Answer::fault_as(
+fn body_error(error: BodyError) -> Answer {
+    match error {
+        BodyError::ClientFull => limit_error(CLIENT_BYTES),
+        BodyError::AllFull => limit_error(ALL_BYTES),
+        BodyError::TooLarge => Answer::error_as(
             StatusCode::PAYLOAD_TOO_LARGE,
-            &Fault::new(Code::ResourceExhausted, "Request body is too large"),
+            &ApiError::new(Code::ResourceExhausted, "Request body is too large"),
         ),
-        Unread::TooSlow => Answer::fault_as(
+        BodyError::TooSlow => Answer::error_as(
             StatusCode::REQUEST_TIMEOUT,
-            &Fault::new(Code::Unavailable, "Request body did not arrive in time"),
+            &ApiError::new(Code::Unavailable, "Request body did not arrive in time"),
         ),
-        Unread::Broken => malformed(),
+        BodyError::Broken => malformed(),
     }
 }
 

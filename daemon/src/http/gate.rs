@@ -1,8 +1,8 @@
-//! The byte stream of a connection with a gate in it: heads of HTTP/1 requests pass only whole and
-//! checked, and the times that the deadlines of [`super::live`] need are noted on the way.
+//! A filter in the byte stream of a connection. Heads of HTTP/1 requests pass only complete and checked. It
+//! also records the times that the deadlines of [`super::live`] need.
 //!
-//! A refused head is replaced by one that [`super::exchange`] answers with a fault; so every answer,
-//! also this one, is written by the HTTP library. Bodies pass without a copy. HTTP/2 passes untouched.
+//! A rejected head is replaced by one that [`super::exchange`] answers with an error, so hyper writes all
+//! answers, including these. Bodies pass without a copy. HTTP/2 passes unchanged.
 
 use std::io;
 use std::pin::Pin;
@@ -17,25 +17,25 @@ use super::head::{self, Framing, Scan};
 use super::limits::{HEAD_BYTES, PIPELINE_DEPTH};
 use super::live::Live;
 
-/// Method of the head that stands in for a refused one. A client that sends it is refused as well.
-pub(super) const REFUSED_METHOD: &str = "REFUSED";
-/// Target of a refusal: the request is malformed.
-pub(super) const REFUSED_MALFORMED: &str = "/400";
-/// Target of a refusal: the head is too large.
-pub(super) const REFUSED_LARGE: &str = "/431";
-/// Target of a refusal: too many requests were sent ahead.
-pub(super) const REFUSED_AHEAD: &str = "/429";
+/// Method of the head that replaces a rejected one. A client that sends it is rejected as well.
+pub(super) const REJECTED_METHOD: &str = "REFUSED";
+/// Target of a replaced head: the request is malformed.
+pub(super) const REJECTED_MALFORMED: &str = "/400";
+/// Target of a replaced head: the head is too large.
+pub(super) const REJECTED_LARGE: &str = "/431";
+/// Target of a replaced head: too many requests were pipelined.
+pub(super) const REJECTED_AHEAD: &str = "/429";
 
-/// First line and empty line of the HTTP/2 preface (RFC 9113 §3.4).
+/// Request line and empty line of the HTTP/2 preface (RFC 9113 §3.4).
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
-/// First size of the head buffer; most heads fit.
+/// Initial size of the head buffer, in bytes; most heads fit.
 const BUFFER_BYTES: usize = 4 * 1024;
-/// How long a closed connection is still read, so that the client sees the answer and not a reset.
+/// How long a closed connection is still read, so that the client receives the answer and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
-/// How much is read then at most.
+/// Maximum number of bytes that are read in that time.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
-/// A connection with the gate in it.
+/// A connection with its filter.
 pub(super) struct Gate<Io> {
     io: Io,
     live: Arc<Live>,
@@ -47,15 +47,15 @@ pub(super) struct Gate<Io> {
     linger: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-/// What may pass without a look.
+/// Data that may pass without a check.
 enum Pass {
-    /// This many bytes, then a head.
+    /// The given number of bytes, followed by a head.
     Bytes(u64),
-    /// All of a chunked body; no head follows it.
+    /// A chunked body; no head follows it.
     Chunks,
-    /// All: the connection speaks HTTP/2.
+    /// Everything: the connection uses HTTP/2.
     Http2,
-    /// Nothing any more.
+    /// Nothing.
     Shut,
 }
 
@@ -75,7 +75,7 @@ impl<Io> Gate<Io> {
 }
 
 impl<Io: AsyncRead + Unpin> Gate<Io> {
-    /// Waits until a head is there and judged; then `pass` says how much may pass. False at the end.
+    /// Waits for a complete head and checks it; `pass` is then set. Returns `false` at the end of the stream.
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.buffer.bytes().is_empty() {
             self.ahead = 0;
@@ -86,15 +86,15 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
                 Scan::End(end) => {
                     self.scanned = 0;
                     self.live.head_complete();
-                    self.judge(end);
+                    self.check(end);
                     return Poll::Ready(Ok(true));
                 }
                 Scan::Malformed => {
-                    self.refuse(REFUSED_MALFORMED);
+                    self.reject(REJECTED_MALFORMED);
                     return Poll::Ready(Ok(true));
                 }
                 Scan::Incomplete(_) if self.buffer.bytes().len() > HEAD_BYTES => {
-                    self.refuse(REFUSED_LARGE);
+                    self.reject(REJECTED_LARGE);
                     return Poll::Ready(Ok(true));
                 }
                 Scan::Incomplete(from) => self.scanned = from,
@@ -108,37 +108,37 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
         }
     }
 
-    fn judge(&mut self, end: usize) {
+    fn check(&mut self, end: usize) {
         let head = self.buffer.bytes().get(..end).unwrap_or_default();
         let first = std::mem::take(&mut self.first);
         self.ahead += 1;
         if first && head == HTTP2_PREFACE {
             self.pass = Pass::Http2;
         } else if end > HEAD_BYTES {
-            self.refuse(REFUSED_LARGE);
+            self.reject(REJECTED_LARGE);
         } else if self.ahead > PIPELINE_DEPTH {
-            self.refuse(REFUSED_AHEAD);
+            self.reject(REJECTED_AHEAD);
         } else {
             match head::check(head) {
                 Some(Framing::Length(length)) => {
                     self.pass = Pass::Bytes(length.saturating_add(end as u64));
                 }
                 Some(Framing::Chunked) => self.pass = Pass::Chunks,
-                None => self.refuse(REFUSED_MALFORMED),
+                None => self.reject(REJECTED_MALFORMED),
             }
         }
     }
 
-    /// Puts a refusal in place of everything that is buffered.
-    fn refuse(&mut self, target: &str) {
+    /// Replaces all buffered data by a head that is answered with an error.
+    fn reject(&mut self, target: &str) {
         let head =
-            format!("{REFUSED_METHOD} {target} HTTP/1.1\r\nhost: refused\r\nconnection: close\r\n\r\n");
+            format!("{REJECTED_METHOD} {target} HTTP/1.1\r\nhost: refused\r\nconnection: close\r\n\r\n");
         self.live.head_complete();
         self.buffer.replace(head.as_bytes());
         self.pass = Pass::Shut;
     }
 
-    /// Whether the client may still be sending what nobody will read.
+    /// Returns whether the client may still be sending data that is not read.
     const fn is_cut_short(&self) -> bool {
         matches!(self.pass, Pass::Shut | Pass::Chunks | Pass::Bytes(1..))
     }
@@ -171,7 +171,7 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Gate<Io> {
         }
         let allowed = match gate.pass {
             Pass::Bytes(left) => usize::try_from(left).unwrap_or(usize::MAX),
-            // The refusal is followed by nothing: not even an end, which would cancel its answer.
+            // Nothing follows a rejected head, not even an end of the stream, which would cancel its answer.
             Pass::Shut if gate.buffer.bytes().is_empty() => return Poll::Pending,
             Pass::Shut | Pass::Chunks | Pass::Http2 => usize::MAX,
         };
@@ -242,7 +242,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gate<Io> {
     }
 }
 
-/// Bytes read and not yet passed on.
+/// Bytes that were read and not passed on yet.
 #[derive(Default)]
 struct Buffer {
     storage: Vec<u8>,
@@ -267,7 +267,7 @@ impl Buffer {
         }
     }
 
-    /// Empty lines before a request are ignored (RFC 9112 §2.2).
+    /// Skips empty lines before a request, which are ignored (RFC 9112 §2.2).
     fn skip_empty_lines(&mut self) {
         while self.bytes().starts_with(b"\r\n") {
             self.consume(2);
@@ -281,7 +281,7 @@ impl Buffer {
         count
     }
 
-    /// Reads more, into at least one free byte. Never holds more than a head and a first buffer.
+    /// Reads more data, into at least one free byte. Never holds more than a head and an initial buffer.
     fn poll_fill(
         &mut self,
         io: &mut (impl AsyncRead + Unpin),

@@ -1,29 +1,29 @@
-//! Judges the head of an HTTP/1 request before the HTTP library sees it: the library accepts bare line
-//! feeds, two hosts, foreign targets and doubled framing headers, and hides some of them from us.
+//! Checks the head of an HTTP/1 request before hyper parses it. hyper accepts bare line feeds, two `Host`
+//! headers, targets of other hosts and repeated framing headers, and hides some of them.
 //!
-//! Only framing and target are looked at (RFC 9112 §2.2, §3.2, §6.3); the library still parses the whole.
+//! Only framing and target are checked (RFC 9112 §2.2, §3.2, §6.3); hyper still parses the whole head.
 
-/// Where the head ends, if it does.
+/// Result of a search for the end of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scan {
-    /// More bytes are needed; everything before this offset is known to be whole lines.
+    /// More bytes are needed. Everything before this offset consists of complete lines.
     Incomplete(usize),
-    /// The head, with its empty line, is this long.
+    /// Length of the head, including its empty line.
     End(usize),
-    /// A line that does not end in CR LF.
+    /// A line does not end in CR LF.
     Malformed,
 }
 
-/// How the bytes behind a head belong together.
+/// Framing of the bytes after a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// A body of exactly this many bytes, then the next head.
+    /// A body of exactly this many bytes, followed by the next head.
     Length(u64),
     /// A chunked body. No further request is read from the connection.
     Chunked,
 }
 
-/// Looks for the end of the head. `from` is the offset that the previous scan gave.
+/// Finds the end of the head. `from` is the offset that the previous scan returned.
 pub(super) fn scan(bytes: &[u8], from: usize) -> Scan {
     let mut start = from;
     loop {
@@ -39,7 +39,7 @@ pub(super) fn scan(bytes: &[u8], from: usize) -> Scan {
     }
 }
 
-/// Checks a whole head. None if it must be refused.
+/// Checks a complete head. Returns `None` if it must be rejected.
 pub(super) fn check(head: &[u8]) -> Option<Framing> {
     let mut lines = head.split(|byte| *byte == b'\n');
     let version = check_request_line(lines.next()?.strip_suffix(b"\r")?)?;
@@ -48,7 +48,7 @@ pub(super) fn check(head: &[u8]) -> Option<Framing> {
     let mut chunked = false;
     for line in lines {
         let Some(line) = line.strip_suffix(b"\r") else {
-            // What follows the last line feed is empty.
+            // Nothing follows the last line feed.
             break;
         };
         if line.is_empty() {
@@ -88,7 +88,7 @@ enum Version {
     Http11,
 }
 
-/// Method, target in origin form without a fragment, version; one space between each.
+/// Parses method, target in origin form without fragment, and version, each separated by one space.
 fn check_request_line(line: &[u8]) -> Option<Version> {
     let mut parts = line.split(|byte| *byte == b' ');
     let (method, target, version) = (parts.next()?, parts.next()?, parts.next()?);
@@ -104,7 +104,8 @@ fn check_request_line(line: &[u8]) -> Option<Version> {
     }
 }
 
-/// Name and trimmed value. No white space in the name, hence no folded lines; no carriage return inside.
+/// Splits a header into name and trimmed value. The name must not contain white space, so folded lines are
+/// rejected. The value must not contain carriage returns or NUL bytes.
 fn check_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?);
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_found_whatever_the_pieces() {
+    fn finds_the_end_of_a_head_received_in_pieces() {
         let head = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nrest";
         for cut in 0..head.len() {
             let first = scan(head.get(..cut).unwrap_or_default(), 0);
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn request_lines() {
+    fn checks_request_lines() {
         let none = Some(Framing::Length(0));
         for (line, expected) in [
             ("GET / HTTP/1.1", none),
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn checks_headers() {
         for (headers, expected) in [
             ("Host: a\r\n", Some(Framing::Length(0))),
             ("hOST:a\r\nX: \u{e4}\r\n", Some(Framing::Length(0))),

@@ -1,41 +1,43 @@
-//! Every limit of a door in one place. Defaults are the product's promise; tests shorten them.
+//! All limits of a listener. The defaults are documented; tests use shorter ones.
 
 use std::time::Duration;
 
-/// Largest request head, request line and all headers included.
+/// Maximum size of a request head in bytes, including the request line and all headers.
 pub const HEAD_BYTES: usize = 16 * 1024;
-/// Largest request body.
+/// Maximum size of a request body, in bytes.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// A body up to this size is read before its sender is looked at, so that the connection can go on whatever the answer.
+/// Maximum size in bytes of a body that is read before the sender is checked, so that the connection can be
+/// kept after an error.
 pub const SMALL_BODY_BYTES: usize = 64 * 1024;
-/// Bytes that a client may send on an HTTP/2 connection before the daemon takes them.
+/// Flow control window of an HTTP/2 connection, in bytes.
 pub const HTTP2_WINDOW_BYTES: u32 = 128 * 1024;
-/// Requests that a client may send ahead of the answers.
+/// Maximum number of requests that a client may send ahead of the answers.
 pub const PIPELINE_DEPTH: u32 = 16;
-/// Streams of one HTTP/2 connection.
+/// Maximum number of concurrent streams of an HTTP/2 connection.
 pub const STREAMS: u32 = 64;
-/// Open connections of the HTTP door.
+/// Default maximum number of open connections of the HTTP listener.
 pub const HTTP_CONNECTIONS: usize = 4096;
-/// Open connections of the local socket.
+/// Maximum number of open connections of the local socket.
 pub const SOCKET_CONNECTIONS: usize = 64;
 
-/// What requests may take of the daemon at once, over all doors. A client is an address (of IPv6 a /64), as trusted
-/// proxies report it; the local socket is one of its own.
+/// Limits on concurrent requests and their memory, over all listeners. A client is an IP address (for IPv6, a
+/// /64 network) as reported by trusted proxies, or a user of the local socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// Memory of request bodies that are received in parts, until they are answered. At least [`BODY_BYTES`].
+    /// Memory in bytes for request bodies that are received in parts, until they are answered. At least
+    /// [`BODY_BYTES`].
     pub body_bytes: usize,
     /// The same for one client. At least [`BODY_BYTES`].
     pub body_bytes_per_client: usize,
-    /// Memory of answers longer than [`SMALL_BODY_BYTES`] that their clients have not taken yet.
+    /// Memory in bytes for answers longer than [`SMALL_BODY_BYTES`] that their clients have not read yet.
     pub answer_bytes: usize,
     /// The same for one client.
     pub answer_bytes_per_client: usize,
-    /// Requests that are answered at once; further ones wait.
+    /// Requests that are answered concurrently; further requests wait.
     pub requests_in_flight: usize,
     /// The same for one client.
     pub requests_in_flight_per_client: usize,
-    /// Requests of one client that wait; further ones are refused.
+    /// Requests of one client that may wait; further requests are rejected.
     pub requests_waiting_per_client: usize,
 }
 
@@ -48,35 +50,37 @@ impl Default for RequestLimits {
             answer_bytes_per_client: 64 * 1024 * 1024,
             requests_in_flight: 1024,
             requests_in_flight_per_client: 64,
-            // As many as connections: waiting costs less than refusing, and a client that waits sends no more.
+            // The same as the number of connections: waiting costs less than rejecting, and a waiting client
+            // sends no more requests.
             requests_waiting_per_client: HTTP_CONNECTIONS,
         }
     }
 }
 
-/// Deadlines and counts of one door.
+/// Deadlines and counts of one listener.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Open connections; beyond it the oldest one that waits for its client makes room, and if none does the newcomer
-    /// is closed.
+    /// Maximum number of open connections. Beyond it, the oldest connection that waits for its client is
+    /// closed, or else the new one.
     pub connections: usize,
-    /// From the first byte of a head to its last one.
+    /// Deadline from the first to the last byte of a head.
     pub head: Duration,
-    /// From the head to the last byte of the body, and before it the same for memory to receive it.
+    /// Deadline from the head to the last byte of the body. Before that, the same time is allowed for
+    /// acquiring memory.
     pub body: Duration,
-    /// How long a request may wait until it is answered.
+    /// Maximum time that a request waits before it is processed.
     pub wait: Duration,
-    /// A connection without a request.
+    /// Maximum time of a connection without a request.
     pub idle: Duration,
-    /// From the first byte that the client does not take to the whole answer.
+    /// Deadline for the whole answer, from the first byte that the client does not read.
     pub write: Duration,
-    /// The TLS handshake.
+    /// Deadline of the TLS handshake.
     pub handshake: Duration,
-    /// Accepted requests after the stop signal.
+    /// Time for accepted requests to finish after the stop signal.
     pub drain: Duration,
-    /// How often deadlines are looked at; the precision of all but the body deadline.
+    /// Interval of deadline checks; the precision of all deadlines except that of the body.
     pub tick: Duration,
-    /// Requests per second and client address; none means no limit.
+    /// Requests per second and client address; `None` means unlimited.
     pub requests_per_second: Option<u32>,
 }
 
@@ -98,7 +102,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of the local socket.
+    /// Returns the limits of the local socket.
     pub fn socket() -> Self {
         Self { connections: SOCKET_CONNECTIONS, ..Self::default() }
     }

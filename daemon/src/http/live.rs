@@ -1,6 +1,7 @@
-//! The open connections of a door: how many, what each is doing since when, and which of them must go.
+//! The open connections of a listener: their number, their states and their deadlines.
 //!
-//! Deadlines are looked at once a tick instead of arming a timer per request. Knows nothing of HTTP.
+//! Deadlines are checked periodically, instead of arming a timer for each request. This module does not know
+//! HTTP.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 use super::limits::Limits;
 use crate::telemetry::Metrics;
 
-/// Value of a time that is not running.
+/// Value of a time that is not set.
 const NOT_RUNNING: u64 = 0;
 
-/// What one connection is doing. All times are ticks of its register's clock, in milliseconds.
+/// State of one connection. All times are in milliseconds since the start of the register.
 pub(super) struct Live {
     start: Instant,
     address: Option<IpAddr>,
-    /// Requests being received or answered, until the answer is handed over.
+    /// Requests that are being received or answered, until the answer is passed to hyper.
     busy: AtomicU32,
-    /// Those of them whose bodies are not complete.
+    /// Those of them whose bodies are incomplete.
     receiving: AtomicU32,
-    /// Answers handed over and not yet taken.
+    /// Answers passed to hyper that the client has not read completely.
     answers: AtomicU32,
     idle_since: AtomicU64,
     head_since: AtomicU64,
@@ -36,7 +37,7 @@ pub(super) struct Live {
 
 impl Live {
     fn now(&self) -> u64 {
-        // Never zero, which stands for a time that is not running.
+        // Never zero, which means that a time is not set.
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
@@ -52,31 +53,31 @@ impl Live {
         }
     }
 
-    /// Some bytes of a head are there.
+    /// Records that a part of a head was received.
     pub(super) fn head_begun(&self) {
         self.begin(&self.head_since);
     }
 
-    /// The head is there.
+    /// Records that the head is complete.
     pub(super) fn head_complete(&self) {
         Self::end(&self.head_since);
     }
 
-    /// The client does not take what is written.
+    /// Records that the client does not read the answer.
     pub(super) fn write_blocked(&self) {
         self.begin(&self.write_since);
     }
 
-    /// Everything written is taken.
+    /// Records that everything written was read.
     pub(super) fn write_done(&self) {
         Self::end(&self.write_since);
     }
 
-    /// A request begins; the connection is not idle while the guard lives.
-    pub(super) fn request(self: &Arc<Self>) -> Busy {
+    /// Registers a request. The connection is not idle until the guard is dropped.
+    pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
         self.busy.fetch_add(1, Ordering::Relaxed);
         self.receiving.fetch_add(1, Ordering::Relaxed);
-        Busy { live: Arc::clone(self), receiving: true, answering: false }
+        RequestGuard { live: Arc::clone(self), receiving: true, answering: false }
     }
 
     /// Completes when the connection must be dropped.
@@ -88,7 +89,7 @@ impl Live {
         self.busy.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether nothing is done for the client until it sends more.
+    /// Returns whether the daemon does no work for the client until it sends more.
     fn waits_for_client(&self) -> bool {
         self.busy.load(Ordering::Relaxed) == self.receiving.load(Ordering::Relaxed)
     }
@@ -106,22 +107,22 @@ impl Live {
     }
 }
 
-/// A request of a connection, from its head until its answer is handed over.
-pub(super) struct Busy {
+/// A request of a connection, from its head until its answer is written.
+pub(super) struct RequestGuard {
     live: Arc<Live>,
     receiving: bool,
     answering: bool,
 }
 
-impl Busy {
-    /// The request is complete: from now on the daemon works on it.
+impl RequestGuard {
+    /// Records that the request is complete and is being processed.
     pub(super) fn received(&mut self) {
         if std::mem::take(&mut self.receiving) {
             self.live.receiving.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// The answer is ready: from now on the client's reading is timed.
+    /// Records that the answer is ready. The deadline for reading it starts.
     pub(super) fn answering(&mut self) {
         self.received();
         if !std::mem::replace(&mut self.answering, true)
@@ -132,12 +133,12 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.received();
         let live = &self.live;
         if self.answering {
-            // One answer taken is progress: the others get the whole time again.
+            // A completed answer is progress: the deadline of the others starts again.
             let others = live.answers.fetch_sub(1, Ordering::Relaxed) > 1;
             live.answer_since.store(if others { live.now() } else { NOT_RUNNING }, Ordering::Relaxed);
         }
@@ -147,7 +148,7 @@ impl Drop for Busy {
     }
 }
 
-/// The open connections of one door.
+/// The open connections of one listener.
 pub(super) struct Register {
     start: Instant,
     limit: usize,
@@ -167,11 +168,12 @@ impl Register {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connections> {
-        // The map is valid after every single operation on it.
+        // The map is valid after each single operation.
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a new connection. None if the door is full and no connection waits for its client.
+    /// Registers a new connection. Returns `None` if the limit is reached and no connection waits for its
+    /// client.
     pub(super) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Entry> {
         let mut connections = self.lock();
         if connections.open.len() >= self.limit && !connections.evict() {
@@ -192,7 +194,7 @@ impl Register {
             answer_since: AtomicU64::new(NOT_RUNNING),
             ended: CancellationToken::new(),
         });
-        // A connection that says nothing is like one whose head does not end.
+        // A connection that sends nothing counts as one with an incomplete head.
         live.head_begun();
         live.begin(&live.idle_since);
         connections.open.insert(id, Arc::clone(&live));
@@ -200,13 +202,13 @@ impl Register {
         Some(Entry { register: Arc::clone(self), id, live })
     }
 
-    /// Makes room, as when descriptors run out.
+    /// Closes a connection, for example when file descriptors run out.
     pub(super) fn evict(&self) {
         self.lock().evict();
     }
 
-    /// Ends every connection whose time is over.
-    pub(super) fn sweep(&self, limits: &Limits) {
+    /// Closes all connections whose deadlines have passed.
+    pub(super) fn close_overdue(&self, limits: &Limits) {
         for live in self.lock().open.values() {
             if live.is_overdue(limits) {
                 live.ended.cancel();
@@ -214,7 +216,7 @@ impl Register {
         }
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     pub(super) fn end_all(&self) {
         for live in self.lock().open.values() {
             live.ended.cancel();
@@ -223,8 +225,9 @@ impl Register {
 }
 
 impl Connections {
-    /// Ends a connection that waits for its client: of the address that holds most of them, so that one address
-    /// cannot push out all others; an idle one before one that sends a body; the oldest of these.
+    /// Closes a connection that waits for its client. The address with the most connections comes first, so
+    /// that one address cannot displace all others. Idle connections come before those that receive a body,
+    /// and older ones before newer ones.
     fn evict(&mut self) -> bool {
         let mut held: HashMap<Option<IpAddr>, u32> = HashMap::new();
         for live in self.open.values() {
@@ -247,7 +250,7 @@ impl Connections {
     }
 }
 
-/// A connection's place; given back when dropped.
+/// Registration of a connection; dropping it removes the connection.
 pub(super) struct Entry {
     register: Arc<Register>,
     id: u64,
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_full_door_drops_the_oldest_idle_of_the_greediest() {
+    async fn a_full_listener_closes_the_oldest_idle_connection_of_the_largest_client() {
         let register = Register::new(3, Metrics::new());
         let modest = register.enter(Some(address(1))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
@@ -281,26 +284,26 @@ mod tests {
         tokio::time::advance(Duration::from_secs(1)).await;
         let greedy_later = register.enter(Some(address(2))).unwrap();
         let busy = received(&greedy);
-        let newcomer = register.enter(Some(address(3))).unwrap();
+        let newest = register.enter(Some(address(3))).unwrap();
         let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
-        assert!(is_ended(&greedy_later), "idle, of the address with two");
-        assert!(!is_ended(&greedy) && !is_ended(&modest) && !is_ended(&newcomer));
+        assert!(is_ended(&greedy_later), "it is idle, and its address has two connections");
+        assert!(!is_ended(&greedy) && !is_ended(&modest) && !is_ended(&newest));
         drop(busy);
-        let (_first, _second) = (received(&modest), received(&newcomer));
+        let (_first, _second) = (received(&modest), received(&newest));
         let _third = received(&greedy);
         assert!(register.enter(Some(address(4))).is_none(), "all are busy");
         drop(greedy);
         assert!(register.enter(Some(address(4))).is_some());
     }
 
-    fn received(entry: &Entry) -> Busy {
+    fn received(entry: &Entry) -> RequestGuard {
         let mut busy = entry.live.request();
         busy.received();
         busy
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_does_not_end_keeps_nobody_out() {
+    async fn incomplete_bodies_do_not_keep_others_out() {
         let register = Register::new(3, Metrics::new());
         let enter = |last| register.enter(Some(address(last))).unwrap();
         let first = enter(1);
@@ -308,18 +311,18 @@ mod tests {
         let entries = [first, enter(1), enter(2)];
         let (_first, mut second) = (entries[0].live.request(), entries[1].live.request());
         tokio::time::advance(Duration::from_secs(1)).await;
-        let newcomer = enter(3);
+        let newest = enter(3);
         let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
-        assert!(is_ended(&entries[0]), "sends a body, of the address with two");
+        assert!(is_ended(&entries[0]), "it sends a body, and its address has two connections");
         second.received();
         let next = enter(4);
-        assert!(is_ended(&entries[2]), "idle");
-        let _answered = (received(&newcomer), received(&next));
-        assert!(register.enter(Some(address(5))).is_none(), "all are worked for");
+        assert!(is_ended(&entries[2]), "it is idle");
+        let _answered = (received(&newest), received(&next));
+        assert!(register.enter(Some(address(5))).is_none(), "all requests are being processed");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_deadline_ends_a_connection() {
+    async fn each_deadline_closes_a_connection() {
         let limits = Limits::default();
         let register = Register::new(10, Metrics::new());
         let silent = register.enter(None).unwrap();
@@ -338,13 +341,13 @@ mod tests {
             (76, [true, true, true, false]),
         ] {
             tokio::time::advance(Duration::from_secs(seconds).saturating_sub(register.start.elapsed())).await;
-            register.sweep(&limits);
+            register.close_overdue(&limits);
             assert_eq!(entries.map(|entry| entry.live.ended.is_cancelled()), expected, "after {seconds} s");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_taken_gives_the_others_time() {
+    async fn a_completed_answer_extends_the_deadline_of_the_others() {
         let limits = Limits::default();
         let register = Register::new(10, Metrics::new());
         let entry = register.enter(None).unwrap();
@@ -354,10 +357,10 @@ mod tests {
         tokio::time::advance(Duration::from_secs(25)).await;
         drop(first);
         tokio::time::advance(Duration::from_secs(25)).await;
-        register.sweep(&limits);
+        register.close_overdue(&limits);
         assert!(!entry.live.ended.is_cancelled());
         tokio::time::advance(Duration::from_secs(10)).await;
-        register.sweep(&limits);
+        register.close_overdue(&limits);
         assert!(entry.live.ended.is_cancelled());
     }
 }

@@ -1,7 +1,7 @@
-//! The HTTP door, and the serving of HTTP for any door: the only room that serves hyper.
+//! The HTTP listener, and the HTTP server for all listeners. Only this module serves hyper.
 //!
-//! It checks transport and framing, holds every limit and deadline, and hands complete requests to the
-//! [`Service`] behind it. It never parses a stamp or a body and never reaches the store.
+//! It checks transport and framing, enforces all limits and deadlines, and passes complete requests to a
+//! [`Service`]. It never parses a stamp or a body and never accesses the store.
 
 mod body;
 mod connections;
@@ -34,19 +34,19 @@ use self::body::Bodies;
 use self::exchange::Shared;
 use self::limits::{Limits, RequestLimits};
 use self::shares::Shares;
-use crate::door::{Door, Service};
+use crate::listener::{Listener, Service};
 use crate::source::Proxies;
 use crate::telemetry::{Metrics, SharedReadiness};
 
-/// Descriptors kept free for the store, the socket and webhooks.
+/// File descriptors kept free for the store, the socket and webhooks.
 const RESERVED_DESCRIPTORS: usize = 256;
-/// How many connections may wait to be accepted, if the system allows as many (`net.core.somaxconn`). A client that
-/// finds no place tries again after one second, and after three.
+/// Maximum number of connections that wait to be accepted, if the system allows it (`net.core.somaxconn`). A
+/// client that is not queued tries again after one second, and again after three.
 const BACKLOG: i32 = 4096;
-/// Pause after an accept that failed for want of descriptors.
+/// Pause after an accept that failed because file descriptors ran out.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What stands behind all doors of a process: the service, its metrics and its readiness.
+/// State behind all listeners of a process: the service, its metrics and its readiness.
 pub struct Server<S>(Arc<Shared<S>>);
 
 impl<S> Clone for Server<S> {
@@ -56,7 +56,7 @@ impl<S> Clone for Server<S> {
 }
 
 impl<S: Service> Server<S> {
-    /// Puts the parts together.
+    /// Creates a server.
     pub fn new(
         service: Arc<S>,
         metrics: Metrics,
@@ -75,29 +75,35 @@ impl<S: Service> Server<S> {
     }
 }
 
-/// A bound TCP listener, not yet accepting.
-pub struct HttpDoor {
+/// A bound TCP listener that does not accept connections yet.
+pub struct HttpListener {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     limits: Limits,
 }
 
-impl HttpDoor {
-    /// Binds. Port 0 picks a free port.
+impl HttpListener {
+    /// Binds to an address. Port 0 selects a free port.
+    ///
+    /// # Errors
+    /// Returns an I/O error if the address cannot be bound.
     pub async fn bind(address: SocketAddr, tls: Option<TlsAcceptor>, mut limits: Limits) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
-        // It listens already; this only lengthens its queue.
+        // The socket is listening already; this only lengthens its queue.
         rustix::net::listen(&listener, BACKLOG)?;
         limits.connections = limits.connections.min(affordable_connections());
         Ok(Self { listener, tls, limits })
     }
 
-    /// The address that clients reach.
+    /// Returns the bound address.
+    ///
+    /// # Errors
+    /// Returns an I/O error if the address cannot be determined.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop`, then lets accepted requests finish and returns.
+    /// Serves until `stop`, then waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
         let handshake = self.limits.handshake;
         let connections = Connections::new(server, self.limits, Versions::All, stop.clone());
@@ -105,7 +111,7 @@ impl HttpDoor {
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                _ = ticks.tick() => connections.sweep(),
+                _ = ticks.tick() => connections.close_overdue(),
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         open(&connections, stream, peer.ip(), self.tls.clone(), handshake);
@@ -130,21 +136,22 @@ fn open<S: Service>(
     tls: Option<TlsAcceptor>,
     handshake: Duration,
 ) {
-    let Some(place) = connections.admit(Some(address)) else {
+    let Some(admission) = connections.admit(Some(address)) else {
         return;
     };
-    // Both only tune; a connection that refuses them is about to fail anyway.
+    // Both are optional. If they fail, the connection is about to fail anyway.
     let _ = stream.set_nodelay(true);
     let _ = rustix::net::sockopt::set_socket_keepalive(&stream, true);
-    let door = Door::Http { address };
+    let listener = Listener::Http { address };
     match tls {
-        None => connections.spawn(place, door, std::future::ready(Some(stream))),
-        Some(tls) => connections
-            .spawn(place, door, async move { timeout(handshake, tls.accept(stream)).await.ok()?.ok() }),
+        None => connections.spawn(admission, listener, std::future::ready(Some(stream))),
+        Some(tls) => connections.spawn(admission, listener, async move {
+            timeout(handshake, tls.accept(stream)).await.ok()?.ok()
+        }),
     }
 }
 
-/// How many connections the process limit of descriptors leaves room for.
+/// Returns the number of connections that the process limit of file descriptors allows.
 fn affordable_connections() -> usize {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let descriptors = usize::try_from(descriptors).unwrap_or(usize::MAX);

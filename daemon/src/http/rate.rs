@@ -1,6 +1,6 @@
-//! How many requests a client address may make: a bucket of tokens for each, bounded in number.
+//! Rate limits of client addresses, with a bounded number of token buckets.
 //!
-//! Time comes in as an argument.
+//! The current time is passed as an argument.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::source::network;
 
-/// Addresses remembered at once. Beyond it all are forgotten, which errs on the client's side.
+/// Maximum number of tracked addresses. Beyond it, all are dropped, which favours the clients.
 const ADDRESSES: usize = 16 * 1024;
-/// A token is counted in thousandths, so that milliseconds refill it exactly.
+/// A token in thousandths, so that milliseconds refill it exactly.
 const TOKEN: u64 = 1000;
 
-/// Buckets of all addresses.
+/// The token buckets of all addresses.
 pub(super) struct Rate {
     per_second: u64,
     buckets: Mutex<HashMap<IpAddr, Bucket>>,
@@ -29,7 +29,7 @@ impl Rate {
         Self { per_second: u64::from(per_second), buckets: Mutex::default() }
     }
 
-    /// Takes one token. False when none is left.
+    /// Takes one token. Returns `false` if none is left.
     pub(super) fn take(&self, address: IpAddr, now_millis: u64) -> bool {
         let full = self.per_second.saturating_mul(TOKEN);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_shares_a_bucket() {
+    fn addresses_of_an_ipv6_network_share_a_bucket() {
         let rate = Rate::new(1);
         assert!(rate.take("2001:db8::1".parse().unwrap(), 0));
         assert!(!rate.take("2001:db8::2".parse().unwrap(), 0));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded() {
+    fn the_number_of_buckets_is_bounded() {
         let rate = Rate::new(1);
         for number in 0..100_000_u32 {
             rate.take(IpAddr::V4(number.into()), 0);

@@ -1,8 +1,8 @@
-//! Divides what is scarce among clients: bytes of request bodies and of answers, requests that are answered at once, and
-//! the processors on which they compute.
+//! Divides limited resources among clients: memory for request bodies and answers, slots for concurrent
+//! requests, and processors.
 //!
-//! A client waits behind its own requests. It waits behind others only if all clients together reach their limit, to
-//! which each contributes no more than its own one.
+//! A client waits behind its own requests. It waits behind others only if all clients together reach their
+//! limit, to which no client contributes more than its own limit.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -17,11 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::source::Client;
 
-/// A step that takes more time is long. Most take a tenth of a millisecond, and stay below it. The runtime looks for
-/// new requests after at most 61 steps, so steps that are not long delay the requests of others by at most 15 ms.
+/// Duration above which a step counts as long. Most steps take a tenth of a millisecond. The runtime polls
+/// for new requests after at most 61 steps, so shorter steps delay the requests of others by at most 15 ms.
 const LONG_STEP: Duration = Duration::from_micros(250);
 
-/// What is divided.
+/// A resource that is divided among clients.
 pub(super) struct Shares {
     per_client: usize,
     waiting: usize,
@@ -30,17 +30,17 @@ pub(super) struct Shares {
     processors: usize,
 }
 
-/// The part of one client.
+/// The resource of one client.
 struct Own {
     free: Arc<Semaphore>,
     waiting: AtomicUsize,
-    /// Places of requests that compute.
+    /// Permits for requests that compute.
     computing: Semaphore,
 }
 
 impl Shares {
-    /// `per_client` and `in_all` are the largest sums of what is held at once; `waiting` is how many requests of one
-    /// client may wait.
+    /// Creates a resource. `per_client` and `in_all` are the maximum amounts that are held at the same time;
+    /// `waiting` is the maximum number of waiting requests per client.
     pub(super) fn new(per_client: usize, in_all: usize, waiting: usize) -> Arc<Self> {
         let all = Arc::new(Semaphore::new(in_all));
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -48,11 +48,12 @@ impl Shares {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Client, Arc<Own>>> {
-        // The map is valid after every single operation on it.
+        // The map is valid after each single operation.
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes from the client's own part, and waits for it if it must. None if too many requests wait already.
+    /// Acquires an amount within the limit of the client, and waits for it if necessary. Returns `None` if
+    /// too many requests wait already.
     pub(super) async fn own(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
         let (amount, entry) = self.entry(client, amount);
         let free = &entry.own.free;
@@ -60,13 +61,13 @@ impl Shares {
             permit
         } else {
             let _waiting = Waiting::begin(&entry.own.waiting, self.waiting)?;
-            // Nobody closes it.
+            // The semaphore is never closed.
             Arc::clone(free).acquire_many_owned(amount).await.ok()?
         };
         Some(OwnShare { amount, permit, entry })
     }
 
-    /// Takes from the client's own part, if that needs no waiting.
+    /// Acquires an amount within the limit of the client, without waiting.
     pub(super) fn own_now(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
         let (amount, entry) = self.entry(client, amount);
         let permit = Arc::clone(&entry.own.free).try_acquire_many_owned(amount).ok()?;
@@ -84,14 +85,14 @@ impl Shares {
         (amount, Entry { shares: Arc::clone(self), client, own })
     }
 
-    /// How many clients hold something or wait for it.
+    /// Returns the number of clients that hold something or wait.
     #[cfg(test)]
     fn clients(&self) -> usize {
         self.lock().len()
     }
 }
 
-/// What a client took of its own part.
+/// An amount that was acquired within the limit of one client.
 pub(super) struct OwnShare {
     amount: u32,
     permit: OwnedSemaphorePermit,
@@ -99,7 +100,8 @@ pub(super) struct OwnShare {
 }
 
 impl OwnShare {
-    /// Takes the same from the part of all clients. Before it waits, `others` may hand over so much of what somebody else took.
+    /// Acquires the same amount within the limit of all clients. Before it waits, `others` may provide
+    /// permits that were evicted from other requests.
     pub(super) async fn of_all(
         self,
         others: impl FnOnce(u32) -> Option<OwnedSemaphorePermit>,
@@ -110,20 +112,21 @@ impl OwnShare {
         } else if let Some(permit) = others(self.amount) {
             permit
         } else {
-            // Nobody closes it.
+            // The semaphore is never closed.
             Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
         };
         Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
     }
 
-    /// Takes the same from the part of all clients, if that needs no waiting.
+    /// Acquires the same amount within the limit of all clients, without waiting.
     pub(super) fn of_all_now(self) -> Option<Share> {
         let of_all = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
         Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
     }
 }
 
-/// What a client took; given back when dropped. The permits go before the entry, which looks whether any is left.
+/// An acquired amount, released when dropped. The permits are dropped before the entry, which checks whether
+/// the client still holds any.
 pub(super) struct Share {
     of_all: Option<OwnedSemaphorePermit>,
     _own: OwnedSemaphorePermit,
@@ -131,34 +134,35 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Takes out what it has of the part of all clients.
-    pub(super) fn lend(&mut self) -> Option<OwnedSemaphorePermit> {
+    /// Removes and returns the permits of the limit of all clients.
+    pub(super) fn detach(&mut self) -> Option<OwnedSemaphorePermit> {
         self.of_all.take()
     }
 
-    /// Puts back what was taken out.
-    pub(super) fn take_back(&mut self, lent: OwnedSemaphorePermit) {
-        self.of_all = Some(lent);
+    /// Returns the permits that were detached.
+    pub(super) fn attach(&mut self, permits: OwnedSemaphorePermit) {
+        self.of_all = Some(permits);
     }
 
-    /// Runs a future. Each step takes one of the client's places for computing, of which there are as many as processors.
-    /// After a long step, the place is kept until the thread has run what else is ready and has seen what arrived. So only
-    /// a few long steps of one client come before a request of another client.
+    /// Runs a future. Each step takes one of the client's compute permits, of which there are as many as
+    /// processors. After a long step, the permit is held until the thread has run the other ready tasks and
+    /// polled for new requests. Therefore only a few long steps of one client run before a request of another
+    /// client.
     pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         loop {
-            let place = self.entry.own.computing.acquire().await;
+            let permit = self.entry.own.computing.acquire().await;
             let begun = Instant::now();
-            // The next step begins at the head of this loop, when the task is woken.
+            // The next step runs at the start of this loop, when the task is woken.
             let step = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
             let is_long = begun.elapsed() > LONG_STEP;
             if is_long {
                 tokio::task::yield_now().await;
             }
-            drop(place);
+            drop(permit);
             match step {
                 Poll::Ready(output) => return output,
-                // It may have been woken while it yielded.
+                // The task may have been woken while it yielded.
                 Poll::Pending if is_long => {}
                 Poll::Pending => until_woken().await,
             }
@@ -166,7 +170,7 @@ impl Share {
     }
 }
 
-/// Ends when the task is woken next.
+/// Completes when the task is woken next.
 async fn until_woken() {
     let mut is_woken = false;
     poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -182,14 +186,14 @@ struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         let mut clients = self.shares.lock();
-        // The map and this entry.
+        // One reference is in the map, the other in this entry.
         if Arc::strong_count(&self.own) == 2 {
             clients.remove(&self.client);
         }
     }
 }
 
-/// One more request that waits.
+/// Counts a waiting request.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -219,7 +223,7 @@ mod tests {
         Client::Network(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)))
     }
 
-    /// The output of a future that needs no waiting.
+    /// Returns the output of a future that does not wait.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(output) => Some(output),
@@ -233,28 +237,28 @@ mod tests {
     }
 
     #[test]
-    fn each_client_has_its_own_part() {
+    fn each_client_has_its_own_limit() {
         let shares = Shares::new(2, 5, 1);
         let first = take(&shares, client(1), 2).unwrap();
-        assert!(take(&shares, client(1), 1).is_none(), "its part is taken");
+        assert!(take(&shares, client(1), 1).is_none(), "the limit of the client is reached");
         let second = take(&shares, client(2), 2).unwrap();
-        assert!(take(&shares, client(3), 2).is_none(), "one is left of all");
+        assert!(take(&shares, client(3), 2).is_none(), "one is left of the limit of all clients");
         let third = take(&shares, client(3), 1).unwrap();
         drop(first);
         let fourth = take(&shares, client(3), 1).unwrap();
         assert_eq!(shares.clients(), 2);
         drop((second, third, fourth));
-        assert_eq!(shares.clients(), 0, "who holds nothing is forgotten");
+        assert_eq!(shares.clients(), 0, "clients that hold nothing are removed");
     }
 
     #[test]
-    fn few_may_wait() {
+    fn the_number_of_waiting_requests_is_limited() {
         let shares = Shares::new(1, 10, 1);
         let held = take(&shares, client(1), 1).unwrap();
         let mut waiting = Box::pin(shares.own(client(1), 1));
         let mut context = Context::from_waker(Waker::noop());
         assert!(waiting.as_mut().poll(&mut context).is_pending());
-        assert!(matches!(now(shares.own(client(1), 1)), Some(None)), "one waits already");
+        assert!(matches!(now(shares.own(client(1), 1)), Some(None)), "one request waits already");
         drop(held);
         assert!(matches!(waiting.as_mut().poll(&mut context), Poll::Ready(Some(_))));
         drop(waiting);
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_away_leaves_nothing_behind() {
+    fn a_cancelled_request_leaves_nothing_behind() {
         let shares = Shares::new(1, 1, 10);
         let held = take(&shares, client(1), 1).unwrap();
         let mut waiting = Box::pin(async { shares.own(client(2), 1).await.unwrap().of_all(|_| None).await });
@@ -276,17 +280,18 @@ mod tests {
 
     const CROWD: usize = 60;
 
-    /// Lets what is ready go first.
-    async fn again() {
-        let mut is_again = false;
+    /// Yields to the tasks that are ready.
+    async fn yield_once() {
+        let mut has_yielded = false;
         poll_fn(|cx| {
             cx.waker().wake_by_ref();
-            if std::mem::replace(&mut is_again, true) { Poll::Ready(()) } else { Poll::Pending }
+            if std::mem::replace(&mut has_yielded, true) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }
 
-    /// Tasks of one client, each of which asks for one long step after the other. Each step counts one.
+    /// Spawns tasks of one client, each of which runs one long step after the other. Returns the number of
+    /// steps so far.
     fn crowd(shares: &Arc<Shares>, step: impl Fn(usize) + Clone + Send + Sync + 'static) -> Arc<AtomicUsize> {
         let steps = Arc::new(AtomicUsize::new(0));
         for _ in 0..CROWD {
@@ -309,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn steps_of_others_come_between_long_ones_of_a_crowd() {
+    async fn steps_of_other_clients_run_between_long_steps() {
         let shares = Shares::new(CROWD, 2 * CROWD, 0);
         let steps = crowd(&shares, |_| {});
         let other = take(&shares, client(2), 1).unwrap();
@@ -317,7 +322,7 @@ mod tests {
             let mut most = 0;
             for _ in 0..10 {
                 let before = steps.load(Ordering::Relaxed);
-                again().await;
+                yield_once().await;
                 most = most.max(steps.load(Ordering::Relaxed) - before);
             }
             most
@@ -327,7 +332,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_arrives_is_seen_after_a_long_step() {
+    async fn new_data_is_seen_after_a_long_step() {
         let (own, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         own.set_nonblocking(true).unwrap();
         let own = tokio::net::UnixStream::from_std(own).unwrap();

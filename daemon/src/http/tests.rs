@@ -1,4 +1,4 @@
-//! Raw byte scripts against a real listener with a service that only repeats what it was given.
+//! Raw byte sequences against a real listener, with a service that echoes each request.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use quorate_common::fault::{Code, Fault};
+use quorate_common::api_error::{ApiError, Code};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, mpsc};
@@ -20,15 +20,15 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::{BODY_BYTES, HEAD_BYTES, Limits, RequestLimits};
-use super::{HttpDoor, Server, tls};
-use crate::door::{Answer, Incoming, Line, Service};
+use super::{HttpListener, Server, tls};
+use crate::listener::{Answer, Incoming, Line, Service};
 use crate::source::Proxies;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 
-/// A test that waits longer than this has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time after which a test has failed.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Repeats the request as JSON; a few paths behave on purpose.
+/// Echoes the request as JSON; a few paths behave differently.
 #[derive(Default)]
 pub(crate) struct Echo {
     pub(crate) calls: AtomicUsize,
@@ -37,9 +37,9 @@ pub(crate) struct Echo {
 }
 
 impl Service for Echo {
-    fn refuse(&self, head: &Incoming) -> Option<Answer> {
-        let fault = Fault::new(Code::Unauthenticated, "refused by its head");
-        (head.path() == "/refused").then(|| Answer::fault(&fault))
+    fn reject(&self, head: &Incoming) -> Option<Answer> {
+        let error = ApiError::new(Code::Unauthenticated, "rejected by its head");
+        (head.path() == "/rejected").then(|| Answer::error(&error))
     }
 
     async fn call(&self, incoming: Incoming) -> Answer {
@@ -65,7 +65,7 @@ impl Service for Echo {
             incoming.path(),
             incoming.query(),
             incoming.body.len(),
-            incoming.door.serves_console(),
+            incoming.listener.serves_console(),
         ))
     }
 }
@@ -74,13 +74,13 @@ fn events() -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         let _ = sender.send(Bytes::from_static(b"id: 1\ndata: {}\n\n")).await;
-        // The stream stays open until the reader or the door goes.
+        // The stream stays open until the reader disconnects or the listener stops.
         sender.closed().await;
     });
     receiver
 }
 
-struct Stand {
+struct Fixture {
     address: SocketAddr,
     echo: Arc<Echo>,
     readiness: SharedReadiness,
@@ -88,7 +88,7 @@ struct Stand {
     task: JoinHandle<()>,
 }
 
-impl Stand {
+impl Fixture {
     async fn start(limits: Limits) -> Self {
         Self::start_with(limits, None, RequestLimits::default()).await
     }
@@ -98,13 +98,13 @@ impl Stand {
         tls: Option<tokio_rustls::TlsAcceptor>,
         requests: RequestLimits,
     ) -> Self {
-        let door = HttpDoor::bind("127.0.0.1:0".parse().unwrap(), tls, limits).await.unwrap();
-        let address = door.local_address().unwrap();
+        let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap(), tls, limits).await.unwrap();
+        let address = listener.local_address().unwrap();
         let (echo, readiness, stop) =
             (Arc::new(Echo::default()), SharedReadiness::default(), CancellationToken::new());
         let proxies = Proxies::default();
         let server = Server::new(Arc::clone(&echo), Metrics::new(), readiness.clone(), proxies, &requests);
-        let task = tokio::spawn(door.run(server, stop.clone()));
+        let task = tokio::spawn(listener.run(server, stop.clone()));
         Self { address, echo, readiness, stop, task }
     }
 
@@ -123,7 +123,7 @@ impl Stand {
         socket.connect(self.address).await.unwrap()
     }
 
-    /// Connects, and sends a body up to the point where the daemon waits for more of it.
+    /// Connects and sends a body up to the point where the daemon waits for more of it.
     async fn half_sent(&self, last: u8, length: usize) -> TcpStream {
         let mut stream = self.connect_from(last).await;
         let head = format!(
@@ -135,10 +135,10 @@ impl Stand {
         stream
     }
 
-    /// Sends all and reads until the other side closes.
+    /// Sends everything and reads until the other side closes.
     async fn script(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
-        // The other side may refuse before it has read all.
+        // The other side may answer with an error before it has read everything.
         let _ = stream.write_all(bytes.as_ref()).await;
         read_all(&mut stream).await
     }
@@ -155,17 +155,17 @@ impl Stand {
 
 async fn read_all(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut answer = Vec::new();
-    // A reset after the answer is an end like any other.
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+    // A reset after the answer ends the stream as well.
+    let _ = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect_in_time();
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Reads until the text holds `mark`.
+/// Reads until the text contains `mark`.
 async fn read_until(stream: &mut (impl AsyncReadExt + Unpin), mark: &str) -> String {
     let mut answer = Vec::new();
     let mut part = [0; 4096];
     loop {
-        let count = timeout(PATIENCE, stream.read(&mut part)).await.expect_in_time().unwrap();
+        let count = timeout(TIMEOUT, stream.read(&mut part)).await.expect_in_time().unwrap();
         answer.extend_from_slice(&part[..count]);
         let text = String::from_utf8_lossy(&answer).into_owned();
         if text.contains(mark) {
@@ -185,7 +185,7 @@ impl<T> InTime<T> for Result<T, tokio::time::error::Elapsed> {
     }
 }
 
-fn quick() -> Limits {
+fn short_deadlines() -> Limits {
     Limits {
         head: Duration::from_millis(200),
         body: Duration::from_millis(200),
@@ -205,8 +205,8 @@ fn statuses(answer: &str) -> Vec<&str> {
 const MALFORMED: &str = r#"{"code":3,"message":"Malformed request","details":[]}"#;
 
 #[tokio::test]
-async fn malformed_heads_are_refused_and_end_the_connection() {
-    let stand = Stand::start(Limits::default()).await;
+async fn malformed_heads_are_rejected_and_close_the_connection() {
+    let fixture = Fixture::start(Limits::default()).await;
     let long = "x".repeat(HEAD_BYTES);
     for (script, expected) in [
         // 54: both framings, in either order
@@ -231,10 +231,10 @@ async fn malformed_heads_are_refused_and_end_the_connection() {
         ("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         ("GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
-        // what the library refuses by itself
+        // rejected by hyper itself
         ("G@T / HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n", "400"),
         ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", "400"),
-        // bytes that a stamp cannot have
+        // bytes that are invalid in a stamp
         ("GET / HTTP/1.1\r\nHost: a\r\nX-Stamp: \u{e4}\r\n\r\n", "400"),
         ("REFUSED / HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         // 7: the size of the head, with and without an end
@@ -242,7 +242,7 @@ async fn malformed_heads_are_refused_and_end_the_connection() {
         (&format!("GET /{long}"), "431"),
         (&format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(20_000)), "431"),
     ] {
-        let answer = stand.script(script).await;
+        let answer = fixture.script(script).await;
         let shown = &script[..script.len().min(80)];
         assert_eq!(statuses(&answer), [expected], "{shown:?} got {answer:?}");
         assert!(answer.contains("connection: close\r\n"), "{shown:?} got {answer:?}");
@@ -250,13 +250,13 @@ async fn malformed_heads_are_refused_and_end_the_connection() {
             assert!(answer.ends_with(MALFORMED), "{shown:?} got {answer:?}");
         }
     }
-    assert_eq!(stand.calls(), 0);
-    assert!(stand.is_healthy().await);
+    assert_eq!(fixture.calls(), 0);
+    assert!(fixture.is_healthy().await);
 }
 
 #[tokio::test]
-async fn broken_chunks_are_refused() {
-    let stand = Stand::start(Limits::default()).await;
+async fn invalid_chunks_are_rejected() {
+    let fixture = Fixture::start(Limits::default()).await;
     let head = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     for chunks in [
         "x\r\nab\r\n0\r\n\r\n",
@@ -268,47 +268,47 @@ async fn broken_chunks_are_refused() {
         &format!("1;{}\r\na\r\n0\r\n\r\n", "e".repeat(20_000)),
         "\r\n\r\n",
     ] {
-        let answer = stand.script(format!("{head}{chunks}")).await;
+        let answer = fixture.script(format!("{head}{chunks}")).await;
         let shown = &chunks[..chunks.len().min(40)];
         assert_eq!(statuses(&answer), ["400"], "{shown:?} got {answer:?}");
     }
-    assert_eq!(stand.calls(), 0);
-    let answer = stand.script(format!("{head}2\r\n{{}}\r\n0\r\n\r\n")).await;
+    assert_eq!(fixture.calls(), 0);
+    let answer = fixture.script(format!("{head}2\r\n{{}}\r\n0\r\n\r\n")).await;
     assert!(answer.contains(r#""body":2"#) && answer.contains("connection: close"), "{answer}");
 }
 
 #[tokio::test]
-async fn chunks_end_the_connection_so_nothing_hides_behind_them() {
-    let stand = Stand::start(Limits::default()).await;
+async fn a_chunked_body_ends_the_connection() {
+    let fixture = Fixture::start(Limits::default()).await;
     let script = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n\
                   GET http://b/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
-    assert_eq!(statuses(&stand.script(script).await), ["200"]);
-    assert_eq!(stand.calls(), 1);
+    assert_eq!(statuses(&fixture.script(script).await), ["200"]);
+    assert_eq!(fixture.calls(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_bodies_stop_at_the_limit() {
-    let stand = Stand::start(Limits::default()).await;
+    let fixture = Fixture::start(Limits::default()).await;
     let full = vec![b'x'; BODY_BYTES];
     let head = |length: usize| {
         format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")
     };
     let exact = [head(BODY_BYTES).into_bytes(), full.clone()].concat();
-    assert!(stand.script(exact).await.contains(&format!(r#""body":{BODY_BYTES}"#)));
+    assert!(fixture.script(exact).await.contains(&format!(r#""body":{BODY_BYTES}"#)));
     let too_large = r#"{"code":8,"message":"Request body is too large","details":[]}"#;
-    // Declared: refused at once, before a byte of it is sent.
-    let declared = stand.script(head(BODY_BYTES + 1)).await;
+    // Declared length: rejected at once, before a byte of the body is sent.
+    let declared = fixture.script(head(BODY_BYTES + 1)).await;
     assert_eq!(statuses(&declared), ["413"]);
     assert!(declared.ends_with(too_large), "{declared}");
-    // Chunked: refused one byte beyond the limit, without an end of the body.
+    // Chunked: rejected one byte beyond the limit, before the end of the body.
     let chunked =
         format!("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{BODY_BYTES:x}\r\n");
     let over = [chunked.as_bytes(), &full, b"\r\n1\r\nx\r\n"].concat();
-    assert!(stand.script(over).await.ends_with(too_large));
-    assert_eq!(stand.calls(), 1);
+    assert!(fixture.script(over).await.ends_with(too_large));
+    assert_eq!(fixture.calls(), 1);
 }
 
-/// A whole request with a large body.
+/// Returns a complete request with a large body.
 fn large(length: usize) -> Vec<u8> {
     let head =
         format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
@@ -316,44 +316,44 @@ fn large(length: usize) -> Vec<u8> {
 }
 
 async fn send(mut stream: TcpStream, bytes: &[u8]) -> String {
-    // The other side may refuse before it has read all.
+    // The other side may answer with an error before it has read everything.
     let _ = stream.write_all(bytes).await;
     read_all(&mut stream).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_half_sent_body_delays_its_own_client_only() {
+async fn a_half_sent_body_delays_only_its_own_client() {
     let limits =
         RequestLimits { body_bytes: 2 * BODY_BYTES, body_bytes_per_client: BODY_BYTES, ..Default::default() };
-    let stand = Stand::start_limited(limits).await;
-    let mut slow = stand.half_sent(2, BODY_BYTES).await;
-    // What this one sends is not read, since the first one holds all that the client may have.
-    let behind = stand.connect_from(2).await;
-    let behind = tokio::spawn(async move { send(behind, &large(200_000)).await });
+    let fixture = Fixture::start_limited(limits).await;
+    let mut slow = fixture.half_sent(2, BODY_BYTES).await;
+    // This body is not read, because the first one uses all the memory of the client.
+    let second = fixture.connect_from(2).await;
+    let second = tokio::spawn(async move { send(second, &large(200_000)).await });
     for length in [BODY_BYTES, 100_000] {
-        let answer = send(stand.connect_from(3).await, &large(length)).await;
+        let answer = send(fixture.connect_from(3).await, &large(length)).await;
         assert!(answer.contains(&format!(r#""body":{length}"#)), "{answer}");
     }
-    assert!(!behind.is_finished());
+    assert!(!second.is_finished());
     slow.write_all(&vec![b'x'; BODY_BYTES - 4]).await.unwrap();
     assert!(read_until(&mut slow, "}").await.contains(&format!(r#""body":{BODY_BYTES}"#)));
-    assert!(behind.await.unwrap().contains(r#""body":200000"#));
+    assert!(second.await.unwrap().contains(r#""body":200000"#));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_bodies_make_room_for_others() {
+async fn slow_bodies_are_evicted_for_others() {
     let limits =
         RequestLimits { body_bytes: BODY_BYTES, body_bytes_per_client: BODY_BYTES, ..Default::default() };
-    let stand = Stand::start_limited(limits).await;
-    let mut slow = stand.half_sent(2, BODY_BYTES).await;
-    let answer = send(stand.connect_from(3).await, &large(100_000)).await;
+    let fixture = Fixture::start_limited(limits).await;
+    let mut slow = fixture.half_sent(2, BODY_BYTES).await;
+    let answer = send(fixture.connect_from(3).await, &large(100_000)).await;
     assert!(answer.contains(r#""body":100000"#), "{answer}");
-    let refused = read_all(&mut slow).await;
-    assert_eq!(statuses(&refused), ["503"]);
-    assert!(refused.contains("(limits.body_bytes)"), "{refused}");
-    // A client that would hold more than everybody else ends nobody's body.
-    let mut modest = stand.half_sent(4, 1_000_000).await;
-    let greedy = stand.connect_from(5).await;
+    let rejected = read_all(&mut slow).await;
+    assert_eq!(statuses(&rejected), ["503"]);
+    assert!(rejected.contains("(limits.body_bytes)"), "{rejected}");
+    // A client that would hold more memory than all others evicts no body.
+    let mut modest = fixture.half_sent(4, 1_000_000).await;
+    let greedy = fixture.connect_from(5).await;
     let greedy = tokio::spawn(async move { send(greedy, &large(BODY_BYTES)).await });
     modest.write_all(&vec![b'x'; 1_000_000 - 4]).await.unwrap();
     assert!(read_until(&mut modest, "}").await.contains(r#""body":1000000"#));
@@ -361,31 +361,31 @@ async fn slow_bodies_make_room_for_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sends_little_does_not_wait_behind_a_crowd_that_sends_nothing() {
+async fn small_bodies_do_not_wait_behind_many_stalled_ones() {
     let limits = RequestLimits {
         body_bytes: 2 * BODY_BYTES,
         body_bytes_per_client: 2 * BODY_BYTES,
         ..Default::default()
     };
-    // The crowd would hold the memory, one after the other, for far longer than the test waits.
+    // The stalled clients would hold the memory, one after the other, for far longer than the test waits.
     let patient = Limits { body: Duration::from_secs(1000), ..Limits::default() };
-    let stand = Stand::start_with(patient, None, limits).await;
+    let fixture = Fixture::start_with(patient, None, limits).await;
     let mut crowd = Vec::new();
     for client in 10..26 {
-        crowd.push(stand.half_sent(client, BODY_BYTES).await);
-        // The second ones wait for memory, since their clients would hold more than others do.
-        let mut second = stand.connect_from(client).await;
+        crowd.push(fixture.half_sent(client, BODY_BYTES).await);
+        // The second bodies wait for memory, because their clients would hold more than others do.
+        let mut second = fixture.connect_from(client).await;
         let head = format!("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY_BYTES}\r\n\r\n");
         second.write_all(head.as_bytes()).await.unwrap();
         crowd.push(second);
     }
     for _ in 0..3 {
-        let answer = send(stand.connect_from(3).await, &large(300_000)).await;
+        let answer = send(fixture.connect_from(3).await, &large(300_000)).await;
         assert!(answer.contains(r#""body":300000"#), "{answer}");
     }
     drop(crowd);
-    // All of the memory is given back.
-    let answer = send(stand.connect_from(4).await, &large(BODY_BYTES)).await;
+    // All the memory is released.
+    let answer = send(fixture.connect_from(4).await, &large(BODY_BYTES)).await;
     assert!(answer.contains(&format!(r#""body":{BODY_BYTES}"#)), "{answer}");
 }
 
@@ -397,60 +397,60 @@ async fn a_reached_limit_is_named() {
         requests_waiting_per_client: 0,
         ..Default::default()
     };
-    let stand = Stand::start_limited(limits).await;
-    let slow = stand.half_sent(2, BODY_BYTES).await;
-    let refused = send(stand.connect_from(2).await, &large(100_000)).await;
-    assert_eq!(statuses(&refused), ["429"]);
-    assert!(refused.contains("(limits.body_bytes_per_client)"), "{refused}");
+    let fixture = Fixture::start_limited(limits).await;
+    let slow = fixture.half_sent(2, BODY_BYTES).await;
+    let rejected = send(fixture.connect_from(2).await, &large(100_000)).await;
+    assert_eq!(statuses(&rejected), ["429"]);
+    assert!(rejected.contains("(limits.body_bytes_per_client)"), "{rejected}");
     drop(slow);
-    let mut waiting = stand.connect_from(3).await;
+    let mut waiting = fixture.connect_from(3).await;
     waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    stand.echo.entered.notified().await;
+    fixture.echo.entered.notified().await;
     let get = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    let refused = send(stand.connect_from(3).await, get).await;
-    assert_eq!(statuses(&refused), ["429"]);
-    assert!(refused.contains("(limits.requests_waiting_per_client)"), "{refused}");
-    assert!(refused.contains(r#""turnkeyErrorCode":"RATE_LIMIT_EXCEEDED""#), "{refused}");
-    assert_eq!(statuses(&send(stand.connect_from(4).await, get).await), ["200"], "another client");
+    let rejected = send(fixture.connect_from(3).await, get).await;
+    assert_eq!(statuses(&rejected), ["429"]);
+    assert!(rejected.contains("(limits.requests_waiting_per_client)"), "{rejected}");
+    assert!(rejected.contains(r#""turnkeyErrorCode":"RATE_LIMIT_EXCEEDED""#), "{rejected}");
+    assert_eq!(statuses(&send(fixture.connect_from(4).await, get).await), ["200"], "another client");
     let health = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    assert_eq!(statuses(&send(stand.connect_from(3).await, health).await), ["200"]);
-    let metrics = stand.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(statuses(&send(fixture.connect_from(3).await, health).await), ["200"]);
+    let metrics = fixture.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     for limit in ["body_bytes_per_client", "requests_waiting_per_client"] {
         let line = format!(r#"quorate_limits_reached_total{{limit="{limit}"}} 1"#);
         assert!(metrics.contains(&line), "{metrics}");
     }
-    stand.echo.leave.notify_one();
+    fixture.echo.leave.notify_one();
     assert!(read_until(&mut waiting, "}").await.contains("/wait"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_nobody_takes_are_bounded() {
-    // An answer of 64 MiB takes all that a client may leave unread.
-    let stand = Stand::start_limited(RequestLimits::default()).await;
+async fn unread_answers_are_bounded() {
+    // An answer of 64 MiB is all that a client may leave unread.
+    let fixture = Fixture::start_limited(RequestLimits::default()).await;
     let get = b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    let mut unread = stand.connect_from(2).await;
+    let mut unread = fixture.connect_from(2).await;
     unread.write_all(get).await.unwrap();
     unread.readable().await.unwrap();
-    let refused = send(stand.connect_from(2).await, get).await;
-    assert_eq!(statuses(&refused), ["429"]);
-    assert!(refused.contains("(limits.answer_bytes_per_client)"), "{refused}");
+    let rejected = send(fixture.connect_from(2).await, get).await;
+    assert_eq!(statuses(&rejected), ["429"]);
+    assert!(rejected.contains("(limits.answer_bytes_per_client)"), "{rejected}");
     let small = b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    assert_eq!(statuses(&send(stand.connect_from(2).await, small).await), ["200"]);
-    let others: Vec<TcpStream> = unread_by([3, 4, 5], &stand, get).await;
-    let refused = send(stand.connect_from(6).await, get).await;
-    assert_eq!(statuses(&refused), ["503"]);
-    assert!(refused.contains("(limits.answer_bytes)"), "{refused}");
-    // What is taken makes room.
+    assert_eq!(statuses(&send(fixture.connect_from(2).await, small).await), ["200"]);
+    let others: Vec<TcpStream> = unread_by([3, 4, 5], &fixture, get).await;
+    let rejected = send(fixture.connect_from(6).await, get).await;
+    assert_eq!(statuses(&rejected), ["503"]);
+    assert!(rejected.contains("(limits.answer_bytes)"), "{rejected}");
+    // An answer that is read releases its memory.
     assert!(read_all(&mut unread).await.len() > 64 * 1024 * 1024);
-    assert_eq!(statuses(&send(stand.connect_from(2).await, get).await), ["200"]);
+    assert_eq!(statuses(&send(fixture.connect_from(2).await, get).await), ["200"]);
     drop(others);
 }
 
-/// Connections of these clients that asked for something and do not read it.
-async fn unread_by(clients: [u8; 3], stand: &Stand, request: &[u8]) -> Vec<TcpStream> {
+/// Returns connections of these clients that have sent a request and do not read the answer.
+async fn unread_by(clients: [u8; 3], fixture: &Fixture, request: &[u8]) -> Vec<TcpStream> {
     let mut streams = Vec::new();
     for client in clients {
-        let mut stream = stand.connect_from(client).await;
+        let mut stream = fixture.connect_from(client).await;
         stream.write_all(request).await.unwrap();
         stream.readable().await.unwrap();
         streams.push(stream);
@@ -459,67 +459,67 @@ async fn unread_by(clients: [u8; 3], stand: &Stand, request: &[u8]) -> Vec<TcpSt
 }
 
 #[tokio::test]
-async fn a_large_body_is_not_received_for_a_refused_head() {
-    let stand = Stand::start(Limits::default()).await;
-    let head = "POST /refused HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
+async fn a_large_body_is_not_received_for_a_rejected_head() {
+    let fixture = Fixture::start(Limits::default()).await;
+    let head = "POST /rejected HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
     for framing in [format!("Content-Length: {BODY_BYTES}"), "Transfer-Encoding: chunked".to_owned()] {
-        let answer = stand.script(format!("{head}{framing}\r\n\r\n")).await;
+        let answer = fixture.script(format!("{head}{framing}\r\n\r\n")).await;
         assert_eq!(statuses(&answer), ["401"], "no 100 Continue: {answer}");
         assert!(answer.contains("connection: close\r\n"), "{answer}");
     }
-    assert_eq!(stand.calls(), 0);
-    let metrics = stand.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(fixture.calls(), 0);
+    let metrics = fixture.script("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(metrics.contains("quorate_stamps_refused_total 2\n"), "{metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn small_chunks_are_gathered() {
-    let stand = Stand::start(Limits::default()).await;
+async fn small_chunks_are_collected() {
+    let fixture = Fixture::start(Limits::default()).await;
     let mut script = b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     script.extend(b"1\r\nx\r\n".repeat(300_000));
     script.extend(b"0\r\n\r\n");
-    assert!(stand.script(script).await.contains(r#""body":300000"#));
+    assert!(fixture.script(script).await.contains(r#""body":300000"#));
 }
 
 #[tokio::test]
-async fn slow_senders_are_cut_off() {
-    let stand = Stand::start(quick()).await;
+async fn slow_senders_are_disconnected() {
+    let fixture = Fixture::start(short_deadlines()).await;
     // 51: a head that never ends, or never begins
     for begun in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: a\r\nX: "] {
-        assert_eq!(stand.script(begun).await, "", "{begun:?}");
+        assert_eq!(fixture.script(begun).await, "", "{begun:?}");
     }
     // 52: a body that never ends
-    let answer = stand.script("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12").await;
+    let answer = fixture.script("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12").await;
     assert_eq!(statuses(&answer), ["408"]);
     assert!(answer.contains(r#"{"code":14,"#) && answer.contains("connection: close"), "{answer}");
     // A connection that stays idle after an answer
-    let answer = stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let answer = fixture.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(statuses(&answer), ["200"]);
-    assert!(stand.is_healthy().await);
+    assert!(fixture.is_healthy().await);
 }
 
 #[tokio::test]
-async fn a_waiting_request_is_no_idle_connection() {
-    let stand = Stand::start(quick()).await;
-    let mut stream = stand.connect().await;
+async fn a_waiting_request_is_not_an_idle_connection() {
+    let fixture = Fixture::start(short_deadlines()).await;
+    let mut stream = fixture.connect().await;
     stream.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    stand.echo.entered.notified().await;
-    // A second client runs into its idle deadline, which is as long as the first one's would be.
-    assert_eq!(statuses(&stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await), ["200"]);
-    stand.echo.leave.notify_one();
+    fixture.echo.entered.notified().await;
+    // A second client reaches its idle deadline, which is as long as that of the first one.
+    assert_eq!(statuses(&fixture.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await), ["200"]);
+    fixture.echo.leave.notify_one();
     assert!(read_until(&mut stream, "}").await.contains("/wait"));
 }
 
 #[tokio::test]
-async fn who_does_not_read_the_answer_is_cut_off() {
-    let stand = Stand::start(quick()).await;
-    let mut stream = stand.connect().await;
+async fn a_client_that_does_not_read_its_answer_is_disconnected() {
+    let fixture = Fixture::start(short_deadlines()).await;
+    let mut stream = fixture.connect().await;
     stream.write_all(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    stand.echo.entered.notified().await;
-    let stop = stand.stop.clone();
-    // The door can only finish this quickly if the connection is gone.
+    fixture.echo.entered.notified().await;
+    let stop = fixture.stop.clone();
+    // The listener can only finish this quickly if the connection is closed.
     stop.cancel();
-    timeout(Duration::from_secs(4), stand.task).await.expect_in_time().unwrap();
+    timeout(Duration::from_secs(4), fixture.task).await.expect_in_time().unwrap();
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest).await;
     assert!(rest.len() < 64 * 1024 * 1024);
@@ -527,20 +527,20 @@ async fn who_does_not_read_the_answer_is_cut_off() {
 
 #[tokio::test]
 async fn paths_are_never_normalized() {
-    let stand = Stand::start(Limits::default()).await;
+    let fixture = Fixture::start(Limits::default()).await;
     for path in
         ["/a/../healthz", "//healthz", "/%68ealthz", "/healthz%00", "/Healthz", "/healthz/", "/./healthz"]
     {
         let answer =
-            stand.script(format!("GET {path}?q HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
+            fixture.script(format!("GET {path}?q HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
         assert!(answer.contains(&format!(r#""path":"{path}","query":"q""#)), "{path} got {answer}");
     }
 }
 
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order_up_to_a_depth() {
-    let stand = Stand::start(Limits::default()).await;
-    let answer = stand
+    let fixture = Fixture::start(Limits::default()).await;
+    let answer = fixture
         .script(
             "GET /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nPOST\
              POST /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
@@ -549,14 +549,14 @@ async fn pipelined_requests_are_answered_in_order_up_to_a_depth() {
     assert_eq!(statuses(&answer), ["200", "200"]);
     let (first, second) = (answer.find(r#""path":"/1""#).unwrap(), answer.find(r#""path":"/2""#).unwrap());
     assert!(first < second && answer.contains(r#""body":4"#), "{answer}");
-    let answer = stand.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20)).await;
+    let answer = fixture.script("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20)).await;
     let expected: Vec<&str> = std::iter::repeat_n("200", 16).chain(["429"]).collect();
     assert_eq!(statuses(&answer), expected);
 }
 
 #[tokio::test]
-async fn a_refused_request_gets_no_100_continue() {
-    let stand = Stand::start(Limits::default()).await;
+async fn a_rejected_request_gets_no_100_continue() {
+    let fixture = Fixture::start(Limits::default()).await;
     for (headers, expected) in [
         ("Content-Length: 99999999", vec!["413"]),
         ("Content-Length: 2\r\nContent-Encoding: gzip", vec!["415"]),
@@ -564,27 +564,27 @@ async fn a_refused_request_gets_no_100_continue() {
         ("Content-Length: 2\r\nConnection: close", vec!["100", "200"]),
     ] {
         let script = format!("POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n{headers}\r\n\r\n{{}}");
-        let answer = stand.script(script).await;
+        let answer = fixture.script(script).await;
         assert_eq!(statuses(&answer), expected, "{headers}");
     }
 }
 
 #[tokio::test]
-async fn encoded_bodies_are_refused() {
-    let stand = Stand::start(Limits::default()).await;
+async fn encoded_bodies_are_rejected() {
+    let fixture = Fixture::start(Limits::default()).await;
     for (coding, expected) in [("gzip", "415"), ("br", "415"), ("deflate, gzip", "415"), ("identity", "200")]
     {
         let script = format!(
             "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Encoding: {coding}\r\n\
              Content-Length: 2\r\n\r\n{{}}"
         );
-        assert_eq!(statuses(&stand.script(script).await), [expected], "{coding}");
+        assert_eq!(statuses(&fixture.script(script).await), [expected], "{coding}");
     }
 }
 
 #[tokio::test]
-async fn stamps_arrive_and_two_are_noticed() {
-    let stand = Stand::start(Limits::default()).await;
+async fn stamps_are_passed_on_and_repeated_ones_are_marked() {
+    let fixture = Fixture::start(Limits::default()).await;
     for (headers, expected) in [
         ("", r#""stamp":"absent""#),
         ("X-Stamp: abc\r\n", r#""stamp":"abc""#),
@@ -592,15 +592,16 @@ async fn stamps_arrive_and_two_are_noticed() {
         ("X-Stamp: abc\r\nX-Stamp: abc\r\n", r#""stamp":"repeated""#),
         ("X-Stamp: abc\r\nX-Stamp: def\r\n", r#""stamp":"repeated""#),
     ] {
-        let answer =
-            stand.script(format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{headers}\r\n")).await;
+        let answer = fixture
+            .script(format!("POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{headers}\r\n"))
+            .await;
         assert!(answer.contains(expected), "{headers:?} got {answer}");
     }
 }
 
 #[tokio::test]
 async fn answers_have_the_headers_that_clients_compare() {
-    let stand = Stand::start(Limits::default()).await;
+    let fixture = Fixture::start(Limits::default()).await;
     for (path, status, cache) in [
         ("/a", "200", None),
         ("/missing", "404", None),
@@ -608,17 +609,17 @@ async fn answers_have_the_headers_that_clients_compare() {
         ("/cached", "200", Some("no-cache")),
     ] {
         let answer =
-            stand.script(format!("POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
+            fixture.script(format!("POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
         assert_eq!(statuses(&answer), [status]);
         assert!(answer.contains("\r\ncontent-type: application/json\r\n"), "{answer}");
         assert!(answer.contains("\r\naccess-control-allow-origin: *\r\n"), "{answer}");
         assert_eq!(answer.contains("cache-control: no-cache"), cache.is_some());
     }
-    let missing = stand.script("GET /missing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let missing = fixture.script("GET /missing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(missing.ends_with(r#"{"code":5,"message":"Not Found","details":[]}"#));
-    let wrong = stand.script("GET /wrong HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let wrong = fixture.script("GET /wrong HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(wrong.ends_with(r#"{"code":12,"message":"Method Not Allowed","details":[]}"#));
-    let preflight = stand
+    let preflight = fixture
         .script(
             "OPTIONS /public/v1/submit/sign_raw_payload HTTP/1.1\r\nHost: a\r\nOrigin: https://b\r\n\
              Access-Control-Request-Method: POST\r\nConnection: close\r\n\r\n",
@@ -636,10 +637,10 @@ async fn answers_have_the_headers_that_clients_compare() {
 }
 
 #[tokio::test]
-async fn own_routes_tell_health_and_metrics() {
-    let stand = Stand::start(Limits::default()).await;
+async fn own_routes_report_health_and_metrics() {
+    let fixture = Fixture::start(Limits::default()).await;
     let get = async |path: &str| {
-        stand.script(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await
+        fixture.script(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await
     };
     assert!(get("/healthz").await.ends_with(r#"{"status":"ok"}"#));
     for (readiness, problem) in [
@@ -649,40 +650,40 @@ async fn own_routes_tell_health_and_metrics() {
         (Readiness::GuardFailed, "the guard file of the store cannot be written"),
         (Readiness::Stopping, "stopping"),
     ] {
-        stand.readiness.set(readiness);
+        fixture.readiness.set(readiness);
         let answer = get("/readyz").await;
         assert_eq!(statuses(&answer), ["503"]);
         assert!(answer.contains(&format!("\"Not ready: {problem}\"")), "{answer}");
     }
-    stand.readiness.set(Readiness::Ready);
+    fixture.readiness.set(Readiness::Ready);
     assert_eq!(statuses(&get("/readyz").await), ["200"]);
     let metrics = get("/metrics").await;
     assert!(metrics.contains(r#"quorate_requests_total{operation="healthz",class="2xx"} 1"#), "{metrics}");
-    let wrong = stand.script("POST /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let wrong = fixture.script("POST /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert_eq!(statuses(&wrong), ["501"]);
-    assert_eq!(stand.calls(), 0);
+    assert_eq!(fixture.calls(), 0);
 }
 
 #[tokio::test]
-async fn rates_hold_for_one_address() {
-    let stand = Stand::start(Limits { requests_per_second: Some(2), ..Limits::default() }).await;
-    let answer = stand.script("POST /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3) + "\n").await;
+async fn rate_limits_apply_per_address() {
+    let fixture = Fixture::start(Limits { requests_per_second: Some(2), ..Limits::default() }).await;
+    let answer = fixture.script("POST /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3) + "\n").await;
     assert_eq!(statuses(&answer), ["200", "200", "429", "400"]);
     assert!(answer.contains(r#""turnkeyErrorCode":"RATE_LIMIT_EXCEEDED"}"#));
-    assert!(stand.is_healthy().await, "health has no rate");
+    assert!(fixture.is_healthy().await, "health checks are not limited");
 }
 
 #[tokio::test]
-async fn idle_connections_make_room() {
-    let stand = Stand::start(Limits { connections: 20, ..Limits::default() }).await;
+async fn idle_connections_are_closed_for_new_ones() {
+    let fixture = Fixture::start(Limits { connections: 20, ..Limits::default() }).await;
     let mut idle = Vec::new();
     for _ in 0..60 {
-        let mut stream = stand.connect().await;
+        let mut stream = fixture.connect().await;
         stream.write_all(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
         read_until(&mut stream, "}").await;
         idle.push(stream);
     }
-    assert!(stand.is_healthy().await);
+    assert!(fixture.is_healthy().await);
     assert_eq!(read_all(&mut idle[0]).await, "", "the oldest is closed");
     let newest = idle.last_mut().unwrap();
     newest.write_all(b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
@@ -690,42 +691,42 @@ async fn idle_connections_make_room() {
 }
 
 #[tokio::test]
-async fn stopping_finishes_what_was_accepted() {
-    let stand = Stand::start(Limits::default()).await;
-    let mut waiting = stand.connect().await;
+async fn stopping_completes_accepted_requests() {
+    let fixture = Fixture::start(Limits::default()).await;
+    let mut waiting = fixture.connect().await;
     waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    stand.echo.entered.notified().await;
-    let mut idle = stand.connect().await;
+    fixture.echo.entered.notified().await;
+    let mut idle = fixture.connect().await;
     idle.write_all(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut idle, "}").await;
-    let mut feed = stand.connect().await;
+    let mut feed = fixture.connect().await;
     feed.write_all(b"GET /events HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    let begun = read_until(&mut feed, "data: {}\n\n").await;
-    assert!(begun.contains("content-type: text/event-stream\r\n"), "{begun}");
-    stand.stop.cancel();
+    let first = read_until(&mut feed, "data: {}\n\n").await;
+    assert!(first.contains("content-type: text/event-stream\r\n"), "{first}");
+    fixture.stop.cancel();
     assert_eq!(read_all(&mut idle).await, "");
-    assert!(read_all(&mut feed).await.ends_with("0\r\n\r\n"), "the feed ends in order");
-    assert!(TcpStream::connect(stand.address).await.is_err(), "nothing is accepted any more");
-    stand.echo.leave.notify_one();
+    assert!(read_all(&mut feed).await.ends_with("0\r\n\r\n"), "the feed ends with its last chunk");
+    assert!(TcpStream::connect(fixture.address).await.is_err(), "no connection is accepted anymore");
+    fixture.echo.leave.notify_one();
     assert!(read_all(&mut waiting).await.contains(r#""path":"/wait""#));
-    timeout(PATIENCE, stand.task).await.expect_in_time().unwrap();
+    timeout(TIMEOUT, fixture.task).await.expect_in_time().unwrap();
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_ever() {
-    let stand = Stand::start(Limits { drain: Duration::from_millis(100), ..quick() }).await;
-    let mut waiting = stand.connect().await;
+async fn stopping_has_a_deadline() {
+    let fixture = Fixture::start(Limits { drain: Duration::from_millis(100), ..short_deadlines() }).await;
+    let mut waiting = fixture.connect().await;
     waiting.write_all(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-    stand.echo.entered.notified().await;
-    stand.stop.cancel();
-    timeout(PATIENCE, stand.task).await.expect_in_time().unwrap();
+    fixture.echo.entered.notified().await;
+    fixture.stop.cancel();
+    timeout(TIMEOUT, fixture.task).await.expect_in_time().unwrap();
     assert_eq!(read_all(&mut waiting).await, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http2_is_served_without_prior_agreement() {
-    let stand = Stand::start(Limits::default()).await;
-    let io = TokioIo::new(stand.connect().await);
+    let fixture = Fixture::start(Limits::default()).await;
+    let io = TokioIo::new(fixture.connect().await);
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
     tokio::spawn(connection);
@@ -747,8 +748,8 @@ async fn http2_is_served_without_prior_agreement() {
 
 #[tokio::test]
 async fn http2_names_one_host() {
-    let stand = Stand::start(Limits::default()).await;
-    let io = TokioIo::new(stand.connect().await);
+    let fixture = Fixture::start(Limits::default()).await;
+    let io = TokioIo::new(fixture.connect().await);
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
     tokio::spawn(connection);
@@ -771,7 +772,7 @@ async fn http2_names_one_host() {
     }
 }
 
-/// One HTTP/2 frame (RFC 9113 §4.1).
+/// Returns one HTTP/2 frame (RFC 9113 §4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
@@ -782,8 +783,8 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const GET_ROOT: &[u8] = &[0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
 
 #[tokio::test]
-async fn http2_floods_end_the_connection() {
-    let stand = Stand::start(Limits::default()).await;
+async fn http2_floods_close_the_connection() {
+    let fixture = Fixture::start(Limits::default()).await;
     let begin = [PREFACE, &frame(4, 0, 0, &[])].concat();
     let mut resets = begin.clone();
     for number in 0..10_000_u32 {
@@ -796,17 +797,17 @@ async fn http2_floods_end_the_connection() {
         continuations.extend(frame(9, 0, 1, &[0x00; 16 * 1024]));
     }
     for (name, script) in [("resets", resets), ("continuations", continuations)] {
-        let mut stream = stand.connect().await;
+        let mut stream = fixture.connect().await;
         let _ = stream.write_all(&script).await;
         let mut answer = Vec::new();
-        let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+        let _ = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect_in_time();
         assert!(answer.len() < 1024 * 1024, "{name}");
-        assert!(stand.is_healthy().await, "{name}");
+        assert!(fixture.is_healthy().await, "{name}");
     }
 }
 
 #[tokio::test]
-async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
+async fn tls_is_served_and_its_handshake_has_a_deadline() {
     let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
@@ -814,24 +815,24 @@ async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
     std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o640)).unwrap();
     let open = tls::acceptor(&certificate, &key).err().unwrap().to_string();
-    assert!(open.contains("may be read by others (mode 0640)"), "{open}");
+    assert!(open.contains("is accessible to other users (mode 0640)"), "{open}");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert!(tls::acceptor(&key, &key).is_err());
     assert!(tls::acceptor(&certificate, &certificate).is_err());
     assert!(tls::acceptor(&folder.path().join("none"), &key).is_err());
     let acceptor = tls::acceptor(&certificate, &key).unwrap();
-    let stand = Stand::start_with(quick(), Some(acceptor), RequestLimits::default()).await;
+    let fixture = Fixture::start_with(short_deadlines(), Some(acceptor), RequestLimits::default()).await;
 
     // 67: no handshake bytes; plain HTTP instead of a handshake; TLS 1.1
-    assert_eq!(stand.script("").await, "");
-    assert!(!stand.script("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.contains("HTTP/1.1"));
+    assert_eq!(fixture.script("").await, "");
+    assert!(!fixture.script("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.contains("HTTP/1.1"));
     let old_hello: &[u8] = b"\x16\x03\x02\x00\x2f\x01\x00\x00\x2b\x03\x02";
     let old_hello = [old_hello, &[7; 32], b"\x00\x00\x04\x00\x2f\x00\x35\x01\x00"].concat();
     let alert = {
-        let mut stream = stand.connect().await;
+        let mut stream = fixture.connect().await;
         stream.write_all(&old_hello).await.unwrap();
         let mut answer = Vec::new();
-        let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect_in_time();
+        let _ = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect_in_time();
         answer
     };
     assert_eq!(alert.first(), Some(&0x15), "an alert record");
@@ -845,24 +846,25 @@ async fn tls_is_spoken_and_its_handshake_has_a_deadline() {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-    let mut stream = connector.connect("localhost".try_into().unwrap(), stand.connect().await).await.unwrap();
+    let mut stream =
+        connector.connect("localhost".try_into().unwrap(), fixture.connect().await).await.unwrap();
     stream.write_all(b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
     assert!(read_until(&mut stream, "}").await.contains(r#""body":2"#));
 }
 
 #[tokio::test]
-async fn old_clients_and_empty_lines_are_served() {
-    let stand = Stand::start(Limits::default()).await;
-    let old = stand.script("GET /a HTTP/1.0\r\n\r\n").await;
+async fn http_1_0_and_leading_empty_lines_are_served() {
+    let fixture = Fixture::start(Limits::default()).await;
+    let old = fixture.script("GET /a HTTP/1.0\r\n\r\n").await;
     assert!(old.starts_with("HTTP/1.0 200 OK\r\n"), "{old}");
-    let padded = stand.script("\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let padded = fixture.script("\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert_eq!(statuses(&padded), ["200"]);
 }
 
 #[tokio::test]
-async fn a_head_in_single_bytes_is_served() {
-    let stand = Stand::start(Limits::default()).await;
-    let mut stream = stand.connect().await;
+async fn a_head_sent_in_single_bytes_is_served() {
+    let fixture = Fixture::start(Limits::default()).await;
+    let mut stream = fixture.connect().await;
     stream.set_nodelay(true).unwrap();
     for byte in
         b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}GET /b HTTP/1.1\r\nHost: a\r\n\r\n"

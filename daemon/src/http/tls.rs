@@ -1,4 +1,4 @@
-//! TLS for the HTTP door: certificate chain and key from PEM files, TLS 1.2 and 1.3 only.
+//! TLS for the HTTP listener: certificate chain and key from PEM files; TLS 1.2 and 1.3 only.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,38 +13,42 @@ use zeroize::Zeroizing;
 
 use crate::private_file::{self, SecretFileError};
 
-/// Largest certificate or key file.
+/// Maximum size of a certificate or key file, in bytes.
 const FILE_BYTES: u64 = 1024 * 1024;
 
-/// Why TLS cannot be served.
+/// An error that prevents serving TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {path}")]
     Read {
-        /// File.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// I/O error of the read.
         #[source]
         source: std::io::Error,
     },
-    /// The file of the key cannot be read, or others have access to it.
+    /// The key file cannot be read, or others have access to it.
     #[error(transparent)]
     Key(#[from] SecretFileError),
-    /// A file is not what it must be.
-    #[error("{path} holds no {what} in PEM form")]
+    /// A file does not contain the expected PEM section.
+    #[error("{path} contains no {what} in PEM format")]
     Content {
-        /// File.
+        /// Path of the file.
         path: PathBuf,
-        /// What was looked for.
+        /// Name of the expected contents.
         what: &'static str,
     },
-    /// Certificate and key do not work together.
-    #[error("certificate and key do not fit")]
+    /// Certificate and key do not belong together.
+    #[error("the TLS certificate and key do not match")]
     Pair(#[from] rustls::Error),
 }
 
-/// Reads certificate chain and key.
+/// Creates a TLS acceptor from a certificate chain and a key.
+///
+/// # Errors
+/// Returns an error if a file cannot be read or does not contain what is expected, or if certificate and key
+/// do not match.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
     let read_failed = |source| TlsError::Read { path: certificate.to_owned(), source };
     let chain = File::open(certificate).and_then(content).map_err(read_failed)?;

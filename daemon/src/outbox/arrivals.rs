@@ -1,4 +1,4 @@
-//! Deliveries that were committed and that the worker has not seen yet, counted by organization.
+//! Committed deliveries that the worker has not processed yet, counted by organization.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +11,19 @@ use quorate_core::outbox::Usage;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// What came for an organization.
+/// New deliveries of an organization.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrived {
-    /// How much, by the organizations that caused it.
+    /// Their number and bytes, by the organizations that caused them.
     pub caused: BTreeMap<OrganizationId, Usage>,
-    /// Where it goes.
+    /// Their destinations.
     pub destinations: BTreeSet<Destination>,
 }
 
-/// What came, by organization.
+/// New deliveries, by organization.
 pub type ByOrganization = BTreeMap<OrganizationId, Arrived>;
 
-/// The deliveries that a commit queues. A delivery that is only postponed replaces its record and does not count.
+/// Returns the deliveries that a commit queues. A postponed delivery replaces its record and does not count.
 pub fn queued(writes: &[Write]) -> ByOrganization {
     let mut queued = ByOrganization::new();
     let mut last: Option<DeliveryId> = None;
@@ -37,15 +37,15 @@ pub fn queued(writes: &[Write]) -> ByOrganization {
             && let Some(id) = last
             && let Some(arrived) = queued.get_mut(&id.destination.organization)
         {
-            // A body is written behind the deliveries that refer to it.
+            // A body follows the deliveries that refer to it.
             arrived.caused.entry(id.cause).or_default().add(Usage { deliveries: 0, bytes: id.size.into() });
         }
     }
     queued
 }
 
-/// What came since the worker last took it. Holds one entry for each destination
-/// and each organization that caused something, however many deliveries came.
+/// New deliveries since the worker last took them. There is one entry for each destination and each causing
+/// organization, regardless of the number of deliveries.
 #[derive(Default)]
 pub struct Arrivals {
     waiting: Mutex<ByOrganization>,
@@ -54,7 +54,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Adds what a commit queued, and wakes the worker.
+    /// Adds the deliveries of a commit and wakes the worker.
     pub fn add(&self, queued: ByOrganization) {
         if queued.is_empty() {
             return;
@@ -72,23 +72,23 @@ impl Arrivals {
         self.notify.notify_one();
     }
 
-    /// Wakes the worker when it is not known what came: it looks at all that waits.
+    /// Wakes the worker when the new deliveries are unknown; it then scans the whole outbox.
     pub fn notify_one(&self) {
         self.unknown.store(true, Ordering::Relaxed);
         self.notify.notify_one();
     }
 
-    /// Whether something came of which it is not known what it was, since this was last asked.
+    /// Returns whether there are unknown new deliveries, and resets the flag.
     pub fn take_unknown(&self) -> bool {
         self.unknown.swap(false, Ordering::Relaxed)
     }
 
-    /// Takes all.
+    /// Takes all known new deliveries.
     pub fn take(&self) -> ByOrganization {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends when something was added.
+    /// Completes when deliveries were added.
     pub fn added(&self) -> Notified<'_> {
         self.notify.notified()
     }

@@ -1,7 +1,7 @@
-//! Posts to a receiver that may be hostile: every address is checked, the checked one is dialled, nothing
-//! is followed, and neither time nor memory can be taken from us.
+//! Posts to receivers that may be hostile. All addresses of a name are checked and a checked one is used,
+//! redirects are not followed, and time and memory are bounded.
 //!
-//! No proxy, no redirect, no cookie, no kept connection.
+//! There are no proxies, no cookies and no persistent connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -25,35 +25,36 @@ use url::Host;
 
 use super::receiver::{ReceiverPolicy, WebhookUrl};
 
-/// All of a delivery, from the name to the last byte of the answer.
+/// Deadline of a delivery, from name resolution to the status of the answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// One attempt to connect; the next address gets its turn behind it.
+/// Deadline of one attempt to connect, before the next address is tried.
 const CONNECT: Duration = Duration::from_secs(3);
-/// Addresses of one name that are looked at. More are refused, since each one must be checked.
+/// Maximum number of addresses of one name. Names with more are rejected, because each address must be
+/// checked.
 const ADDRESSES: usize = 32;
-/// How much of an answer is read before it is dropped.
+/// Maximum number of bytes of an answer that are read and discarded.
 const ANSWER_BYTES: usize = 8 * 1024;
-/// How long the body of an answer is read. Its status has come by then, so nothing depends on it.
+/// Maximum time for reading the body of an answer. The outcome is already known from its status.
 const ANSWER_TIME: Duration = Duration::from_secs(1);
-/// Largest head of an answer.
+/// Maximum size of the head of an answer, in bytes.
 const ANSWER_HEAD_BYTES: usize = 16 * 1024;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static("Quorate-Webhook/1");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// What became of a delivery.
+/// Outcome of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The receiver took it; its status.
+    /// The receiver accepted it, with this status.
     Delivered(u16),
-    /// The receiver refused it, and would again; its status.
+    /// The receiver rejected it permanently, with this status.
     Final(u16),
-    /// We refused to deliver it, and would again.
-    Refused(&'static str),
-    /// The receiver answered that it failed; it may succeed later.
+    /// The daemon does not deliver it, for this reason.
+    NotAllowed(&'static str),
+    /// The receiver failed, with this status; a later attempt may succeed.
     Failed(u16),
-    /// The receiver did not answer; it may later.
+    /// The receiver did not answer, for this reason; a later attempt may succeed.
     Silent(&'static str),
 }
 
@@ -66,7 +67,7 @@ pub struct Dialler {
     names: Names,
 }
 
-/// Where addresses of names come from.
+/// Source of the addresses of names.
 #[derive(Clone)]
 enum Names {
     System,
@@ -75,8 +76,8 @@ enum Names {
 }
 
 impl Dialler {
-    /// Certificates are verified against the roots of the system. Without any, https receivers cannot be
-    /// reached, which each delivery tells; the daemon starts all the same.
+    /// Creates a dialler that verifies certificates against the roots of the system. Without roots, the
+    /// daemon still starts, but each delivery to an https receiver fails.
     pub fn new(policy: ReceiverPolicy) -> Self {
         let tls = tls_connector();
         if let Err(error) = &tls {
@@ -85,16 +86,16 @@ impl Dialler {
         Self { policy: Arc::new(policy), tls: tls.ok(), deadline: DEADLINE, names: Names::System }
     }
 
-    /// The policy that receivers are checked against.
+    /// Returns the policy that receivers are checked against.
     pub fn policy(&self) -> &ReceiverPolicy {
         &self.policy
     }
 
-    /// Posts a JSON body once. The outcome depends on nothing but the status line of the answer.
+    /// Posts a JSON body once. The outcome depends only on the status line of the answer.
     pub async fn post(&self, url: &WebhookUrl, headers: &[(&str, String)], body: Bytes) -> Outcome {
         let request = match request(url, headers, body) {
             Ok(request) => request,
-            Err(reason) => return Outcome::Refused(reason),
+            Err(reason) => return Outcome::NotAllowed(reason),
         };
         let until = Instant::now() + self.deadline;
         let answer = match timeout_at(until, self.exchange(url, request)).await {
@@ -103,7 +104,7 @@ impl Dialler {
             Err(_) => return Outcome::Silent("no answer in time"),
         };
         let outcome = judge(answer.status);
-        // Read so that a well-behaved receiver sees its answer taken. What it says changes nothing.
+        // Read the body, so that a well-behaved receiver can send it completely. Its contents are ignored.
         let _ = timeout(ANSWER_TIME, drop_body(answer.body)).await;
         outcome
     }
@@ -111,24 +112,24 @@ impl Dialler {
     async fn exchange(&self, url: &WebhookUrl, request: Request<Full<Bytes>>) -> Result<Answer, Outcome> {
         let stream = self.connect(url).await?;
         if !url.is_tls {
-            return converse(stream, request).await;
+            return send(stream, request).await;
         }
         let tls = self.tls.as_ref().ok_or(Outcome::Silent("no trusted certificate roots"))?;
-        let name = server_name(&url.host).ok_or(Outcome::Refused("host cannot have a certificate"))?;
+        let name = server_name(&url.host).ok_or(Outcome::NotAllowed("host is not valid in a certificate"))?;
         let stream = tls.connect(name, stream).await.map_err(|_| Outcome::Silent("TLS failed"))?;
-        converse(stream, request).await
+        send(stream, request).await
     }
 
-    /// Connects to an address that was checked; a name with any address that is not allowed is refused.
+    /// Connects to a checked address. A name is rejected if any of its addresses is not allowed.
     async fn connect(&self, url: &WebhookUrl) -> Result<TcpStream, Outcome> {
         let addresses = self.addresses(url).await?;
         if addresses.len() > ADDRESSES || !addresses.iter().all(|address| self.policy.permits(*address)) {
-            return Err(Outcome::Refused("address is not allowed"));
+            return Err(Outcome::NotAllowed("address is not allowed"));
         }
         for address in addresses {
-            let place = SocketAddr::new(address, url.port);
-            if let Ok(Ok(stream)) = timeout(CONNECT, TcpStream::connect(place)).await {
-                // Only tunes.
+            let address = SocketAddr::new(address, url.port);
+            if let Ok(Ok(stream)) = timeout(CONNECT, TcpStream::connect(address)).await {
+                // An error is harmless: this only tunes the connection.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
@@ -145,8 +146,9 @@ impl Dialler {
         match &self.names {
             Names::System => {
                 let unresolved = Outcome::Silent("name does not resolve");
-                let found = tokio::net::lookup_host((name.as_str(), url.port)).await;
-                let addresses: Vec<IpAddr> = found.map_err(|_| unresolved)?.map(|found| found.ip()).collect();
+                let resolved = tokio::net::lookup_host((name.as_str(), url.port)).await;
+                let addresses: Vec<IpAddr> =
+                    resolved.map_err(|_| unresolved)?.map(|address| address.ip()).collect();
                 if addresses.is_empty() { Err(unresolved) } else { Ok(addresses) }
             }
             #[cfg(test)]
@@ -181,24 +183,25 @@ fn request(
     *request.method_mut() = http::Method::POST;
     *request.uri_mut() = url.target.clone().into();
     let lines = request.headers_mut();
-    lines.insert(HOST, HeaderValue::from_str(&url.authority).map_err(|_| "host is no header value")?);
+    lines
+        .insert(HOST, HeaderValue::from_str(&url.authority).map_err(|_| "host is not a valid header value")?);
     lines.insert(CONTENT_TYPE, JSON);
     lines.insert(USER_AGENT, AGENT);
     lines.insert(CONNECTION, CLOSE);
     for (name, value) in headers {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "header has no valid name")?;
-        lines.append(name, HeaderValue::from_str(value).map_err(|_| "header has no valid value")?);
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "invalid header name")?;
+        lines.append(name, HeaderValue::from_str(value).map_err(|_| "invalid header value")?);
     }
     Ok(request)
 }
 
-/// Head of an answer, and its body while it still comes in.
+/// Head of an answer, and its body while it is being received.
 struct Answer {
     status: StatusCode,
     body: (Incoming, Connection),
 }
 
-/// The task that drives a connection; it ends when this is dropped.
+/// The task that drives a connection; dropping the handle aborts the task.
 struct Connection(tokio::task::JoinHandle<()>);
 
 impl Drop for Connection {
@@ -207,18 +210,18 @@ impl Drop for Connection {
     }
 }
 
-async fn converse<Io>(stream: Io, request: Request<Full<Bytes>>) -> Result<Answer, Outcome>
+async fn send<Io>(stream: Io, request: Request<Full<Bytes>>) -> Result<Answer, Outcome>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let broken = |_| Outcome::Silent("connection broke");
+    let broken = |_| Outcome::Silent("connection failed");
     let (mut sender, connection) = http1::Builder::new()
         .max_buf_size(ANSWER_HEAD_BYTES)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(broken)?;
     let connection = Connection(tokio::spawn(async move {
-        // Its failure is the sender's failure.
+        // An error of the connection is also an error of the sender.
         let _ = connection.await;
     }));
     let answer = sender.send_request(request).await.map_err(broken)?;
@@ -237,7 +240,7 @@ async fn drop_body((mut body, connection): (Incoming, Connection)) {
     drop(connection);
 }
 
-/// Server errors pass; everything else that is no success is the receiver's last word.
+/// Returns the outcome of a status. Server errors are temporary; all other errors are permanent.
 fn judge(status: StatusCode) -> Outcome {
     match status.as_u16() {
         code @ 200..300 => Outcome::Delivered(code),

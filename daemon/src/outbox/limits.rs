@@ -1,18 +1,18 @@
-//! How much one organization may have in the outbox.
+//! Limits on one organization's share of the outbox.
 
 use super::shares::DELIVERIES;
 
-/// Most deliveries that can be configured for a tenant.
+/// Maximum of `webhook_deliveries`.
 pub const MOST_DELIVERIES: usize = DELIVERIES;
 
 /// Limits of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxLimits {
-    /// Deliveries that run at once for an organization together with its sub-organizations.
+    /// Concurrent deliveries of an organization together with its sub-organizations.
     pub deliveries: usize,
-    /// Deliveries that wait for an organization; beyond it the oldest are parked.
+    /// Deliveries of an organization that wait; beyond it, the oldest are parked.
     pub waiting: usize,
-    /// Bytes of bodies that wait for an organization; beyond it the oldest deliveries are parked.
+    /// Bytes of waiting bodies of an organization; beyond it, the oldest deliveries are parked.
     pub waiting_bytes: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What leaves the daemon by itself: webhooks and mail. The only room, beside the HTTP door, that names hyper, and
-//! only as a client.
+//! Outgoing traffic: webhooks and mail. Besides the HTTP listener, only this module uses hyper, and only as a
+//! client.
 
 pub mod arrivals;
 mod attempt;
@@ -15,6 +15,6 @@ pub mod worker;
 
 pub use arrivals::Arrivals;
 pub use limits::OutboxLimits;
-pub use mail::{MailServer, MailSettings, Postman, Sender};
+pub use mail::{MailServer, MailSettings, Mailer, Sender};
 pub use receiver::{ReceiverPolicy as WebhookPolicy, WebhookUrl};
 pub use worker::Outbox;

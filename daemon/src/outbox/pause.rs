@@ -1,17 +1,17 @@
-//! When the outbox stops, and when it looks again: while the store takes no writes or cannot be read.
+//! Pauses of the outbox while the store does not accept writes or cannot be read.
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
-use quorate_core::refusal::Corrupt;
 
-/// First pause; it doubles while the cause lasts.
+/// First pause, in milliseconds; it doubles while the cause lasts.
 const FIRST: Millis = 100;
-/// Longest pause.
+/// Longest pause, in milliseconds.
 const LONGEST: Millis = 5000;
 
-/// Why nothing can be done.
+/// The reason why the outbox stopped working.
 #[derive(Debug)]
 pub(super) enum Stopped {
-    /// The store takes no writes.
+    /// The store does not accept writes.
     Writes,
     /// The store cannot be read.
     Reads(Corrupt),
@@ -23,7 +23,7 @@ impl From<Corrupt> for Stopped {
     }
 }
 
-/// See the module.
+/// A pause, and the length of the next one.
 #[derive(Debug, Default)]
 pub(super) struct Pause {
     until: Option<Millis>,
@@ -31,19 +31,21 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    /// Takes note of how work went. Returns whether a pause ended with it.
-    pub(super) fn note(&mut self, result: Result<(), Stopped>, what: &'static str, now: Millis) -> bool {
+    /// Records the result of work. Returns whether it ended a pause.
+    pub(super) fn record(&mut self, result: Result<(), Stopped>, what: &'static str, now: Millis) -> bool {
         let Err(stopped) = result else {
-            let ended = !self.holds(now) && self.until.is_some();
+            let ended = !self.is_active(now) && self.until.is_some();
             if ended {
-                tracing::info!(what, "the outbox goes on");
+                tracing::info!(what, "the outbox resumes");
                 *self = Self::default();
             }
             return ended;
         };
         if self.until.is_none() {
             match stopped {
-                Stopped::Writes => tracing::error!(what, "the outbox pauses: the store takes no writes"),
+                Stopped::Writes => {
+                    tracing::error!(what, "the outbox pauses: the store does not accept writes");
+                }
                 Stopped::Reads(cause) => {
                     tracing::error!(what, %cause, "the outbox pauses: the store cannot be read");
                 }
@@ -54,12 +56,12 @@ impl Pause {
         false
     }
 
-    /// Whether nothing is to be done now.
-    pub(super) fn holds(&self, now: Millis) -> bool {
+    /// Returns whether there is a pause at this time.
+    pub(super) fn is_active(&self, now: Millis) -> bool {
         self.until.is_some_and(|until| until > now)
     }
 
-    /// When to look again, while there is a pause.
+    /// Returns the end of the pause, if there is one.
     pub(super) const fn until(&self) -> Option<Millis> {
         self.until
     }
@@ -70,16 +72,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_and_end_with_the_cause() {
+    fn pauses_double_and_end_with_their_cause() {
         let mut pause = Pause::default();
-        assert!(!pause.note(Ok(()), "webhooks", 0));
+        assert!(!pause.record(Ok(()), "webhooks", 0));
         for (now, until) in [(0, 100), (100, 300), (300, 700), (10_000, 10_800), (20_000, 21_600)] {
-            assert!(!pause.note(Err(Stopped::Writes), "webhooks", now));
-            assert_eq!((pause.until(), pause.holds(now), pause.holds(until)), (Some(until), true, false));
+            assert!(!pause.record(Err(Stopped::Writes), "webhooks", now));
+            assert_eq!(
+                (pause.until(), pause.is_active(now), pause.is_active(until)),
+                (Some(until), true, false)
+            );
         }
-        // While it holds nothing was done, so nothing is known.
-        assert!(!pause.note(Ok(()), "webhooks", 21_000));
-        assert!(pause.note(Ok(()), "webhooks", 21_600));
+        // During a pause no work is done, so its result does not end the pause.
+        assert!(!pause.record(Ok(()), "webhooks", 21_000));
+        assert!(pause.record(Ok(()), "webhooks", 21_600));
         assert_eq!(pause.until(), None);
     }
 }

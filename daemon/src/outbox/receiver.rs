@@ -1,7 +1,7 @@
-//! Which receivers a webhook may have: the check of a URL when it is set, and of every address when it is
-//! dialled.
+//! Rules for receivers of webhooks: the check of a URL when it is set, and of each address before a
+//! connection.
 //!
-//! Never resolves a name and never connects.
+//! This module neither resolves names nor connects.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,20 +9,20 @@ use http::uri::PathAndQuery;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-/// Longest URL of a receiver, in bytes.
+/// Maximum length of a receiver's URL, in bytes.
 pub const URL_BYTES: usize = 2048;
 
-/// What the operator allows beside public receivers over https.
+/// Receivers that the operator allows in addition to public ones over https.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReceiverPolicy {
-    /// Networks that are not public and yet allowed.
+    /// Networks that are allowed although they are not public.
     pub allow_networks: Vec<IpNet>,
-    /// Whether a receiver may be reached without TLS.
+    /// Whether receivers may be reached without TLS.
     pub allow_http: bool,
 }
 
 impl ReceiverPolicy {
-    /// The policy of dev mode: the loopback is allowed, with or without TLS.
+    /// Returns the policy of dev mode: loopback is allowed, with or without TLS.
     pub fn dev() -> Self {
         let loopback = [
             IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
@@ -31,7 +31,7 @@ impl ReceiverPolicy {
         Self { allow_networks: loopback.to_vec(), allow_http: true }
     }
 
-    /// Whether an address may be dialled.
+    /// Returns whether connecting to an address is allowed.
     pub fn permits(&self, address: IpAddr) -> bool {
         is_public(address) || self.allow_networks.iter().any(|network| network.contains(&address))
     }
@@ -41,24 +41,27 @@ impl ReceiverPolicy {
     }
 }
 
-/// A receiver's URL that passed the check.
+/// A checked URL of a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
     pub(super) is_tls: bool,
     pub(super) host: Host<String>,
     pub(super) port: u16,
-    /// Value of the Host header.
+    /// Value of the `Host` header.
     pub(super) authority: String,
     pub(super) target: PathAndQuery,
 }
 
 impl WebhookUrl {
-    /// Checks a text. The error says, for people, what a URL must be.
+    /// Parses and checks a URL.
+    ///
+    /// # Errors
+    /// Returns the requirement that the URL does not meet.
     pub fn check(text: &str, policy: &ReceiverPolicy) -> Result<Self, &'static str> {
         if text.len() > URL_BYTES {
             return Err("must not be longer than 2048 bytes");
         }
-        // The parser would drop or replace these instead of refusing them.
+        // The parser would drop or replace these characters instead of rejecting them.
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
             return Err("must consist of visible ASCII without backslashes");
         }
@@ -69,23 +72,23 @@ impl WebhookUrl {
             _ => return Err("must use https"),
         };
         if !has_authority(text) {
-            return Err("must have two slashes and a host behind its scheme");
+            return Err("must have two slashes and a host after its scheme");
         }
         if has_user_info(text) {
-            return Err("must not hold user information");
+            return Err("must not contain a user name or password");
         }
         if url.fragment().is_some() {
             return Err("must not have a fragment");
         }
-        let host = url.host().ok_or("must name a host")?.to_owned();
-        let port = url.port_or_known_default().filter(|port| *port != 0).ok_or("must name a port above 0")?;
+        let host = url.host().ok_or("must have a host")?.to_owned();
+        let port = url.port_or_known_default().filter(|port| *port != 0).ok_or("must have a port above 0")?;
         check_host(&host, policy)?;
         let authority = match url.port() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_string(),
         };
         let target = url[url::Position::BeforePath..url::Position::AfterQuery].parse();
-        let target = target.map_err(|_| "must have a path that HTTP can carry")?;
+        let target = target.map_err(|_| "must have a path that is valid in HTTP")?;
         Ok(Self { is_tls, host, port, authority, target })
     }
 }
@@ -100,24 +103,24 @@ fn check_host(host: &Host<String>, policy: &ReceiverPolicy) -> Result<(), &'stat
             !is_local || policy.permits_loopback()
         }
     };
-    if is_permitted { Ok(()) } else { Err("must name a public host") }
+    if is_permitted { Ok(()) } else { Err("must have a public host") }
 }
 
-/// Whether a host follows the scheme as RFC 3986 §3 has it. The parser also takes fewer and more slashes, and some of
-/// these for a path, so that what was meant is not clear.
+/// Returns whether a host follows the scheme as in RFC 3986 §3. The parser also accepts fewer and more
+/// slashes, which makes the intended host ambiguous.
 fn has_authority(text: &str) -> bool {
     let behind_scheme = text.split_once(':').map_or("", |(_, rest)| rest);
     behind_scheme.strip_prefix("//").is_some_and(|rest| !rest.starts_with('/'))
 }
 
-/// Also notices an empty user, which the parser forgets.
+/// Returns whether the URL contains user information, including an empty user, which the parser drops.
 fn has_user_info(text: &str) -> bool {
     let behind_scheme = text.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
     behind_scheme.split(['/', '?', '#']).next().unwrap_or_default().contains('@')
 }
 
-/// IPv4 networks that are not public: the registry of RFC 6890 §2.2.2, multicast, and the address at which
-/// one large cloud answers with the secrets of its machines though it is no private one.
+/// IPv4 networks that are not public: the registry of RFC 6890 §2.2.2, multicast, and 168.63.129.16, at which
+/// a large cloud serves the secrets of its machines although the address is not private.
 const CLOSED_V4: [(Ipv4Addr, u8); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -137,10 +140,10 @@ const CLOSED_V4: [(Ipv4Addr, u8); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The only part of IPv6 that is given out for public use (RFC 4291 §2.4). Loopback, unique local,
-/// link-local, multicast and all forms that carry an IPv4 address at `::` lie outside of it.
+/// The only part of IPv6 that is assigned for public use (RFC 4291 §2.4). It excludes loopback, unique local,
+/// link-local and multicast addresses, and all forms that embed an IPv4 address at `::`.
 const OPEN_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// Parts of it that are not public: RFC 6890 §2.2.3 and RFC 9637. Two of them carry an IPv4 address.
+/// Parts of it that are not public: RFC 6890 §2.2.3 and RFC 9637. Two of them embed an IPv4 address.
 const CLOSED_V6: [(Ipv6Addr, u8); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -177,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_filtered_when_they_are_set() {
+    fn urls_are_checked_when_they_are_set() {
         let strict = ReceiverPolicy::default();
         let garbled = Err("must consist of visible ASCII without backslashes");
-        let with_user = Err("must not hold user information");
-        let unclear = Err("must have two slashes and a host behind its scheme");
+        let with_user = Err("must not contain a user name or password");
+        let ambiguous = Err("must have two slashes and a host after its scheme");
         let long = format!("https://example.org/{}", "a".repeat(10_000));
         for (text, expected) in [
             ("https://example.org/hook?a=b", Ok(())),
@@ -198,10 +201,10 @@ mod tests {
             ("", Err("must be an absolute URL")),
             ("https://", Err("must be an absolute URL")),
             ("https:///", Err("must be an absolute URL")),
-            ("https:///path", unclear),
-            ("https:////example.org/", unclear),
-            ("https:example.org/", unclear),
-            ("https:/example.org/", unclear),
+            ("https:///path", ambiguous),
+            ("https:////example.org/", ambiguous),
+            ("https:example.org/", ambiguous),
+            ("https:/example.org/", ambiguous),
             ("https://exa mple.org/", garbled),
             (" https://example.org/", garbled),
             ("https://example.org/\n", garbled),
@@ -213,7 +216,7 @@ mod tests {
             ("https://@example.org/", with_user),
             ("https://example.org/a@b", Ok(())),
             ("https://example.org/#part", Err("must not have a fragment")),
-            ("https://example.org:0/", Err("must name a port above 0")),
+            ("https://example.org:0/", Err("must have a port above 0")),
             ("https://example.org:65536/", Err("must be an absolute URL")),
         ] {
             check(text, &strict, expected);
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_are_not_public_are_refused_in_every_spelling() {
+    fn non_public_hosts_are_rejected_in_every_spelling() {
         for text in [
             "https://localhost/",
             "https://LocalHost./",
@@ -255,27 +258,27 @@ mod tests {
             "https://[fe80::1]/",
             "https://[ff02::1]/",
         ] {
-            check(text, &ReceiverPolicy::default(), Err("must name a public host"));
+            check(text, &ReceiverPolicy::default(), Err("must have a public host"));
         }
     }
 
     #[test]
-    fn the_operator_can_allow_more() {
+    fn the_operator_can_allow_more_receivers() {
         let office = policy(&["10.0.0.0/8"], false);
         check("https://10.1.2.3/", &office, Ok(()));
-        check("https://192.168.1.1/", &office, Err("must name a public host"));
+        check("https://192.168.1.1/", &office, Err("must have a public host"));
         check("http://10.1.2.3/", &office, Err("must use https"));
-        check("https://localhost/", &office, Err("must name a public host"));
+        check("https://localhost/", &office, Err("must have a public host"));
         check("http://10.1.2.3/", &policy(&["10.0.0.0/8"], true), Ok(()));
         let dev = ReceiverPolicy::dev();
         for text in ["http://127.0.0.1:9000/hook", "http://localhost:9000/", "http://[::1]:9000/"] {
             check(text, &dev, Ok(()));
         }
-        check("http://10.1.2.3/", &dev, Err("must name a public host"));
+        check("http://10.1.2.3/", &dev, Err("must have a public host"));
     }
 
     #[test]
-    fn addresses_at_the_edges() {
+    fn networks_are_permitted_up_to_their_edges() {
         let strict = ReceiverPolicy::default();
         for (address, expected) in [
             ("9.255.255.255", true),
@@ -304,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_kept_for_the_dialler() {
+    fn a_checked_url_keeps_its_parts() {
         let url =
             WebhookUrl::check("https://Example.org:8443/a/../b?c=%20", &ReceiverPolicy::default()).unwrap();
         assert_eq!((url.authority.as_str(), url.port, url.is_tls), ("example.org:8443", 8443, true));

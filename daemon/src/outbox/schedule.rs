@@ -1,26 +1,28 @@
-//! When a failed delivery is tried again: exponential back-off with full jitter, and then not any more.
+//! Retry schedule of failed deliveries: exponential back-off with full jitter, and a maximum number of
+//! attempts.
 //!
-//! [`wait`] is pure: chance comes in as an argument.
+//! [`wait`] is pure; its randomness is an argument.
 
 use std::time::Duration;
 
-/// Deliveries of a webhook tried in all.
+/// Maximum number of attempts to deliver a webhook.
 pub const WEBHOOK_ATTEMPTS: u32 = 10;
-/// Deliveries of a mail tried in all: with waits of half an hour on average these are four days, as RFC 5321
-/// §4.5.4.1 asks for.
+/// Maximum number of attempts to send a mail. With waits of half an hour on average these are four days, as
+/// RFC 5321 §4.5.4.1 recommends.
 pub const MAIL_ATTEMPTS: u32 = 200;
-/// Longest wait behind the first failure.
+/// Maximum wait after the first failure.
 const FIRST: Duration = Duration::from_secs(5);
-/// Longest wait behind any failure.
+/// Maximum wait after any failure.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// Longest rest of a receiver that was silent once; it doubles with each further silence.
+/// Maximum pause of a receiver after its first missing answer; it doubles with each further one.
 const FIRST_REST: Duration = Duration::from_secs(1);
-/// Longest rest of a silent receiver.
+/// Maximum pause of a silent receiver.
 const LONGEST_REST: Duration = Duration::from_mins(1);
 
-/// How long to wait behind the `failed`-th of so many attempts, counted from 1; `None` when that was the last one.
-/// `random` spreads the wait evenly from zero to its upper bound, so that receivers are not hit in step.
+/// Returns the wait after attempt number `failed` of `attempts`, counted from 1; `None` after the last one.
+/// `random` selects a wait between zero and its upper bound, uniformly, so that receivers are not called in
+/// step.
 pub fn wait(failed: u32, attempts: u32, random: u64) -> Option<Duration> {
     if failed >= attempts {
         return None;
@@ -28,8 +30,8 @@ pub fn wait(failed: u32, attempts: u32, random: u64) -> Option<Duration> {
     Some(share(doubled(FIRST, failed).min(LONGEST), random))
 }
 
-/// When a receiver that did not answer so many times in a row is called again, in milliseconds since 1970: after half of
-/// the longest rest at least, so that it is not called all the time, and all of it at most.
+/// Returns when a receiver is called again after `silent` missing answers in a row, in milliseconds since
+/// 1970. The pause is between half and all of its maximum, so that the receiver is not called constantly.
 pub fn after_silence(silent: u32, now: u64) -> u64 {
     let half = doubled(FIRST_REST, silent).min(LONGEST_REST) / 2;
     let rest = half.saturating_add(share(half, random()));
@@ -40,15 +42,15 @@ fn doubled(first: Duration, times: u32) -> Duration {
     first.saturating_mul(1_u32.checked_shl(times.saturating_sub(1)).unwrap_or(u32::MAX))
 }
 
-/// A part of a duration, even over it.
+/// Returns a uniformly distributed part of a duration.
 fn share(bound: Duration, random: u64) -> Duration {
-    // The high half of the product is even over the bound, unlike a remainder.
+    // The high half of the product is uniformly distributed over the bound, unlike a remainder.
     let share = (bound.as_millis() + 1).saturating_mul(u128::from(random)) >> u64::BITS;
     Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX))
 }
 
 fn random() -> u64 {
-    // Without randomness retries of many things come at once, which is a nuisance only.
+    // Without randomness, retries happen at the same time, which does no harm.
     getrandom::u64().unwrap_or_default()
 }
 
@@ -56,7 +58,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// When the attempt behind the `failed`-th failure is due, in milliseconds since 1970.
+/// Returns when the attempt after the failure number `failed` is due, in milliseconds since 1970.
 pub fn next(failed: u32, attempts: u32, now: u64) -> Option<u64> {
     let wait = wait(failed, attempts, random())?;
     Some(now.saturating_add(millis(wait)))
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_receivers_rest_up_to_a_minute() {
+    fn silent_receivers_pause_up_to_a_minute() {
         for (silent, bound) in [(1, 1000), (2, 2000), (3, 4000), (6, 32_000), (7, 60_000), (u32::MAX, 60_000)]
         {
             let rest = after_silence(silent, 5) - 5;

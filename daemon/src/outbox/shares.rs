@@ -1,10 +1,11 @@
-//! Whose delivery is next: turns go round the organizations, and round the destinations of each, so that none waits for
-//! the receivers of another. Only counts; reads nothing and delivers nothing.
+//! Fair scheduling of deliveries. Organizations take turns, and so do the destinations of each, so that none
+//! waits for the receivers of another. This module only counts; it neither reads nor delivers.
 //!
-//! A tenant is an organization together with its sub-organizations. Each tenant has a share of the deliveries and of the
-//! memory for bodies, and each of its organizations a part of that share. Destinations that are not known to answer
-//! promptly get one delivery at a time, and together at most half of each share; those known to be slow, failing or silent
-//! at most a quarter. A destination that is silent rests, and then gets one delivery as a trial.
+//! A tenant is an organization together with its sub-organizations. Each tenant has a share of the deliveries
+//! and of the memory for bodies, and each of its organizations has a part of that share. A destination that
+//! is not known to answer promptly gets one delivery at a time. Such destinations together get at most half
+//! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination
+//! pauses, and then gets one trial delivery.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -14,26 +15,26 @@ use quorate_core::model::layout::outbox::Destination;
 
 use super::schedule;
 
-/// How many deliveries run at once.
+/// Maximum number of concurrent deliveries.
 pub const DELIVERIES: usize = 256;
-/// How many run at once to a destination that answers promptly.
+/// Maximum number of concurrent deliveries to a destination that answers promptly.
 const TO_ONE: usize = 8;
-/// How many bytes of bodies are in memory at once. A larger body is delivered alone.
+/// Maximum number of bytes of bodies in memory. A larger body is delivered alone.
 const BYTES: u64 = 64 * 1024 * 1024;
-/// All that may run at once.
+/// Limits for all deliveries together.
 const ALL: Share = Share { deliveries: DELIVERIES, bytes: BYTES };
-/// The share of a tenant. A larger body is delivered while no other of its tenant is.
+/// Bytes in the share of a tenant. A larger body is delivered alone within its tenant.
 const TENANT_BYTES: u64 = BYTES / 4;
-/// How many kinds of [`Trust`] there are.
+/// Number of variants of [`Trust`].
 const CLASSES: usize = 3;
-/// The part of the share of a tenant that one organization has, of deliveries and of bytes: one in so many.
+/// Divisor of a tenant's share that gives the part of one organization.
 const ORGANIZATION_PART: usize = 4;
-/// At this many destinations, what is known of those that have nothing waiting is forgotten.
+/// Number of tracked destinations above which those without waiting deliveries are dropped.
 const REMEMBERED: usize = 8192;
 
-/// How a receiver behaved.
+/// Behaviour of a receiver in one delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conduct {
+pub enum Behavior {
     /// It answered promptly.
     Answered,
     /// It answered, but not promptly.
@@ -46,19 +47,19 @@ pub enum Conduct {
     Untried,
 }
 
-/// A delivery that runs.
+/// A running delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
     destination: Destination,
     size: u32,
-    /// What was known of the destination when it began.
+    /// Trust in the destination when the delivery began.
     trust: Trust,
 }
 
-/// What is known of a destination.
+/// Trust in a destination, from its past behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Trust {
-    /// It answered promptly.
+    /// It answers promptly.
     Prompt,
     /// It has not been called yet.
     Unknown,
@@ -69,7 +70,7 @@ enum Trust {
 impl Trust {
     const ALL: [Self; CLASSES] = [Self::Prompt, Self::Unknown, Self::Doubtful];
 
-    /// The part of a share that destinations of this trust and of less have together: one in so many.
+    /// Returns the divisor of a share for destinations of this trust and of less.
     const fn part(self) -> usize {
         match self {
             Self::Prompt => 1,
@@ -79,7 +80,7 @@ impl Trust {
     }
 }
 
-/// A share: deliveries that may run, and bytes of their bodies.
+/// A share: a number of deliveries, and bytes of their bodies.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     deliveries: usize,
@@ -87,7 +88,7 @@ struct Share {
 }
 
 impl Share {
-    /// One part of so many; at least one delivery.
+    /// Divides the share; the result has at least one delivery.
     fn part(self, of: usize) -> Self {
         let bytes = self.bytes.checked_div(of as u64).unwrap_or(self.bytes);
         Self { deliveries: self.deliveries.div_ceil(of), bytes }
@@ -100,7 +101,7 @@ struct Held {
     bytes: u64,
 }
 
-/// What runs, for each trust together with all of less trust.
+/// Running deliveries, for each trust together with all of less trust.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load([Held; CLASSES]);
 
@@ -119,12 +120,13 @@ impl Load {
         }
     }
 
-    /// What a delivery to a destination of this trust counts for.
+    /// Returns the counters that a delivery to a destination of this trust is charged to.
     fn charged(&mut self, trust: Trust) -> impl Iterator<Item = (Trust, &mut Held)> {
         Trust::ALL.into_iter().zip(&mut self.0).filter(move |(of, _)| *of <= trust)
     }
 
-    /// Whether one more with a body of this length fits into a share. A body that is larger goes alone.
+    /// Returns whether one more delivery with a body of this size fits into a share. A larger body is
+    /// delivered alone.
     fn has_room(mut self, share: Share, trust: Trust, size: u32) -> bool {
         self.charged(trust).all(|(of, held)| {
             let part = share.part(of.part());
@@ -140,13 +142,13 @@ impl Load {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing is to be started.
+    /// No delivery can be started.
     Idle,
-    /// It waits for its turn.
+    /// It waits to be selected.
     Ready,
-    /// Nothing is due until then.
+    /// No delivery is due before this time.
     Resting(Millis),
-    /// It was silent and is not called until then, whatever comes.
+    /// It did not answer and is not called before this time, even if new deliveries arrive.
     Silent(Millis),
 }
 
@@ -155,9 +157,9 @@ struct Line {
     state: State,
     under_way: usize,
     trust: Trust,
-    /// Deliveries without an answer, one after the other.
+    /// Number of deliveries without an answer in a row.
     silent: u32,
-    /// Length of the body that is next, if that is known.
+    /// Size of the next body, if it is known.
     size: u32,
 }
 
@@ -171,9 +173,9 @@ impl Line {
 struct Tenant {
     load: Load,
     organizations: HashMap<OrganizationId, Load>,
-    /// Destinations that wait for a turn, by what is known of them.
+    /// Destinations that wait to be selected, by trust.
     ready: [VecDeque<Destination>; CLASSES],
-    /// Which of these had the last turn.
+    /// Index of the trust that was selected last.
     last: usize,
 }
 
@@ -182,7 +184,8 @@ impl Tenant {
         self.ready.iter().any(|ready| !ready.is_empty())
     }
 
-    /// Whether one more delivery to this organization fits into the share of the tenant and into its part of that.
+    /// Returns whether one more delivery to this organization fits into the share of the tenant, and into the
+    /// organization's part of that.
     fn has_room(&self, share: Share, organization: OrganizationId, trust: Trust, size: u32) -> bool {
         let own = self.organizations.get(&organization).copied().unwrap_or_default();
         self.load.has_room(share, trust, size) && own.has_room(share.part(ORGANIZATION_PART), trust, size)
@@ -205,34 +208,34 @@ impl Tenant {
     }
 }
 
-/// See the module.
+/// The shares of all tenants.
 pub struct Shares {
-    /// The share of a tenant.
+    /// Share of each tenant.
     share: Share,
     lines: HashMap<Destination, Line>,
     tenants: HashMap<OrganizationId, Tenant>,
-    /// Tenants that wait for a turn, each once.
-    turns: VecDeque<OrganizationId>,
+    /// Tenants that wait to be selected, each once.
+    queue: VecDeque<OrganizationId>,
     resting: BTreeSet<(Millis, Destination)>,
     load: Load,
 }
 
 impl Shares {
-    /// Shares of so many deliveries for a tenant.
+    /// Creates shares with this many deliveries per tenant.
     pub fn new(deliveries: usize) -> Self {
         Self {
             share: Share { deliveries, bytes: TENANT_BYTES },
             lines: HashMap::new(),
             tenants: HashMap::new(),
-            turns: VecDeque::new(),
+            queue: VecDeque::new(),
             resting: BTreeSet::new(),
             load: Load::default(),
         }
     }
 
-    /// Something may be due for a destination. What rests because it was silent goes on resting.
+    /// Records that something may be due for a destination. A silent destination continues its pause.
     pub fn wake(&mut self, destination: Destination, tenant: impl FnOnce() -> OrganizationId) {
-        self.make_room();
+        self.limit_entries();
         let line = self.lines.entry(destination).or_insert_with(|| Line {
             tenant: tenant(),
             state: State::Idle,
@@ -250,12 +253,12 @@ impl Shares {
         }
     }
 
-    /// Whether something is known to wait for a destination.
+    /// Returns whether the destination is known to have waiting or running deliveries.
     pub fn is_awake(&self, destination: &Destination) -> bool {
         self.lines.get(destination).is_some_and(|line| line.state != State::Idle || line.under_way > 0)
     }
 
-    /// Ends the rests that are over.
+    /// Ends the pauses that are over.
     pub fn tick(&mut self, now: Millis) {
         while let Some((_, destination)) = self.resting.first().filter(|(until, _)| *until <= now).copied() {
             let has_room = self.lines.get(&destination).is_some_and(Line::has_room);
@@ -263,20 +266,20 @@ impl Shares {
         }
     }
 
-    /// When the next rest is over.
+    /// Returns the end of the earliest pause.
     pub fn next(&self) -> Option<Millis> {
         self.resting.first().map(|(until, _)| *until)
     }
 
-    /// The destination whose turn it is. The caller then starts a delivery, or says why there is none.
-    pub fn turn(&mut self) -> Option<Destination> {
-        for _ in 0..self.turns.len() {
-            let id = self.turns.pop_front()?;
-            let found = self.turn_of(id);
+    /// Selects the next destination. The caller then starts a delivery, or reports why there is none.
+    pub fn select(&mut self) -> Option<Destination> {
+        for _ in 0..self.queue.len() {
+            let id = self.queue.pop_front()?;
+            let selected = self.select_of(id);
             if self.tenants.get(&id).is_some_and(Tenant::waits) {
-                self.turns.push_back(id);
+                self.queue.push_back(id);
             }
-            if let Some(destination) = found {
+            if let Some(destination) = selected {
                 if let Some(line) = self.lines.get_mut(&destination) {
                     line.state = State::Idle;
                 }
@@ -286,7 +289,7 @@ impl Shares {
         None
     }
 
-    fn turn_of(&mut self, id: OrganizationId) -> Option<Destination> {
+    fn select_of(&mut self, id: OrganizationId) -> Option<Destination> {
         let Self { share, lines, tenants, load, .. } = self;
         let tenant = tenants.get_mut(&id)?;
         let last = tenant.last;
@@ -305,7 +308,7 @@ impl Shares {
         None
     }
 
-    /// Starts a delivery with a body of this length; nothing if it must wait until others have ended.
+    /// Starts a delivery with a body of this size. Returns `None` if it must wait until others have ended.
     pub fn start(&mut self, destination: Destination, size: u32) -> Option<Slot> {
         let line = self.lines.get_mut(&destination)?;
         let tenant = self.tenants.entry(line.tenant).or_default();
@@ -326,13 +329,13 @@ impl Shares {
         Some(slot)
     }
 
-    /// Nothing is due for a destination before then.
+    /// Records that nothing is due for a destination before this time.
     pub fn rest(&mut self, destination: Destination, until: Millis) {
         self.enter(destination, State::Resting(until));
     }
 
-    /// Nothing can be started for a destination until a delivery to it ends, or something comes. Forgets it if nothing is
-    /// known of it.
+    /// Records that nothing can be started for a destination until a delivery to it ends or a new one
+    /// arrives. Removes the destination if its trust is unknown.
     pub fn idle(&mut self, destination: Destination) {
         let forget = self
             .lines
@@ -344,36 +347,36 @@ impl Shares {
         }
     }
 
-    /// A delivery ended. Returns whether the receiver just fell silent.
-    pub fn end(&mut self, slot: &Slot, conduct: Conduct, now: Millis) -> bool {
+    /// Records the end of a delivery. Returns whether this was the first missing answer of the receiver.
+    pub fn end(&mut self, slot: &Slot, behavior: Behavior, now: Millis) -> bool {
         self.load.remove(slot);
         let destination = slot.destination;
         let Some(line) = self.lines.get_mut(&destination) else { return false };
         line.under_way = line.under_way.saturating_sub(1);
         let id = line.tenant;
-        let fell_silent = conduct == Conduct::Silent && line.silent == 0;
+        let fell_silent = behavior == Behavior::Silent && line.silent == 0;
         let resting = matches!(line.state, State::Silent(_));
         let before = line.trust;
-        match conduct {
-            // What began before another delivery was slow restores nothing: that takes a later one.
-            Conduct::Answered if slot.trust == Trust::Prompt && line.trust == Trust::Doubtful => {
+        match behavior {
+            // A delivery that began before another one was slow does not restore the trust; a later one must.
+            Behavior::Answered if slot.trust == Trust::Prompt && line.trust == Trust::Doubtful => {
                 line.silent = 0;
             }
-            Conduct::Answered => (line.trust, line.silent) = (Trust::Prompt, 0),
-            Conduct::Slow | Conduct::Failed => (line.trust, line.silent) = (Trust::Doubtful, 0),
-            // Deliveries that ran at once are one silence.
-            Conduct::Silent if !resting => {
+            Behavior::Answered => (line.trust, line.silent) = (Trust::Prompt, 0),
+            Behavior::Slow | Behavior::Failed => (line.trust, line.silent) = (Trust::Doubtful, 0),
+            // Concurrent deliveries without an answer count once.
+            Behavior::Silent if !resting => {
                 (line.trust, line.silent) = (Trust::Doubtful, line.silent.saturating_add(1));
             }
-            Conduct::Silent | Conduct::Untried => {}
+            Behavior::Silent | Behavior::Untried => {}
         }
-        let state = match (conduct, resting) {
-            (Conduct::Silent, false) => State::Silent(schedule::after_silence(line.silent, now)),
-            (Conduct::Silent | Conduct::Untried, true) => line.state,
+        let state = match (behavior, resting) {
+            (Behavior::Silent, false) => State::Silent(schedule::after_silence(line.silent, now)),
+            (Behavior::Silent | Behavior::Untried, true) => line.state,
             _ if line.has_room() => State::Ready,
             _ => State::Idle,
         };
-        // One that answers as before keeps its place.
+        // A destination with unchanged behaviour keeps its position.
         if state != State::Ready || line.state != State::Ready || line.trust != before {
             self.enter(destination, state);
         }
@@ -384,7 +387,7 @@ impl Shares {
         fell_silent
     }
 
-    /// Brings a destination into a state, and its place in the turns with it.
+    /// Changes the state of a destination, and its position in the queues accordingly.
     fn enter(&mut self, destination: Destination, state: State) {
         let Some(line) = self.lines.get_mut(&destination) else { return };
         let before = std::mem::replace(&mut line.state, state);
@@ -395,7 +398,7 @@ impl Shares {
                 if let Some(tenant) = self.tenants.get_mut(&id) {
                     tenant.ready.iter_mut().for_each(|ready| ready.retain(|other| *other != destination));
                     if !tenant.waits() {
-                        self.turns.retain(|other| *other != id);
+                        self.queue.retain(|other| *other != id);
                     }
                 }
             }
@@ -406,7 +409,7 @@ impl Shares {
             State::Ready => {
                 let tenant = self.tenants.entry(id).or_default();
                 if !tenant.waits() {
-                    self.turns.push_back(id);
+                    self.queue.push_back(id);
                 }
                 if let Some(ready) = tenant.ready.get_mut(class) {
                     ready.push_back(destination);
@@ -422,7 +425,7 @@ impl Shares {
         }
     }
 
-    fn make_room(&mut self) {
+    fn limit_entries(&mut self) {
         if self.lines.len() >= REMEMBERED {
             self.lines.retain(|_, line| line.state != State::Idle || line.under_way > 0);
         }

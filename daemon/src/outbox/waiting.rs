@@ -1,4 +1,5 @@
-//! What an organization has waiting, charged to the organizations that caused it. Only counts.
+//! Waiting deliveries of an organization, charged to the organizations that caused them. This module only
+//! counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +8,17 @@ use quorate_core::outbox::Usage;
 
 use super::limits::OutboxLimits;
 
-/// See the module.
+/// The waiting deliveries of an organization.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     total: Usage,
     caused: BTreeMap<OrganizationId, Usage>,
-    /// Whether the log says that some of it was parked.
+    /// Whether it was logged that some of them were parked.
     pub(super) is_logged: bool,
 }
 
 impl Waiting {
-    /// What waits, by the organizations that caused it.
+    /// Creates the counts from the usage by causing organization.
     pub(super) fn new(caused: BTreeMap<OrganizationId, Usage>) -> Self {
         let mut waiting = Self::default();
         for (cause, usage) in caused {
@@ -26,13 +27,13 @@ impl Waiting {
         waiting
     }
 
-    /// Adds what an organization caused.
+    /// Adds usage that an organization caused.
     pub(super) fn add(&mut self, cause: OrganizationId, usage: Usage) {
         self.total.add(usage);
         self.caused.entry(cause).or_default().add(usage);
     }
 
-    /// Subtracts what is gone.
+    /// Subtracts usage that has ended.
     pub(super) fn subtract(&mut self, cause: OrganizationId, usage: Usage) {
         self.total.subtract(usage);
         if let Some(caused) = self.caused.get_mut(&cause) {
@@ -43,24 +44,25 @@ impl Waiting {
         }
     }
 
-    /// What waits, by the organizations that caused it.
+    /// Returns the usage by causing organization.
     #[cfg(test)]
     pub(super) const fn caused(&self) -> &BTreeMap<OrganizationId, Usage> {
         &self.caused
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub(super) const fn is_empty(&self) -> bool {
         self.total.deliveries == 0
     }
 
-    /// Whether no more waits than half of what may.
+    /// Returns whether at most half of each limit is used.
     pub(super) const fn is_half(&self, limits: &OutboxLimits) -> bool {
         self.total.deliveries <= limits.waiting / 2 && self.total.bytes <= limits.waiting_bytes / 2
     }
 
-    /// Returns who caused most of what waits for an organization if more waits than may: in bytes where there are too
-    /// many bytes, otherwise in deliveries. Leaves out the exceptions. Of two that caused as much it is the one that is not the organization itself.
+    /// Returns which organization caused most of what waits, if a limit is exceeded: in bytes if the limit of
+    /// bytes is exceeded, otherwise in deliveries. Organizations in `except` are skipped. If two have caused
+    /// the same amount, the organization itself comes last.
     pub(super) fn heaviest(
         &self,
         organization: OrganizationId,

@@ -1,8 +1,9 @@
-//! Delivers webhooks: in order for each activity and destination, retried, and kept over a crash, since a delivery leaves
-//! the store only when it was made, given up or parked.
+//! Delivers webhooks, in order for each activity and destination, and with retries. Deliveries survive a
+//! crash: they leave the store only when they were made, abandoned or parked.
 //!
-//! What became of a delivery is recorded before anything else is started. While it cannot be recorded, it is remembered
-//! here, and nothing is delivered: neither twice, nor what may never become durable.
+//! The outcome of a delivery is recorded before another one is started. While it cannot be recorded, it is
+//! kept in memory and nothing is delivered. Therefore no delivery is made twice, and none is made for a
+//! change that may never become durable.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -12,94 +13,94 @@ use std::time::Duration;
 use std::vec::IntoIter;
 
 use quorate_common::ids::OrganizationId;
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::Key;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, Lane};
 use quorate_core::model::write::Write;
 use quorate_core::outbox::{self, Delivery, Outcomes, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
-use quorate_core::refusal::Corrupt;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::{Attempt, Courier, Fate};
+use super::attempt::{Attempt, Courier, Disposition};
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::receiver::ReceiverPolicy;
 use super::shares::{Shares, Slot};
 use super::waiting::Waiting;
 use crate::clock::now;
+use crate::executor::Executor;
 use crate::fail_points;
 use crate::identity::Identity;
 use crate::telemetry::Metrics;
-use crate::turn::Turns;
 
-/// Longest time between two walks over the destinations for which something waits.
+/// Maximum time between two scans of the destinations with waiting deliveries.
 const REST: Duration = Duration::from_secs(30);
-/// How many destinations a walk finds before other work is done.
-const WALK: usize = 64;
-/// How many deliveries of an organization are parked at once.
+/// Maximum number of destinations that one step of a scan finds.
+const SCAN_STEP: usize = 64;
+/// Maximum number of deliveries of an organization that are parked in one commit.
 const PARKED: usize = 256;
-/// Deliveries of how many causing organizations are parked at once.
+/// Maximum number of causing organizations whose deliveries are parked in one commit.
 const CAUSES: usize = 16;
-/// What the log calls it.
-const WHAT: &str = "webhooks";
+/// Name of the outbox in the log.
+const NAME: &str = "webhooks";
 
-/// Delivers what waits.
+/// Delivers waiting webhooks.
 pub struct Outbox {
     courier: Courier,
     limits: OutboxLimits,
     shares: Shares,
-    /// Deliveries that run.
+    /// Tasks of running deliveries.
     running: JoinSet<Attempt>,
     under_way: HashMap<Id, Running>,
-    /// The lanes of what runs and of what is not recorded yet.
+    /// Lanes of deliveries that run or are not recorded yet.
     busy: HashSet<Lane>,
-    /// What is to be recorded.
+    /// Deliveries whose outcomes are not recorded yet.
     ended: Vec<Ended>,
     pause: Pause,
     waiting: HashMap<OrganizationId, Waiting>,
-    /// Organizations that may have more waiting than they may.
+    /// Organizations that may exceed their limits.
     over: BTreeSet<OrganizationId>,
-    /// Whether more can be parked at once.
+    /// Whether more deliveries can be parked at once.
     is_parking: bool,
-    walk: Walk,
+    scan: Scan,
 }
 
-/// A delivery that runs.
+/// A running delivery.
 struct Running {
     id: DeliveryId,
     delivery: Delivery,
     slot: Slot,
 }
 
-/// A delivery that ended and is not recorded yet.
+/// A delivery that has ended and is not recorded yet.
 struct Ended {
     id: DeliveryId,
-    /// Its time in the schedule.
+    /// Its due time in the schedule.
     due: Option<Millis>,
-    fate: Fate,
+    disposition: Disposition,
 }
 
-/// A walk over the destinations for which something waits.
-enum Walk {
-    /// It goes on behind this one.
-    Under(Option<Destination>),
-    /// The next one begins then.
-    Rests(Millis),
+/// A scan of the destinations with waiting deliveries.
+enum Scan {
+    /// The scan continues after this destination.
+    Running(Option<Destination>),
+    /// The next scan begins at this time.
+    Resting(Millis),
 }
 
 impl Outbox {
-    /// An outbox over these turns.
+    /// Creates an outbox that commits through an executor.
     pub fn new(
-        turns: Arc<Turns>,
+        executor: Arc<Executor>,
         identity: Identity,
         policy: &ReceiverPolicy,
         limits: OutboxLimits,
         metrics: Metrics,
     ) -> Self {
         Self {
-            courier: Courier::new(turns, identity, policy, metrics),
+            courier: Courier::new(executor, identity, policy, metrics),
             shares: Shares::new(limits.deliveries),
             limits,
             running: JoinSet::new(),
@@ -110,66 +111,66 @@ impl Outbox {
             waiting: HashMap::new(),
             over: BTreeSet::new(),
             is_parking: false,
-            walk: Walk::Under(None),
+            scan: Scan::Running(None),
         }
     }
 
-    /// Delivers until `stop`. What is under way then is tried again after the next start.
+    /// Delivers until `stop`. Running deliveries are attempted again after the next start.
     pub async fn run(mut self, stop: CancellationToken) {
-        let turns = Arc::clone(&self.courier.turns);
+        let executor = Arc::clone(&self.courier.executor);
         tokio::select! {
             () = stop.cancelled() => return,
             () = self.convert() => {}
         }
         while !stop.is_cancelled() {
             let result = self.work().await;
-            if self.pause.note(result, WHAT, now()) || turns.world().notices.take_unknown() {
-                // What the store holds may not be what was seen of it before.
-                self.walk = Walk::Under(None);
+            if self.pause.record(result, NAME, now()) || executor.world().deliveries.take_unknown() {
+                // The store may hold more than was seen before.
+                self.scan = Scan::Running(None);
                 self.waiting.clear();
             }
             let rest = self.rest(now());
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = turns.world().notices.added() => {}
+                () = executor.world().deliveries.added() => {}
                 () = tokio::time::sleep(rest) => {}
                 Some(joined) = self.running.join_next_with_id() => self.join(joined),
             }
         }
     }
 
-    /// Does what can be done now.
+    /// Does the work that is possible now.
     async fn work(&mut self) -> Result<(), Stopped> {
         while let Some(joined) = self.running.try_join_next_with_id() {
             self.join(joined);
         }
-        if self.pause.holds(now()) {
+        if self.pause.is_active(now()) {
             return Ok(());
         }
-        if !self.courier.turns.takes_writes() {
+        if !self.courier.executor.accepts_writes() {
             return Err(Stopped::Writes);
         }
         self.record(Vec::new()).await?;
-        self.arrive()?;
+        self.process_arrivals()?;
         self.park().await?;
-        self.walk()?;
+        self.scan()?;
         self.start().await
     }
 
-    /// How long there is nothing to do, unless something comes.
+    /// Returns how long there is nothing to do, unless deliveries are queued.
     fn rest(&self, now: Millis) -> Duration {
-        let walk = match self.walk {
-            Walk::Rests(until) if !self.is_parking => until,
+        let scan = match self.scan {
+            Scan::Resting(until) if !self.is_parking => until,
             _ => now,
         };
         let until =
-            self.pause.until().unwrap_or_else(|| self.shares.next().map_or(walk, |next| next.min(walk)));
+            self.pause.until().unwrap_or_else(|| self.shares.next().map_or(scan, |next| next.min(scan)));
         Duration::from_millis(until.saturating_sub(now)).min(REST)
     }
 
-    /// Takes note of what was queued since the last time.
-    fn arrive(&mut self) -> Result<(), Corrupt> {
-        for (organization, arrived) in self.courier.turns.world().notices.take() {
+    /// Counts the deliveries that were queued since the last call and wakes their destinations.
+    fn process_arrivals(&mut self) -> Result<(), Corrupt> {
+        for (organization, arrived) in self.courier.executor.world().deliveries.take() {
             if let Some(waiting) = self.waiting.get_mut(&organization) {
                 arrived.caused.into_iter().for_each(|(cause, usage)| waiting.add(cause, usage));
             } else {
@@ -184,12 +185,12 @@ impl Outbox {
         Ok(())
     }
 
-    /// Parks deliveries of organizations that have more waiting than they may, some of each at once.
+    /// Parks deliveries of organizations that exceed their limits, some of each at a time.
     async fn park(&mut self) -> Result<(), Stopped> {
         self.is_parking = false;
         for organization in std::mem::take(&mut self.over) {
             self.park_oldest(organization)?;
-            // Otherwise it is not too much, or all of it is under way.
+            // Otherwise the limits are met, or all deliveries are running.
             if !self.ended.is_empty() {
                 self.over.insert(organization);
                 self.is_parking = true;
@@ -200,8 +201,9 @@ impl Outbox {
         Ok(())
     }
 
-    /// Parks the oldest deliveries of whoever caused most of what waits for an organization, one activity after the other,
-    /// until no more waits than may. What others caused stays while one caused more.
+    /// Parks the oldest deliveries of the organization that caused most of what waits, one activity after the
+    /// other, until the limits are met. Deliveries that others caused are kept while one organization caused
+    /// more.
     fn park_oldest(&mut self, organization: OrganizationId) -> Result<(), Corrupt> {
         let mut spent = BTreeSet::new();
         let waiting = self.waiting.get(&organization);
@@ -217,7 +219,7 @@ impl Outbox {
                 Entry::Vacant(entry) => entry.insert(self.oldest(organization, cause)?),
             };
             let Some(first) = ids.next() else {
-                // All else that it caused is under way.
+                // All other deliveries that it caused are running.
                 spent.insert(cause);
                 oldest.remove(&cause);
                 continue;
@@ -229,13 +231,13 @@ impl Outbox {
                 let bytes = if states.insert(id.votes) { id.size.into() } else { 0 };
                 left.subtract(cause, Usage { deliveries: 1, bytes });
                 let due = outbox::due(self.courier.records(), &id)?;
-                self.ended.push(Ended { id, due, fate: Fate::Parked(ParkedFor::Limit) });
+                self.ended.push(Ended { id, due, disposition: Disposition::Parked(ParkedFor::Limit) });
             }
         }
         Ok(())
     }
 
-    /// The oldest deliveries that can be parked of those that an organization caused.
+    /// Returns the oldest deliveries caused by an organization that can be parked.
     fn oldest(
         &self,
         organization: OrganizationId,
@@ -246,7 +248,7 @@ impl Outbox {
         Ok(ids.into_iter().peekable())
     }
 
-    /// Says once, until less waits again, that an organization loses deliveries.
+    /// Logs that deliveries of an organization are parked, once until fewer are waiting again.
     fn log_parked(&mut self, organization: OrganizationId) {
         let Some(waiting) = self.waiting.get_mut(&organization).filter(|waiting| !waiting.is_logged) else {
             return;
@@ -256,20 +258,20 @@ impl Outbox {
             %organization,
             waiting_webhooks = self.limits.waiting,
             waiting_webhook_bytes = self.limits.waiting_bytes,
-            "more webhook deliveries wait than the limits allow: the oldest are parked, and not delivered any more"
+            "too many webhook deliveries are waiting: the oldest are parked and will not be delivered"
         );
     }
 
-    /// Looks for destinations for which something waits, some at once.
-    fn walk(&mut self) -> Result<(), Corrupt> {
-        let mut after = match self.walk {
-            Walk::Under(after) => after,
-            Walk::Rests(until) if until <= now() => None,
-            Walk::Rests(_) => return Ok(()),
+    /// Continues the scan of destinations with waiting deliveries by one step.
+    fn scan(&mut self) -> Result<(), Corrupt> {
+        let mut after = match self.scan {
+            Scan::Running(after) => after,
+            Scan::Resting(until) if until <= now() => None,
+            Scan::Resting(_) => return Ok(()),
         };
-        for _ in 0..WALK {
+        for _ in 0..SCAN_STEP {
             let Some(found) = outbox::next_destination(self.courier.records(), after.as_ref())? else {
-                self.walk = Walk::Rests(now().saturating_add(REST.as_secs().saturating_mul(1000)));
+                self.scan = Scan::Resting(now().saturating_add(REST.as_secs().saturating_mul(1000)));
                 return Ok(());
             };
             if !self.shares.is_awake(&found) {
@@ -277,15 +279,15 @@ impl Outbox {
             }
             after = Some(found);
         }
-        self.walk = Walk::Under(after);
+        self.scan = Scan::Running(after);
         Ok(())
     }
 
-    /// Starts deliveries for as long as there is room for them.
+    /// Starts deliveries as long as the shares allow.
     async fn start(&mut self) -> Result<(), Stopped> {
         loop {
             self.shares.tick(now());
-            let Some(destination) = self.shares.turn() else { return Ok(()) };
+            let Some(destination) = self.shares.select() else { return Ok(()) };
             fail_points::reach("outbox.read");
             let busy = &self.busy;
             let look = outbox::look(self.courier.records(), &destination, now(), |lane| busy.contains(lane));
@@ -299,7 +301,8 @@ impl Outbox {
             } else {
                 self.shares.idle(destination);
             }
-            let parked = |(id, due)| Ended { id, due, fate: Fate::Parked(ParkedFor::Unreadable) };
+            let parked =
+                |(id, due)| Ended { id, due, disposition: Disposition::Parked(ParkedFor::Unreadable) };
             self.ended.extend(look.unreadable.into_iter().map(parked));
             self.record(look.corrections).await?;
         }
@@ -312,47 +315,47 @@ impl Outbox {
         self.under_way.insert(task.id(), Running { id, delivery, slot });
     }
 
-    /// Takes note of how a delivery ended.
+    /// Processes the end of a delivery task.
     fn join(&mut self, joined: Result<(Id, Attempt), JoinError>) {
         let (task, attempt) = match joined {
             Ok(joined) => joined,
-            Err(error) => (error.id(), Attempt::NotPrepared(Corrupt::Invariant("a delivery ends"))),
+            Err(error) => (error.id(), Attempt::NotPrepared(Corrupt::Invariant("a delivery task panicked"))),
         };
         let Some(Running { id, delivery, slot }) = self.under_way.remove(&task) else { return };
         let due = delivery.due;
-        let (conduct, fate) = self.courier.judge(&id, delivery, attempt);
-        if self.shares.end(&slot, conduct, now()) {
+        let (behavior, disposition) = self.courier.judge(&id, delivery, attempt);
+        if self.shares.end(&slot, behavior, now()) {
             let Destination { organization, endpoint } = id.destination;
             let endpoint = endpoint.map(|endpoint| endpoint.to_string());
             tracing::warn!(%organization, endpoint, "a webhook receiver does not answer; it is called less often");
         }
-        self.ended.push(Ended { id, due: Some(due), fate });
+        self.ended.push(Ended { id, due: Some(due), disposition });
     }
 
-    /// Makes durable what became of deliveries. What cannot be recorded stays here, and is recorded later.
-    /// Corrections of the schedule that cannot be recorded are found again.
+    /// Makes the outcomes of deliveries durable. Outcomes that cannot be recorded are kept and recorded
+    /// later. Corrections of the schedule that cannot be recorded are found again.
     async fn record(&mut self, corrections: Vec<Write>) -> Result<(), Stopped> {
         if self.ended.is_empty() && corrections.is_empty() {
             return Ok(());
         }
         let mut outcomes = Outcomes::default();
-        for Ended { id, due, fate } in &self.ended {
-            match (fate, due) {
-                (Fate::Postponed(delivery), Some(due)) => outcomes.postpone(id, *due, delivery)?,
-                (Fate::Parked(why), due) => outcomes.park(*id, *due, *why),
-                (Fate::Gone | Fate::Postponed(_), due) => outcomes.end(*id, *due),
+        for Ended { id, due, disposition } in &self.ended {
+            match (disposition, due) {
+                (Disposition::Postponed(delivery), Some(due)) => outcomes.postpone(id, *due, delivery)?,
+                (Disposition::Parked(why), due) => outcomes.park(*id, *due, *why),
+                (Disposition::Gone | Disposition::Postponed(_), due) => outcomes.end(*id, *due),
             }
         }
         let outbox::Batch { mut writes, freed } = outcomes.finish(self.courier.records(), now())?;
         writes.extend(corrections);
         let commit = Commit { writes, ..Commit::default() };
         fail_points::reach("outbox.settle");
-        let recorded = self.courier.turns.commit(commit).await;
+        let recorded = self.courier.executor.commit(commit).await;
         fail_points::reach("outbox.settled");
         recorded.map_err(|_| Stopped::Writes)?;
-        for Ended { id, fate, .. } in self.ended.drain(..) {
+        for Ended { id, disposition, .. } in self.ended.drain(..) {
             self.busy.remove(&id.lane());
-            if let Fate::Parked(why) = fate {
+            if let Disposition::Parked(why) = disposition {
                 self.courier.metrics.delivery(match why {
                     ParkedFor::Limit => "parked",
                     ParkedFor::Unreadable => "unreadable",
@@ -376,7 +379,7 @@ impl Outbox {
         }
     }
 
-    /// Converts what an earlier version stored.
+    /// Converts deliveries that an earlier version stored.
     async fn convert(&mut self) {
         let (mut after, mut unreadable, mut converted): (Option<Key>, u64, u64) = (None, 0, 0);
         loop {
@@ -392,7 +395,7 @@ impl Outbox {
                     self.pause = Pause::default();
                 }
                 Err(stopped) => {
-                    self.pause.note(Err(stopped), WHAT, now());
+                    self.pause.record(Err(stopped), NAME, now());
                     tokio::time::sleep(self.rest(now())).await;
                 }
             }
@@ -413,7 +416,7 @@ impl Outbox {
         let mut step = outbox::convert(self.courier.records(), after)?;
         if !step.writes.is_empty() {
             let commit = Commit { writes: std::mem::take(&mut step.writes), ..Commit::default() };
-            self.courier.turns.commit(commit).await.map_err(|_| Stopped::Writes)?;
+            self.courier.executor.commit(commit).await.map_err(|_| Stopped::Writes)?;
         }
         Ok(step)
     }

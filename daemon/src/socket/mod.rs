@@ -1,11 +1,11 @@
-//! The local socket: HTTP/1.1 for consoles and command lines on the same machine. The only room that
-//! uses interprocess.
+//! The local socket: HTTP/1.1 for the console and the command line on the same machine. Only this module uses
+//! interprocess.
 //!
-//! Who may connect is decided by the kernel's word about the peer, before a byte is read. A connection
-//! gives no authority beyond the console routes: every submit still needs a stamp.
+//! The kernel's credentials of the peer decide who may connect, before a byte is read. A connection grants no
+//! authority beyond the console routes: each submitted request still needs a stamp.
 
+mod directory;
 pub mod group;
-mod place;
 
 #[cfg(test)]
 mod tests;
@@ -14,82 +14,85 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use interprocess::local_socket::tokio::prelude::*;
-use interprocess::local_socket::tokio::{Listener, Stream};
+use interprocess::local_socket::tokio::{Listener as LocalListener, Stream};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, PeerCreds};
 use interprocess::os::unix::local_socket::ListenerOptionsExt;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::door::{Door, Service};
 use crate::http::limits::Limits;
 use crate::http::{ACCEPT_PAUSE, Connections, Server, Versions};
+use crate::listener::{Listener, Service};
 
-/// Mode of the socket while only its owner may connect.
+/// Mode of the socket if only its owner may connect.
 const OWNER_MODE: u32 = 0o600;
-/// Mode of the socket when a group may connect as well.
+/// Mode of the socket if a group may connect as well.
 const GROUP_MODE: u32 = 0o660;
 
-/// Why the local socket cannot be served.
+/// An error that prevents serving the local socket.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The path has no directory or no name.
-    #[error("{} is no path for a socket", .0.display())]
+    /// The path has no directory or no file name.
+    #[error("socket path {}: must have a directory and a file name", .0.display())]
     Path(PathBuf),
-    /// The directory of the socket cannot be made or looked at.
-    #[error("cannot prepare the directory {}", path.display())]
+    /// The directory of the socket cannot be created or read.
+    #[error("cannot create or read the directory {} of the socket", path.display())]
     Directory {
-        /// Directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Cause.
+        /// I/O error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Others could replace the socket.
-    #[error("{} can be written by its group or by others, or belongs to someone else", .0.display())]
+    /// Other users could replace the socket.
+    #[error("directory {}: must belong to this user or root and must not be writable by others", .0.display())]
     Unsafe(PathBuf),
-    /// Something that is no socket of ours stands at the path.
+    /// The path exists and is not a socket of this user.
     #[error("{} exists and is not a socket of this user", .0.display())]
     Occupied(PathBuf),
-    /// Another process answers on the socket.
-    #[error("another process serves {}", .0.display())]
+    /// Another process serves the socket.
+    #[error("another process is serving the socket {}", .0.display())]
     InUse(PathBuf),
-    /// The socket cannot be made.
-    #[error("cannot serve {}", path.display())]
+    /// The socket cannot be created.
+    #[error("cannot listen on the socket {}", path.display())]
     Serve {
-        /// Socket.
+        /// Path of the socket.
         path: PathBuf,
-        /// Cause.
+        /// I/O error of the operating system.
         #[source]
         source: io::Error,
     },
 }
 
-/// A bound local socket, not yet accepting. The file is removed when it is dropped.
-pub struct SocketDoor {
-    listener: Listener,
+/// A bound local socket that does not accept connections yet. The file is removed when it is dropped.
+pub struct SocketListener {
+    listener: LocalListener,
     admission: Admission,
     limits: Limits,
 }
 
-impl SocketDoor {
-    /// Makes the directory if it is missing, removes a socket on which nobody answers, and binds.
-    /// Members of `group` (an id) may connect beside the user who runs the daemon.
+impl SocketListener {
+    /// Creates the directory if it is missing, removes a socket that no process serves, and binds. Members of
+    /// `group` (an id) may connect besides the user who runs the daemon.
+    ///
+    /// # Errors
+    /// Returns [`SocketError`] if the path is unusable or unsafe, or another process serves it.
     pub async fn bind(path: &Path, group: Option<u32>, limits: Limits) -> Result<Self, SocketError> {
         let owner = rustix::process::geteuid().as_raw();
-        place::prepare(path, owner, group).await?;
+        directory::prepare(path, owner, group).await?;
         let listener =
             listen(path, group).map_err(|source| SocketError::Serve { path: path.to_owned(), source })?;
         Ok(Self { listener, admission: Admission { owner, group }, limits })
     }
 
-    /// Serves until `stop`, then lets accepted requests finish and returns.
+    /// Serves until `stop`, then waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
-        let connections = Connections::new(server, self.limits, Versions::One, stop.clone());
+        let connections = Connections::new(server, self.limits, Versions::Http1, stop.clone());
         let mut ticks = connections.ticks();
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                _ = ticks.tick() => connections.sweep(),
+                _ = ticks.tick() => connections.close_overdue(),
                 accepted = self.listener.accept() => match accepted {
                     Ok(stream) => open(&connections, self.admission, stream),
                     Err(error) => {
@@ -105,8 +108,8 @@ impl SocketDoor {
     }
 }
 
-fn listen(path: &Path, group: Option<u32>) -> io::Result<Listener> {
-    // The mode is set before the name exists; it is widened only once the group is the right one.
+fn listen(path: &Path, group: Option<u32>) -> io::Result<LocalListener> {
+    // The mode is set before the file exists. It is extended only after the group is set.
     let listener =
         ListenerOptions::new().name(path.to_fs_name::<GenericFilePath>()?).mode(OWNER_MODE).create_tokio()?;
     if let Some(group) = group {
@@ -120,20 +123,20 @@ fn open<S: Service>(connections: &Connections<S>, admission: Admission, stream: 
     let peer = match stream.peer_creds() {
         Ok(peer) => Peer::of(&peer),
         Err(error) => {
-            tracing::warn!(%error, "refused a local connection without credentials");
+            tracing::warn!(%error, "rejected a local connection without peer credentials");
             return;
         }
     };
     let Some(user_id) = admission.admits(&peer) else {
-        tracing::warn!(?peer, "refused a local connection of another user");
+        tracing::warn!(?peer, "rejected a local connection of a user who may not connect");
         return;
     };
-    if let Some(place) = connections.admit(None) {
-        connections.spawn(place, Door::Socket { user_id }, std::future::ready(Some(stream)));
+    if let Some(admission) = connections.admit(None) {
+        connections.spawn(admission, Listener::Socket { user_id }, std::future::ready(Some(stream)));
     }
 }
 
-/// The kernel's word about the other end.
+/// The peer's credentials, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Peer {
     user: Option<u32>,
@@ -147,7 +150,7 @@ impl Peer {
     }
 }
 
-/// Who may connect.
+/// The rule that decides who may connect.
 #[derive(Debug, Clone, Copy)]
 struct Admission {
     owner: u32,
@@ -155,7 +158,7 @@ struct Admission {
 }
 
 impl Admission {
-    /// The peer's user id, if the peer may connect.
+    /// Returns the user id of the peer, if it may connect.
     fn admits(self, peer: &Peer) -> Option<u32> {
         let user = peer.user?;
         let in_group = |group| {

@@ -1,4 +1,4 @@
-//! The socket as the kernel sees it: modes, owners, what stands at its path, and who may connect.
+//! Tests of modes, owners and existing files of the socket, and of admission.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -22,20 +22,20 @@ fn folder() -> TempDir {
     folder
 }
 
-async fn bind(path: &Path) -> Result<SocketDoor, SocketError> {
-    SocketDoor::bind(path, None, Limits::socket()).await
+async fn bind(path: &Path) -> Result<SocketListener, SocketError> {
+    SocketListener::bind(path, None, Limits::socket()).await
 }
 
-fn serve(door: SocketDoor) -> CancellationToken {
+fn serve(listener: SocketListener) -> CancellationToken {
     let stop = CancellationToken::new();
     let (proxies, limits) = (Proxies::default(), RequestLimits::default());
     let server =
         Server::new(Arc::new(Echo::default()), Metrics::new(), SharedReadiness::default(), proxies, &limits);
-    tokio::spawn(door.run(server, stop.clone()));
+    tokio::spawn(listener.run(server, stop.clone()));
     stop
 }
 
-async fn ask(path: &Path) -> String {
+async fn request(path: &Path) -> String {
     let mut stream = UnixStream::connect(path).await.unwrap();
     stream
         .write_all(b"GET /console/v1/status HTTP/1.1\r\nHost: quorate\r\nConnection: close\r\n\r\n")
@@ -51,19 +51,19 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test]
-async fn a_missing_directory_is_made_and_all_is_private() {
+async fn a_missing_directory_is_created_and_private() {
     let folder = folder();
     let path = folder.path().join("run").join("quorate").join("socket");
-    let door = bind(&path).await.unwrap();
+    let listener = bind(&path).await.unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
     assert_eq!(mode(&path), 0o600);
-    let stop = serve(door);
-    let answer = ask(&path).await;
+    let stop = serve(listener);
+    let answer = request(&path).await;
     assert!(
         answer.contains(r#""path":"/console/v1/status""#) && answer.contains(r#""console":true"#),
         "{answer}"
     );
-    assert!(!answer.contains("access-control"), "no browser comes here: {answer}");
+    assert!(!answer.contains("access-control"), "browsers do not use the socket: {answer}");
     stop.cancel();
 }
 
@@ -72,14 +72,14 @@ async fn a_group_gets_its_modes() {
     let folder = folder();
     let path = folder.path().join("run").join("socket");
     let group = rustix::process::getegid().as_raw();
-    let _door = SocketDoor::bind(&path, Some(group), Limits::socket()).await.unwrap();
+    let _listener = SocketListener::bind(&path, Some(group), Limits::socket()).await.unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o750);
     assert_eq!(mode(&path), 0o660);
     assert_eq!(fs::metadata(&path).unwrap().gid(), group);
 }
 
 #[tokio::test]
-async fn unsafe_directories_are_refused() {
+async fn unsafe_directories_are_rejected() {
     for bits in [0o770, 0o707, 0o777, 0o1777] {
         let folder = folder();
         fs::set_permissions(folder.path(), Permissions::from_mode(bits)).unwrap();
@@ -93,7 +93,7 @@ async fn unsafe_directories_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_socket_stays() {
+async fn existing_files_that_are_not_sockets_are_kept() {
     let folder = folder();
     let (file, link, directory) =
         (folder.path().join("file"), folder.path().join("link"), folder.path().join("directory"));
@@ -108,20 +108,20 @@ async fn what_is_no_socket_stays() {
 }
 
 #[tokio::test]
-async fn a_living_socket_stays_and_a_dead_one_goes() {
+async fn a_served_socket_is_kept_and_a_stale_one_is_replaced() {
     let folder = folder();
     let path = folder.path().join("socket");
     let stop = serve(bind(&path).await.unwrap());
     assert!(matches!(bind(&path).await, Err(SocketError::InUse(_))));
-    assert!(ask(&path).await.contains("200 OK"), "the living one still serves");
+    assert!(request(&path).await.contains("200 OK"), "the first listener still serves");
     stop.cancel();
 
-    let dead = folder.path().join("dead");
-    drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
-    assert!(fs::metadata(&dead).unwrap().file_type().is_socket(), "the file outlives its listener");
-    let door = bind(&dead).await.unwrap();
-    let stop = serve(door);
-    assert!(ask(&dead).await.contains("200 OK"));
+    let stale = folder.path().join("stale");
+    drop(std::os::unix::net::UnixListener::bind(&stale).unwrap());
+    assert!(fs::metadata(&stale).unwrap().file_type().is_socket(), "the file outlives its listener");
+    let listener = bind(&stale).await.unwrap();
+    let stop = serve(listener);
+    assert!(request(&stale).await.contains("200 OK"));
     stop.cancel();
 }
 
@@ -142,13 +142,13 @@ fn only_the_owner_and_the_group_are_admitted() {
 }
 
 #[tokio::test]
-async fn strangers_are_closed_before_a_byte_is_read() {
+async fn other_users_are_disconnected_before_a_byte_is_read() {
     let folder = folder();
     let path = folder.path().join("socket");
-    let mut door = bind(&path).await.unwrap();
-    // The daemon of another user, as far as this peer is concerned.
-    door.admission.owner = door.admission.owner.wrapping_add(1);
-    let stop = serve(door);
+    let mut listener = bind(&path).await.unwrap();
+    // For this peer, the daemon now belongs to another user.
+    listener.admission.owner = listener.admission.owner.wrapping_add(1);
+    let stop = serve(listener);
     let mut stream = UnixStream::connect(&path).await.unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;

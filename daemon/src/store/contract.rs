@@ -1,4 +1,4 @@
-//! What every store must do, as one suite that runs against each.
+//! The contract of a store, as a test suite that runs against each implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use quorate_core::world::Order::{self, Ascending, Descending};
@@ -9,13 +9,13 @@ use super::{Batch, Change, Changed, Group, LONGEST_VALUE, Store, StoreError, Tra
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
 
-/// Runs the suite. `open` opens the same, at first empty, store each time.
+/// Runs the suite. `open` opens the same store each time; it is empty at first.
 pub(super) fn check(open: Open<'_>) {
     writes_survive_reopening(open);
     conditions_hold_within_a_group(open);
-    ranges_are_vacant_within_a_group(open);
+    prefixes_are_empty_within_a_group(open);
     ranges_page_both_ways(open);
-    trailers_go_with_what_changes(open);
+    trailers_are_written_with_changes(open);
     long_values_survive_reopening(open);
 }
 
@@ -52,7 +52,7 @@ fn conditions_hold_within_a_group(open: Open<'_>) {
         set: vec![(b"version".to_vec(), next)],
         ..put(key, b"v")
     };
-    let fresh = |key: &[u8]| Batch { absent: vec![key.to_vec()], ..put(key, b"v") };
+    let fresh = |key: &[u8]| Batch { must_not_exist: vec![key.to_vec()], ..put(key, b"v") };
     let verdicts = commit(
         store.as_ref(),
         vec![
@@ -74,20 +74,20 @@ fn conditions_hold_within_a_group(open: Open<'_>) {
     assert_eq!(commit(store.as_ref(), batches), [Clash, Done, Done]);
 }
 
-fn ranges_are_vacant_within_a_group(open: Open<'_>) {
+fn prefixes_are_empty_within_a_group(open: Open<'_>) {
     let store = open();
-    let vacant = |prefix: &[u8], key: &[u8]| Batch { vacant: vec![prefix.to_vec()], ..put(key, b"v") };
+    let empty = |prefix: &[u8], key: &[u8]| Batch { must_be_empty: vec![prefix.to_vec()], ..put(key, b"v") };
     commit(store.as_ref(), vec![put(b"ab1", b"v"), put(b"b", b"v")]);
     let verdicts = commit(
         store.as_ref(),
         vec![
-            vacant(b"ab", b"one"),
-            vacant(b"ac", b"two"),
+            empty(b"ab", b"one"),
+            empty(b"ac", b"two"),
             remove(b"ab1"),
-            vacant(b"ab", b"ab2"),
-            vacant(b"ab", b"three"),
-            vacant(b"ab2", b"four"),
-            vacant(b"ab1", b"five"),
+            empty(b"ab", b"ab2"),
+            empty(b"ab", b"three"),
+            empty(b"ab2", b"four"),
+            empty(b"ab1", b"five"),
         ],
     );
     assert_eq!(verdicts, [Clash, Done, Done, Done, Clash, Clash, Done]);
@@ -118,10 +118,10 @@ fn ranges_page_both_ways(open: Open<'_>) {
     assert_eq!(page(Some(b"a"), Ascending, 2), [0, 1]);
 }
 
-/// A record with the number of a group and what it changes.
-struct Told(u8);
+/// Writes a record with the number of a group and its changes.
+struct ChangeLog(u8);
 
-impl Trailer for Told {
+impl Trailer for ChangeLog {
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
         let mut value = vec![self.0];
         for Changed { key, before, after } in changed {
@@ -134,18 +134,18 @@ impl Trailer for Told {
     }
 }
 
-fn trailers_go_with_what_changes(open: Open<'_>) {
+fn trailers_are_written_with_changes(open: Open<'_>) {
     let store = open();
     let group = |batches, trailer| store.commit(&Group { batches, trailer: Some(trailer) }).unwrap();
     let clash = || Batch { expect: vec![(b"never set".to_vec(), 1)], ..put(b"key", b"v") };
     let trailer = || String::from_utf8(store.value(b"trailer").unwrap().unwrap_or_default()).unwrap();
-    assert_eq!(group(vec![clash(), Batch::default()], &Told(b'1')), [Clash, Done]);
+    assert_eq!(group(vec![clash(), Batch::default()], &ChangeLog(b'1')), [Clash, Done]);
     assert_eq!((store.value(b"key").unwrap(), trailer().as_str()), (None, ""));
-    assert_eq!(group(vec![clash(), put(b"key", b"v")], &Told(b'2')), [Clash, Done]);
+    assert_eq!(group(vec![clash(), put(b"key", b"v")], &ChangeLog(b'2')), [Clash, Done]);
     assert_eq!(trailer(), "2key - v ");
     // The last change of a record counts.
     let batches = vec![put(b"key", b"w"), put(b"other", b"x"), put(b"key", b"y"), remove(b"other")];
-    assert_eq!(group(batches, &Told(b'3')), [Done; 4]);
+    assert_eq!(group(batches, &ChangeLog(b'3')), [Done; 4]);
     assert_eq!(trailer(), "3key v y other - - ");
     assert_eq!(
         (store.value(b"key").unwrap().as_deref(), store.value(b"other").unwrap()),

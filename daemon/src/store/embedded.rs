@@ -1,8 +1,8 @@
-//! The embedded store: the only module that names sled.
+//! The embedded store. Only this module uses sled.
 //!
-//! sled makes a batch visible when it is applied, before it is durable, and stays unusable after an I/O error. So this
-//! module keeps the values that a group replaces until the group is durable and gives those to readers, and replaces the
-//! whole database by a newly opened one after a failure.
+//! sled makes a batch visible when it is applied, before it is durable, and stays unusable after an I/O
+//! error. This module therefore serves the values that a group replaces to readers until the group is
+//! durable. After a failure, it replaces the whole database by a newly opened one.
 
 mod database;
 mod files;
@@ -19,85 +19,86 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use quorate_core::world::{Order as Direction, Page};
 
-use self::database::{Alarm, Database};
+use self::database::{Database, FailureNotifier};
 use self::files::{
-    LogWitness, blobs_changed, create, distrust_cache, has_blobs, open, open_from_log, open_patiently,
+    LogWitness, blobs_changed, create, drop_page_cache, has_blobs, open, open_from_log, open_patiently,
 };
 use self::judge::Judge;
 use self::panics::guarded;
 use self::space::Space;
-use super::{Alert, Change, Group, Register, Row, Store, StoreError, Verdict, durable};
+use super::{Change, FailureCallback, Group, Register, Row, Store, StoreError, Verdict, durable};
 use crate::cache::TwoGenerations;
 use crate::fail_points;
 
-/// How many registers are kept in memory.
+/// Maximum number of cached registers.
 const REGISTERS: usize = 4096;
 
-/// A sled database in a folder.
+/// A sled database in a directory.
 pub struct Embedded {
     folder: PathBuf,
     space: Space,
     state: RwLock<State>,
-    /// Held by the thread that commits or recovers.
+    /// Locked by the thread that commits or recovers.
     commits: Mutex<Commits>,
-    /// Whether a commit failed since the database was opened.
+    /// Whether a commit has failed since the database was opened.
     failed: AtomicBool,
-    alarm: Arc<Alarm>,
+    notifier: Arc<FailureNotifier>,
 }
 
-/// What readers use.
+/// State for readers.
 struct State {
     /// `None` while the store is being reopened.
     db: Option<Arc<Database>>,
-    /// Durable values of all keys that a group changes which is not durable yet, or of which that is unknown; `None`
-    /// where no record exists.
+    /// Durable values of all keys whose changes are not durable, or may not be; `None` where no record
+    /// exists.
     before: BTreeMap<sled::IVec, Option<sled::IVec>>,
 }
 
-/// What commits use.
+/// State for commits.
 struct Commits {
     /// Registers as of the last group.
     registers: TwoGenerations<Vec<u8>, u64>,
-    /// When the folder of blobs last changed.
+    /// Time at which the directory of blobs last changed.
     blobs: Option<std::time::SystemTime>,
-    /// What learns of writes that failed unnoticed.
+    /// Detects failed writes that sled has not noticed.
     log: LogWitness,
 }
 
 impl Embedded {
-    /// Opens the store in this folder, which is created if it is missing. Groups are refused while fewer than `reserve`
-    /// bytes are free on its file system.
+    /// Opens the store in a directory, which is created if it is missing. Groups are rejected while fewer
+    /// than `reserve` bytes are free on its file system.
     ///
     /// # Errors
-    /// When another process has it open, it is damaged, or the system does not let it be durable.
+    /// Returns an error if another process has the store open, it is damaged, or writes cannot be made
+    /// durable.
     pub fn open(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
-        durable::demand_fsync()?;
+        durable::require_fsync()?;
         let space = Space::new(folder, reserve);
         create(folder, &space)?;
-        space.make_way();
-        let alarm = Arc::default();
-        Self::of(open(folder, &space, &alarm)?, alarm, folder, space)
+        space.free_spare();
+        let notifier = Arc::default();
+        Self::of(open(folder, &space, &notifier)?, notifier, folder, space)
     }
 
-    /// Opens the store as [`Self::open`] does, from its log alone if its snapshot is damaged or does not fit. The caller must check
-    /// that nothing is missing.
+    /// Opens the store as [`Self::open`] does, but only from its log if its snapshot is damaged or does not
+    /// match. The caller must check that nothing is missing.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// See [`Self::open`].
     pub fn open_guarded(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         match Self::open(folder, reserve) {
             Err(StoreError::Damaged(_)) => {
-                let (alarm, space) = (Arc::default(), Space::new(folder, reserve));
-                Self::of(open_from_log(folder, &space, &alarm)?, alarm, folder, space)
+                let (notifier, space) = (Arc::default(), Space::new(folder, reserve));
+                Self::of(open_from_log(folder, &space, &notifier)?, notifier, folder, space)
             }
             opened => opened,
         }
     }
 
-    /// Opens a new store, which is unused until [`Self::begin`].
+    /// Creates a store, which is marked as unused until [`Self::begin`].
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// See [`Self::open`].
     pub fn create(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         let space = Space::new(folder, reserve);
         let failed = |source| space.failed("creating the store", folder, source);
@@ -112,33 +113,38 @@ impl Embedded {
         }
     }
 
-    /// Whether the folder holds no store, or one in which nothing was ever stored.
+    /// Returns whether the directory contains no store, or one in which nothing was ever stored.
     ///
     /// # Errors
-    /// When the system does not let the folder be read.
+    /// Returns an error if the directory cannot be read.
     pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
         files::is_unused(folder).map_err(|source| Space::new(folder, 0).failed("reading", folder, source))
     }
 
-    /// Notes that something may be stored from now on.
+    /// Marks the store as used, so that records may be stored.
     ///
     /// # Errors
-    /// When the system does not let the folder be changed.
+    /// Returns an error if the directory cannot be changed.
     pub fn begin(&self) -> Result<(), StoreError> {
         files::mark_used(&self.folder)
             .map_err(|source| self.space.failed("creating the store", &self.folder, source))
     }
 
-    /// Opens a store that this process had open before: threads of sled hold its lock a little longer.
+    /// Opens a store that this process had open before. Waits for threads of sled that still hold its lock.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// See [`Self::open`].
     pub fn open_again(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
-        let (alarm, space) = (Arc::default(), Space::new(folder, reserve));
-        Self::of(open_patiently(folder, &space, &alarm)?, alarm, folder, space)
+        let (notifier, space) = (Arc::default(), Space::new(folder, reserve));
+        Self::of(open_patiently(folder, &space, &notifier)?, notifier, folder, space)
     }
 
-    fn of(db: Database, alarm: Arc<Alarm>, folder: &Path, space: Space) -> Result<Self, StoreError> {
+    fn of(
+        db: Database,
+        notifier: Arc<FailureNotifier>,
+        folder: &Path,
+        space: Space,
+    ) -> Result<Self, StoreError> {
         let commits = Commits::new(folder)?;
         space.restore();
         Ok(Self {
@@ -147,11 +153,11 @@ impl Embedded {
             state: RwLock::new(State { db: Some(Arc::new(db)), before: BTreeMap::new() }),
             commits: Mutex::new(commits),
             failed: AtomicBool::new(false),
-            alarm,
+            notifier,
         })
     }
 
-    /// Whether sled has stored anything in files of their own, as stores of version 0.1 may have.
+    /// Returns whether sled has stored nodes in separate files, as stores of version 0.1 may have.
     #[must_use]
     pub fn has_blobs(folder: &Path) -> bool {
         has_blobs(folder)
@@ -194,17 +200,18 @@ impl Embedded {
         found.map_err(|error| self.reading(&state, error))
     }
 
-    /// The error of a read: after a failure, sled cannot read everything that it has not in memory.
+    /// Returns the error of a failed read. After a failure, sled cannot read everything that is not in
+    /// memory.
     fn reading(&self, state: &State, error: StoreError) -> StoreError {
         if self.has_failed(state) { StoreError::Unavailable } else { error }
     }
 
-    /// Whether a commit failed, or something that sled wrote by itself.
+    /// Returns whether a commit failed, or a write that sled made in the background.
     fn has_failed(&self, state: &State) -> bool {
         self.failed.load(Ordering::Acquire) || state.db.as_ref().is_some_and(|db| db.has_failed())
     }
 
-    fn demand_sound(&self) -> Result<(), StoreError> {
+    fn check_usable(&self) -> Result<(), StoreError> {
         if self.has_failed(&self.read()) { Err(StoreError::Unavailable) } else { Ok(()) }
     }
 }
@@ -215,7 +222,7 @@ impl Drop for Embedded {
     }
 }
 
-/// Closes a database. sled writes once more, and may panic over what a failed write left.
+/// Closes a database. sled writes once more and may panic after a failed write.
 fn close(db: Option<Arc<Database>>) {
     let closed = guarded("closing the store", || {
         drop(db);
@@ -246,7 +253,7 @@ impl Commits {
     }
 }
 
-/// The bounds of a page: within the prefix, behind the cursor.
+/// Returns the bounds of a page: within the prefix, and after the cursor.
 fn bounds(page: &Page<'_>) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let first = page.prefix.to_vec();
     let beyond = successor(page.prefix).map_or(Bound::Unbounded, Bound::Excluded);
@@ -257,7 +264,7 @@ fn bounds(page: &Page<'_>) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     }
 }
 
-/// The smallest key that is larger than all keys with this prefix.
+/// Returns the smallest key that is greater than all keys with this prefix.
 fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut key = prefix.to_vec();
     while let Some(last) = key.pop() {
@@ -298,7 +305,7 @@ impl Store for Embedded {
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
         let mut commits = self.commits();
-        self.demand_sound()?;
+        self.check_usable()?;
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.judge");
         let trailer: Vec<Change>;
@@ -316,14 +323,14 @@ impl Store for Embedded {
             db.call("reading a record", |db| trailer.iter().try_for_each(|change| write.change(db, change)))?;
         }
         self.space.check(write.bytes()?)?;
-        let (after, before) = write.apart();
+        let (after, before) = write.into_parts();
         self.write().before = before;
         fail_points::reach("store.apply");
         let written = db.call("writing a group", |db| {
             db.apply_batch(after)?;
-            // sled splits a node that grew too large when it is next read. What that writes is synced with this group, and
-            // not by itself when the next group is judged.
-            for key in group.batches.iter().flat_map(|batch| &batch.absent) {
+            // sled splits a node that has grown too large when the node is next read. Reading it now writes
+            // the split before this group is synced, instead of in a sync of its own for the next group.
+            for key in group.batches.iter().flat_map(|batch| &batch.must_not_exist) {
                 db.contains_key(key)?;
             }
             fail_points::reach("store.applied");
@@ -331,10 +338,11 @@ impl Store for Embedded {
         });
         fail_points::reach("store.synced");
         let written = written
-            .and_then(|()| commits.demand_no_blobs(&self.folder))
-            .and_then(|()| commits.log.demand_no_loss());
+            .and_then(|()| commits.check_no_blobs(&self.folder))
+            .and_then(|()| commits.log.check_no_loss());
         if let Err(error) = written {
-            // What the group changed stays hidden from readers: nobody knows how much of it is on disk.
+            // The changes of the group stay hidden from readers, because it is unknown how much of it is on
+            // disk.
             self.failed.store(true, Ordering::Release);
             return Err(error);
         }
@@ -346,23 +354,23 @@ impl Store for Embedded {
     }
 
     fn ready(&self) -> Result<(), StoreError> {
-        self.demand_sound()?;
+        self.check_usable()?;
         self.space.check(0)
     }
 
-    fn on_failure(&self, alert: Alert) {
-        self.alarm.set(alert);
+    fn on_failure(&self, callback: FailureCallback) {
+        self.notifier.set(callback);
     }
 
     fn recover(&self) -> Result<(), StoreError> {
         let mut commits = self.commits();
-        self.space.make_way();
+        self.space.free_spare();
         self.space.probe()?;
-        // The failed database would write again when it is dropped, so it must be gone before another one is opened.
+        // The failed database writes when it is dropped, so it must be dropped before another one is opened.
         let failed = self.write().db.take();
         close(failed);
-        distrust_cache(&self.folder)?;
-        let db = open_patiently(&self.folder, &self.space, &self.alarm)?;
+        drop_page_cache(&self.folder)?;
+        let db = open_patiently(&self.folder, &self.space, &self.notifier)?;
         *commits = Commits::new(&self.folder)?;
         *self.write() = State { db: Some(Arc::new(db)), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);
@@ -371,8 +379,8 @@ impl Store for Embedded {
     }
 
     fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
-        // Reads return durable values, which stay current until the group that replaces them is durable. Only of what a
-        // failed group changed it is unknown which value holds.
+        // Reads return durable values, which are current until the group that replaces them is durable. Only
+        // for the keys changed by a failed group, it is unknown which value is durable.
         let state = self.read();
         state.db()?;
         let failed = self.has_failed(&state);
@@ -382,14 +390,14 @@ impl Store for Embedded {
 }
 
 impl Commits {
-    /// Fails if sled stored a node in a file of its own: it would not survive a power cut.
-    fn demand_no_blobs(&mut self, folder: &Path) -> Result<(), StoreError> {
+    /// Returns an error if sled has stored a node in a separate file, which would not survive a power cut.
+    fn check_no_blobs(&mut self, folder: &Path) -> Result<(), StoreError> {
         let changed = blobs_changed(folder);
         if changed == self.blobs {
             return Ok(());
         }
         if has_blobs(folder) {
-            let cause = "a record is stored in a file of its own, which is never synced".to_owned();
+            let cause = "a record is stored in a separate file, which is never synced".to_owned();
             return Err(StoreError::Failed { doing: "making a group durable", cause });
         }
         self.blobs = changed;

@@ -1,8 +1,8 @@
-//! The store: ordered keys, plain bytes, atomic durable groups of batches. The barrier above it seals; no store ever
-//! sees a secret in clear.
+//! The store: ordered keys, plain bytes, and groups of batches that are atomic and durable. The barrier above
+//! it encrypts, so no store ever sees a secret in plaintext.
 //!
-//! Reads return durable state only. What a group changes becomes visible when it survives a power cut, never before, so
-//! that no answer can rest on something that is taken back.
+//! Reads return durable state only. Changes of a group become visible once they survive a power cut, so no
+//! answer is based on changes that may be lost.
 
 #[cfg(test)]
 mod contract;
@@ -13,48 +13,48 @@ pub(crate) mod testing;
 
 use quorate_core::world::Page;
 
-/// Longest value of a key, in bytes. No implementation has to store longer ones in one piece.
+/// Maximum length of a value, in bytes. Implementations need not store longer values.
 pub const LONGEST_VALUE: usize = 5 * 1024 + 512;
 
-/// Bytes in a mebibyte.
+/// Number of bytes in a mebibyte.
 const MIB: u64 = 1024 * 1024;
 
 /// A key and its value.
 pub type Row = (Vec<u8>, Vec<u8>);
 
-/// A request that the store could not serve.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has the data folder open.
-    #[error("the data folder {0} is in use by another process")]
+    /// Another process has the data directory open.
+    #[error("the data directory {0} is in use by another process")]
     InUse(String),
-    /// The store does not open. The log has the cause.
+    /// The store cannot be opened. The cause is in the log.
     #[error("the store in {0} is damaged and cannot be opened; restore a backup")]
     Damaged(String),
-    /// The operating system does not let the store be durable.
-    #[error("writes cannot be made durable here: {0}")]
+    /// The operating system does not allow durable writes.
+    #[error("writes cannot be made durable on this system: {0}")]
     NotDurable(String),
-    /// Too little space is free on the file system of the store. Nothing of the group happened, and reads go on.
+    /// Too little space is free on the file system of the store. Nothing was changed, and reads continue.
     #[error(
         "the file system of {folder} is full; free at least {} MiB ([store] reserve_mib)",
         needed.saturating_sub(*free).div_ceil(MIB)
     )]
     Full {
-        /// The folder.
+        /// Directory of the store.
         folder: String,
-        /// Bytes that are free.
+        /// Number of free bytes.
         free: u64,
-        /// Bytes that must be free.
+        /// Number of bytes that must be free.
         needed: u64,
     },
-    /// The system does not let a file of the store be used, which does not mean that the store is damaged.
+    /// A file of the store cannot be accessed, which does not mean that the store is damaged.
     #[error("{doing} {path}: {source}")]
     System {
-        /// What was being done.
+        /// Description of the operation that failed.
         doing: &'static str,
-        /// The folder or file.
+        /// Path of the directory or file.
         path: String,
-        /// Error of the system.
+        /// I/O error of the operating system.
         source: std::io::Error,
     },
     /// A commit failed, and the store has not been reopened yet.
@@ -63,9 +63,9 @@ pub enum StoreError {
     /// Reading or writing failed.
     #[error("{doing}: {cause}")]
     Failed {
-        /// What was being done.
+        /// Description of the operation that failed.
         doing: &'static str,
-        /// What the store says.
+        /// Error that the store reported.
         cause: String,
     },
 }
@@ -73,19 +73,19 @@ pub enum StoreError {
 /// A register: a number under a key, which commits compare and set.
 pub type Register = (Vec<u8>, u64);
 
-/// A record to write.
+/// A write or removal of a record.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// Key.
+    /// Key of the record.
     pub key: Vec<u8>,
-    /// Value, at most [`LONGEST_VALUE`] bytes; `None` removes the record.
+    /// Value of at most [`LONGEST_VALUE`] bytes; `None` removes the record.
     pub value: Option<Vec<u8>>,
-    /// Whether the writer knows that no record exists under this key, which spares the store a look-up.
+    /// Whether the writer knows that no record exists under this key, which saves a lookup.
     pub fresh: bool,
 }
 
 impl Change {
-    /// Writes or replaces a record.
+    /// Creates or replaces a record.
     pub fn put(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
         Self { key: key.into(), value: Some(value.into()), fresh: false }
     }
@@ -96,15 +96,15 @@ impl Change {
     }
 }
 
-/// Changes that happen together, and their conditions.
+/// Changes that are applied together, and their conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Registers that must have these values; one that was never set counts as zero.
+    /// Registers that must have these values; a register that was never set is zero.
     pub expect: Vec<Register>,
     /// Keys that must not exist.
-    pub absent: Vec<Vec<u8>>,
-    /// Prefixes that no key may have.
-    pub vacant: Vec<Vec<u8>>,
+    pub must_not_exist: Vec<Vec<u8>>,
+    /// Prefixes that must be empty: no key may begin with them.
+    pub must_be_empty: Vec<Vec<u8>>,
     /// Registers to set.
     pub set: Vec<Register>,
     /// Records to write.
@@ -112,7 +112,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Whether it changes nothing.
+    /// Returns whether the batch changes nothing.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty() && self.writes.is_empty()
     }
@@ -121,34 +121,35 @@ impl Batch {
 /// A record that a group changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Changed<'a> {
-    /// Key.
+    /// Key of the record.
     pub key: &'a [u8],
-    /// Value before the group, if there was a record.
+    /// Value before the group, if the record existed.
     pub before: Option<&'a [u8]>,
-    /// Value after the group, if there is a record then.
+    /// Value after the group, if the record exists then.
     pub after: Option<&'a [u8]>,
 }
 
-/// Knows what is to be written with each group.
+/// Creates records that are written together with a group.
 pub trait Trailer {
-    /// Returns records to write with a group that changes these records. The group changes none of those returned.
+    /// Returns records to write with a group that makes these changes. The group must not change the returned
+    /// records itself.
     ///
     /// # Errors
-    /// When a record cannot be made. Nothing of the group happens then.
+    /// Returns an error if a record cannot be created. Nothing of the group is committed then.
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError>;
 }
 
 /// Batches that become durable with one sync.
 #[derive(Default)]
 pub struct Group<'t> {
-    /// The batches, in order; each sees what those before it did.
+    /// Batches in order; each sees the changes of the earlier ones.
     pub batches: Vec<Batch>,
-    /// What is written with the group, unless none of its batches changes anything.
+    /// Creates records that are written with the group, unless no batch changes anything.
     pub trailer: Option<&'t dyn Trailer>,
 }
 
 impl Group<'_> {
-    /// A group of one batch.
+    /// Creates a group of one batch.
     pub fn of(batch: Batch) -> Self {
         Self { batches: vec![batch], trailer: None }
     }
@@ -157,71 +158,73 @@ impl Group<'_> {
 /// Outcome of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is durable.
+    /// The batch is durable.
     Done,
-    /// A condition did not hold; nothing of it happened.
+    /// A condition did not hold, and nothing was changed.
     Clash,
 }
 
-/// What is called when a store fails by itself.
-pub type Alert = Box<dyn Fn() + Send + Sync>;
+/// Called when a store fails by itself.
+pub type FailureCallback = Box<dyn Fn() + Send + Sync>;
 
-/// An ordered store. Every implementation passes the contract suite of this module.
+/// An ordered store. Each implementation passes the contract test suite of this module.
 ///
-/// Every read fails with [`StoreError::Unavailable`] while the store is being reopened, and with [`StoreError::Failed`]
-/// where the engine cannot read.
+/// All reads return [`StoreError::Unavailable`] while the store is being reopened, and [`StoreError::Failed`]
+/// if data cannot be read.
 pub trait Store: Send + Sync {
     /// Returns the value of a key.
     ///
     /// # Errors
-    /// See the trait.
+    /// See the trait documentation.
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Returns rows of a range of keys.
     ///
     /// # Errors
-    /// See the trait.
+    /// See the trait documentation.
     fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError>;
 
     /// Returns keys of a range.
     ///
     /// # Errors
-    /// See the trait.
+    /// See the trait documentation.
     fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError>;
 
     /// Returns the value of a register.
     ///
     /// # Errors
-    /// See the trait.
+    /// See the trait documentation.
     fn register(&self, key: &[u8]) -> Result<u64, StoreError>;
 
-    /// Commits a group. When this returns, all batches that are [`Verdict::Done`] survive a crash and a power cut.
+    /// Commits a group. When this returns, all batches that are [`Verdict::Done`] survive a crash and a power
+    /// cut.
     ///
     /// # Errors
-    /// [`StoreError::Full`]: nothing of the group happened. After every other error it is unknown which batches are on
-    /// disk: reads return the state before the group, and commits fail, until [`Store::recover`] succeeds.
+    /// Returns [`StoreError::Full`] if nothing of the group was committed. After any other error, it is
+    /// unknown which batches are on disk. Reads then return the state before the group, and commits fail,
+    /// until [`Store::recover`] succeeds.
     fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError>;
 
-    /// Returns whether a small group would be tried now.
+    /// Returns whether a small group would be accepted now.
     ///
     /// # Errors
-    /// [`StoreError::Full`] and [`StoreError::Unavailable`], as a commit would.
+    /// Returns [`StoreError::Full`] or [`StoreError::Unavailable`], as a commit would.
     fn ready(&self) -> Result<(), StoreError>;
 
-    /// Registers what is called when the engine fails by itself, without a commit that tells of it. The next commit
-    /// then fails with [`StoreError::Unavailable`]. May be called several times for one failure.
-    fn on_failure(&self, alert: Alert);
+    /// Registers a callback for failures that no commit reports. The next commit then returns
+    /// [`StoreError::Unavailable`]. The callback may be called several times for one failure.
+    fn on_failure(&self, callback: FailureCallback);
 
-    /// Reopens the store from what is on disk, after a failure. Until this succeeds, the state is unchanged.
+    /// Reopens the store from the data on disk, after a failure. Until this succeeds, the state is unchanged.
     ///
     /// # Errors
-    /// When the disk cannot be written to, or the store does not open.
+    /// Returns an error if the disk is not writable, or the store cannot be opened.
     fn recover(&self) -> Result<(), StoreError>;
 
-    /// Returns whether registers still have the values that an answer was computed from. An answer that carries no
-    /// commit leaves only after this.
+    /// Returns whether registers still have the values that an answer was computed from. An answer without a
+    /// commit must not be sent before this check.
     ///
     /// # Errors
-    /// See the trait.
+    /// See the trait documentation.
     fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError>;
 }

@@ -1,23 +1,23 @@
-//! A store that counts what is read, and that fails on demand.
+//! A store that counts reads and fails on demand.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_core::world::Page;
 
 use super::embedded::Embedded;
-use super::{Alert, Group, Register, Row, Store, StoreError, Verdict};
+use super::{FailureCallback, Group, Register, Row, Store, StoreError, Verdict};
 
-/// An embedded store that counts what is read, and that fails on demand.
+/// An embedded store that counts reads and fails on demand.
 pub(crate) struct FaultyStore {
     store: Embedded,
-    /// Records and empty answers that were read.
+    /// Number of records and empty results that were read.
     pub(crate) reads: AtomicUsize,
-    /// How often it was reopened, or that was tried.
+    /// Number of attempts to reopen the store.
     pub(crate) recoveries: AtomicUsize,
     /// Whether the disk is full.
     pub(crate) is_full: AtomicBool,
-    /// Whether commits fail, and reopening.
-    pub(crate) takes_no_writes: AtomicBool,
+    /// Whether commits and reopening fail.
+    pub(crate) rejects_writes: AtomicBool,
     /// Whether everything fails until the store is reopened.
     pub(crate) is_unavailable: AtomicBool,
     /// Whether only the first rows can be read.
@@ -31,7 +31,7 @@ impl FaultyStore {
             reads: AtomicUsize::default(),
             recoveries: AtomicUsize::default(),
             is_full: AtomicBool::default(),
-            takes_no_writes: AtomicBool::default(),
+            rejects_writes: AtomicBool::default(),
             is_unavailable: AtomicBool::default(),
             has_damaged_page: AtomicBool::default(),
         }
@@ -41,8 +41,11 @@ impl FaultyStore {
         if self.is_full.load(Ordering::Relaxed) {
             return Err(StoreError::Full { folder: "store".to_owned(), free: 0, needed: 1 });
         }
-        if self.takes_no_writes.load(Ordering::Relaxed) {
-            return Err(StoreError::Failed { doing: "testing", cause: "no disk".to_owned() });
+        if self.rejects_writes.load(Ordering::Relaxed) {
+            return Err(StoreError::Failed {
+                doing: "testing",
+                cause: "the disk is not writable".to_owned(),
+            });
         }
         Ok(())
     }
@@ -98,8 +101,8 @@ impl Store for FaultyStore {
         self.store.ready()
     }
 
-    fn on_failure(&self, alert: Alert) {
-        self.store.on_failure(alert);
+    fn on_failure(&self, callback: FailureCallback) {
+        self.store.on_failure(callback);
     }
 
     fn recover(&self) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Tests of the upgrade on a store as version 0.1 wrote it.
+//! Tests of the upgrade with a store in the format of version 0.1.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use quorate_common::activity::Status;
@@ -11,7 +11,7 @@ use super::*;
 use crate::service::{self, Data};
 use crate::vault::KeySource;
 
-/// Longest part of a record in version 0.1, in bytes.
+/// Maximum length of a part of a record in version 0.1, in bytes.
 const OLD_PART: usize = 48 * 1024;
 
 fn data(folder: &Path) -> Data {
@@ -26,7 +26,7 @@ fn record(number: u32) -> Vec<u8> {
     vec![u8::try_from(number % 251).unwrap(); usize::try_from(number).unwrap() * 7000]
 }
 
-/// Seals and splits as version 0.1 did.
+/// Seals and splits a record as version 0.1 did.
 fn old_rows(vault: &Vault, key: &[u8], record: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let seal = |key: &[u8], plain: &[u8], mark: u8| {
         let mut nonce = [0; 12];
@@ -40,8 +40,8 @@ fn old_rows(vault: &Vault, key: &[u8], record: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)>
     }
     let generation = [9; 8];
     let parts = (0_u32..).zip(record.chunks(OLD_PART)).map(|(number, part)| {
-        let place = [b"~", key, &generation, number.to_be_bytes().as_slice()].concat();
-        seal(&place, part, 1)
+        let part_key = [b"~", key, &generation, number.to_be_bytes().as_slice()].concat();
+        seal(&part_key, part, 1)
     });
     let mut rows: Vec<_> = parts.collect();
     let count = u32::try_from(rows.len()).unwrap();
@@ -49,7 +49,7 @@ fn old_rows(vault: &Vault, key: &[u8], record: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)>
     rows
 }
 
-/// A store of version 0.1 with files that sled never syncs.
+/// Creates a store of version 0.1 with files that sled never syncs.
 fn old_store(folder: &Path) {
     let vault = Vault::create(folder, &KeySource::File(folder.join("root.key"))).unwrap();
     let db = sled::Config::new().path(folder.join("store")).flush_every_ms(None).open().unwrap();
@@ -58,7 +58,7 @@ fn old_store(folder: &Path) {
             db.insert(key, value).unwrap();
         }
     }
-    // A version that ends like a record that was split.
+    // A register whose last byte is the same as that of a split record.
     db.insert(key(b'v', 1), &2_u64.to_be_bytes()).unwrap();
     db.flush().unwrap();
     drop(db);
@@ -69,7 +69,7 @@ fn has_files(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_some()
 }
 
-/// Opens the store: threads of sled hold its lock a little longer.
+/// Opens the store. Retries while threads of sled still hold its lock.
 fn opened(data: &Data) -> Barrier {
     loop {
         match service::open_store(data) {
@@ -79,7 +79,7 @@ fn opened(data: &Data) -> Barrier {
     }
 }
 
-fn is_complete(barrier: &Barrier) {
+fn assert_complete(barrier: &Barrier) {
     for number in 0..40 {
         assert_eq!(barrier.read(&key(b'a', number)).unwrap(), Some(record(number)), "{number}");
     }
@@ -89,52 +89,52 @@ fn is_complete(barrier: &Barrier) {
 }
 
 #[test]
-fn a_store_of_version_0_1_is_rewritten_whole() {
+fn a_store_of_version_0_1_is_rewritten_completely() {
     let folder = tempfile::tempdir().unwrap();
     old_store(folder.path());
     let data = data(folder.path());
-    is_complete(&opened(&data));
+    assert_complete(&opened(&data));
     assert!(!has_files(&folder.path().join("store/blobs")));
-    // What is rewritten is not rewritten again.
-    is_complete(&opened(&data));
+    // A rewritten store is not rewritten again.
+    assert_complete(&opened(&data));
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name != "store.old" && name != "store.new"), "{left:?}");
 }
 
 #[test]
-fn an_interrupted_replacement_is_ended() {
+fn an_interrupted_replacement_is_completed() {
     let folder = tempfile::tempdir().unwrap();
     old_store(folder.path());
     let (data, store) = (data(folder.path()), folder.path().join("store"));
     // After the first of the two renames.
     fs::rename(&store, beside(&store, "old")).unwrap();
     fs::create_dir(beside(&store, "new")).unwrap();
-    is_complete(&opened(&data));
+    assert_complete(&opened(&data));
     // After both, before the old store was removed.
     fs::create_dir(beside(&store, "old")).unwrap();
-    is_complete(&opened(&data));
+    assert_complete(&opened(&data));
     assert!(!beside(&store, "old").exists() && !beside(&store, "new").exists());
 }
 
-/// Writes an organization as version 0.1 did, with an activity that waits. Returns the keys of its head, of the activity
-/// and of its index entry.
+/// Stores an organization as version 0.1 did, with an activity that waits for votes. Returns the record keys
+/// of its head, of the activity and of its index entry.
 fn old_organization(barrier: &Barrier) -> (OrganizationId, [Vec<u8>; 3]) {
     let head = include_str!("../../../assets/vectors/records/1/organization.json");
     let head = Head::decode(&[b"\x01", head.as_bytes()].concat()).unwrap();
-    let (id, place) = (head.id, layout::organization(head.id));
+    let (id, head_key) = (head.id, layout::organization(head.id));
     let record = include_str!("../../../assets/vectors/records/1/activity.json");
     let record = ActivityRecord::decode(&[b"\x01", record.as_bytes()].concat()).unwrap();
     let record = ActivityRecord { organization: id, status: Status::ConsensusNeeded, ..record };
     let activity = layout::activity(id, record.id);
     let entry = layout::activity_listed(id, record.status, record.number, record.id);
     let writes = vec![
-        Write::put(place.clone(), &head).unwrap(),
+        Write::put(head_key.clone(), &head).unwrap(),
         Write::put(activity.clone(), &record).unwrap(),
         Write::mark(entry.clone(), &[]),
     ];
     let batch = Batch { writes: barrier.seal(writes).unwrap(), ..Batch::default() };
     barrier.store().commit(&Group::of(batch)).unwrap();
-    (id, [place, activity, entry])
+    (id, [head_key, activity, entry])
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn heads_of_version_0_1_are_sealed_with_digests() {
     assert_eq!(barrier.read(&entry).unwrap().unwrap(), digest.as_bytes());
     let sealed = contents().unwrap();
     assert_eq!(records::organization(&barrier, id).unwrap().unwrap().head.contents, Some(sealed));
-    // What is sealed is not sealed again, whatever it holds.
+    // A sealed head is not sealed again, whatever records there are.
     let change = barrier.seal(vec![Write::remove(entry)]).unwrap();
     barrier.store().commit(&Group::of(Batch { writes: change, ..Batch::default() })).unwrap();
     seal_contents(&barrier).unwrap();

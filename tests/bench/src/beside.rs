@@ -1,5 +1,5 @@
-//! How long queries take while commits are in flight, compared with an idle daemon, with a daemon on a machine that is
-//! as busy but has nothing to commit itself, and with a sync of the disk.
+//! Latency of queries while commits are in flight, compared with an idle daemon, with a daemon that commits nothing on
+//! an equally busy machine, and with a sync of the disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,32 +13,32 @@ use crate::load::{Outcome, Run};
 use crate::requests::{Mode, Source};
 use crate::targets::Targets;
 
-/// Requests per second that are prepared for each of the two.
+/// Requests per second that are prepared for each mode.
 const RATE: f64 = 6_000.0;
 /// Syncs that are timed before each run.
 const SYNCS: u32 = 50;
-/// Bytes that are written before each of them: as many as a few signatures.
+/// Bytes that are written before each sync: about as many as a few signatures need.
 const WRITTEN: usize = 16 * 1024;
 
-/// Latencies of queries, and the length of a sync.
+/// Latencies of queries, and the duration of a sync.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Beside {
-    /// 99th percentile of the latency while nothing else is asked, in milliseconds.
+    /// 99th percentile of the latency without other requests, in milliseconds.
     pub idle_p99_ms: f64,
-    /// The same while another process signs: what the load on the processors alone costs.
+    /// The same while another process signs: the cost of the processor load alone.
     pub elsewhere_p99_ms: f64,
     /// 99th percentile of the latency while signatures are committed, in milliseconds.
     pub busy_p99_ms: f64,
-    /// How long a sync takes on average, in milliseconds.
+    /// Average duration of a sync, in milliseconds.
     pub sync_ms: f64,
-    /// Signatures per second beside the queries.
+    /// Signatures per second during the queries.
     pub signatures: f64,
 }
 
-/// How to measure.
+/// Parameters of the measurement.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Wanted {
-    /// Runs of each of the two
+    /// Runs of each mode
     #[arg(long)]
     pub runs: usize,
     /// Seconds of a run
@@ -50,20 +50,21 @@ pub struct Wanted {
 }
 
 impl Beside {
-    /// By how many syncs the queries are slower than an idle daemon answers them on a machine that is as busy.
+    /// Returns how much slower the queries are than those of a daemon that commits nothing on an equally busy machine,
+    /// in syncs.
     pub fn syncs(&self) -> f64 {
         (self.busy_p99_ms - self.elsewhere_p99_ms.max(self.idle_p99_ms)).max(0.0) / self.sync_ms
     }
 }
 
 /// Sends `whoami` on one connection: alone, beside signatures of another process (`others`), and beside signatures of the
-/// same daemon, by turns. Times syncs in `folder`, which should be on the file system of the daemon.
+/// same daemon, alternately. Times syncs in `folder`, which should be on the file system of the daemon.
 pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wanted) -> Beside {
     let host = client::host(&targets.base_url);
-    let other_host = client::host(&others.base_url);
+    let signing_host = client::host(&others.base_url);
     let mut queries = Source::new(Mode::Whoami, &host, &targets.targets, "", "", "");
     let mut signatures = Source::new(Mode::Sign, &host, &targets.targets, "", "", "");
-    let mut other_signatures = Source::new(Mode::Sign, &other_host, &others.targets, "", "", "");
+    let mut signatures_elsewhere = Source::new(Mode::Sign, &signing_host, &others.targets, "", "", "");
     let count = (RATE * wanted.seconds) as usize;
     let run = |mode, host, connections| Run {
         mode,
@@ -72,28 +73,29 @@ pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wante
         connections,
         duration: Duration::from_secs_f64(wanted.seconds),
     };
-    let (asking, signing) = (run(Mode::Whoami, &host, 1), run(Mode::Sign, &host, wanted.signers));
-    let signing_elsewhere = run(Mode::Sign, &other_host, wanted.signers);
+    let (querying, signing) = (run(Mode::Whoami, &host, 1), run(Mode::Sign, &host, wanted.signers));
+    let signing_elsewhere = run(Mode::Sign, &signing_host, wanted.signers);
     let (mut idle, mut elsewhere, mut busy) = (Outcome::default(), Outcome::default(), Outcome::default());
     let (mut signed, mut synced) = (0.0, Vec::new());
     // The first run warms up.
     for round in 0..=wanted.runs {
-        let took = sync_ms(folder);
-        let alone = client::block_on(asking.of(queries.batch(count)));
-        let (asked, beside) = (queries.batch(count), other_signatures.batch(count));
+        let sync_time = sync_ms(folder);
+        let alone = client::block_on(querying.of(queries.batch(count)));
+        let (batch, beside) = (queries.batch(count), signatures_elsewhere.batch(count));
         let (apart, other) =
-            client::block_on(async { tokio::join!(asking.of(asked), signing_elsewhere.of(beside)) });
-        let (asked, beside) = (queries.batch(count), signatures.batch(count));
-        let (asked, beside) = client::block_on(async { tokio::join!(asking.of(asked), signing.of(beside)) });
-        for outcome in [&alone, &apart, &other, &asked, &beside] {
+            client::block_on(async { tokio::join!(querying.of(batch), signing_elsewhere.of(beside)) });
+        let (batch, beside) = (queries.batch(count), signatures.batch(count));
+        let (during, beside) =
+            client::block_on(async { tokio::join!(querying.of(batch), signing.of(beside)) });
+        for outcome in [&alone, &apart, &other, &during, &beside] {
             assert!(outcome.errors.is_empty(), "loading failed: {:?}", outcome.errors);
         }
         if round > 0 {
-            synced.push(took);
+            synced.push(sync_time);
             signed += beside.done as f64 / beside.wall.as_secs_f64();
             idle.latencies.extend(alone.latencies);
             elsewhere.latencies.extend(apart.latencies);
-            busy.latencies.extend(asked.latencies);
+            busy.latencies.extend(during.latencies);
         }
     }
     let p99 = |mut outcome: Outcome| {
@@ -110,17 +112,17 @@ pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wante
     }
 }
 
-/// How long a sync of a file in this folder takes on average, in milliseconds.
+/// Returns the average duration of a sync of a file in this folder, in milliseconds.
 fn sync_ms(folder: &Path) -> f64 {
     let path = folder.join("synced");
     let mut file = File::create(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut took = Duration::ZERO;
+    let mut sync_time = Duration::ZERO;
     for _ in 0..SYNCS {
         file.write_all(&[1; WRITTEN]).expect("the disk takes writes");
         let start = Instant::now();
         file.sync_all().expect("the disk can be synced");
-        took += start.elapsed();
+        sync_time += start.elapsed();
     }
     std::fs::remove_file(&path).expect("the file is there");
-    took.as_secs_f64() * 1000.0 / f64::from(SYNCS)
+    sync_time.as_secs_f64() * 1000.0 / f64::from(SYNCS)
 }

@@ -1,5 +1,5 @@
-//! What it costs to read transactions and tell policies what stands in them, and to take wallets in and out: the daemon's
-//! own functions, on one thread, in a loop.
+//! Cost of reading transactions and exposing their facts to policies, and of importing and exporting wallets:
+//! the daemon's own functions, on one thread, in a loop.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -15,33 +15,33 @@ use quorate_common::ids::OrganizationId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The fastest of so many counts, for it is the least disturbed.
+/// Number of measurements, of which the fastest counts, because it is the least disturbed.
 const TIMES: usize = 30;
-/// Reads and wallets that are timed together.
+/// Numbers of reads and of wallets that are timed together.
 const READS: u32 = 500;
 const WALLETS: u32 = 5;
-/// Instructions of the transaction of Solana.
+/// Number of instructions in the Solana transaction.
 const INSTRUCTIONS: u8 = 100;
-/// Type 2, on chain 1: one ether.
+/// A type 2 transaction on chain 1: one ether.
 const TRANSFER: &str =
     "02f00180843b9aca008506fc23ac00825208943535353535353535353535353535353535353535880de0b6b3a764000080c0";
 const MNEMONIC: &str =
     "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
 
-/// Costs of what is signed, and of what comes and goes.
+/// Costs of transactions and wallets.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Chains {
-    /// Reading a type 2 transfer of Ethereum and telling its facts, in microseconds.
+    /// Reading an Ethereum type 2 transfer and its facts, in microseconds.
     pub ethereum_us: f64,
-    /// The same of a version 0 transaction of Solana with 100 instructions, in microseconds.
+    /// The same for a Solana version 0 transaction with 100 instructions, in microseconds.
     pub solana_us: f64,
-    /// Opening a mnemonic, making its seed and one account of it, in milliseconds.
+    /// Decrypting a mnemonic, deriving its seed and one account, in milliseconds.
     pub import_ms: f64,
-    /// Encrypting a mnemonic and vouching for it, in milliseconds.
+    /// Encrypting a mnemonic and signing the bundle, in milliseconds.
     pub export_ms: f64,
 }
 
-/// Measures.
+/// Measures all costs.
 pub fn measure() -> Chains {
     let secret = SecretKey::from_bytes(Curve::Secp256k1, &[7; 32]).expect("a scalar");
     let payer = SecretKey::from_bytes(Curve::Ed25519, &[7; 32]).expect("a key");
@@ -54,7 +54,7 @@ pub fn measure() -> Chains {
     }
 }
 
-/// Microseconds of one call.
+/// Returns the microseconds of one call.
 fn timed(count: u32, mut call: impl FnMut()) -> f64 {
     let counts = (0..TIMES).map(|_| {
         let start = Instant::now();
@@ -70,7 +70,8 @@ fn read(kind: TransactionType, text: &str, key: &PublicKey) {
     black_box(signable.facts(&NoInterfaces));
 }
 
-/// A transaction with a place for the signature of one payer, who calls one program as often as it takes.
+/// Returns a transaction with an empty signature slot of the payer, which calls one program in each
+/// instruction.
 fn solana(payer: &PublicKey) -> Vec<u8> {
     let mut bytes = vec![1];
     bytes.extend([0; 64]);
@@ -114,7 +115,7 @@ fn exports() -> f64 {
     })
 }
 
-/// Costs depend on no randomness.
+/// Fills the buffer with constant bytes, because costs do not depend on randomness.
 fn fill(buffer: &mut [u8]) {
     buffer.fill(9);
 }

@@ -1,4 +1,4 @@
-//! Keep-alive connections to a server on this machine, and nowhere else.
+//! Keep-alive connections to a server on this machine only.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 
 use crate::requests::Ready;
 
-/// How long one answer may take.
+/// Time limit of one answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The host part of a base URL. Anything but plain HTTP on the loopback interface is refused.
+/// Returns the host part of a base URL. Panics unless it is plain HTTP on the loopback interface.
 pub fn host(base_url: &str) -> String {
     let host = base_url.strip_prefix("http://").expect("the base URL starts with http://");
     let host = host.trim_end_matches('/');
@@ -23,27 +23,35 @@ pub fn host(base_url: &str) -> String {
     host.to_owned()
 }
 
-/// One connection.
+/// A keep-alive connection.
 pub struct Connection(SendRequest<Full<Bytes>>);
 
 impl Connection {
-    /// Connects. Must be called within a local set of tasks.
+    /// Connects to the server. Must be called within a local task set.
+    ///
+    /// # Errors
+    ///
+    /// Returns the cause if the connection cannot be opened.
     pub async fn open(host: &str) -> Result<Self, String> {
         let stream = TcpStream::connect(host).await.map_err(|error| error.to_string())?;
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let (sender, connection) =
             handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        // Its end is seen by the sender.
+        // The sender notices the end of the connection.
         tokio::task::spawn_local(async move { drop(connection.await) });
         Ok(Self(sender))
     }
 
-    /// Whether the connection takes another request; waits for the end of the last exchange.
+    /// Waits for the end of the last exchange and returns whether the connection accepts another request.
     pub async fn is_open(&mut self) -> bool {
         self.0.ready().await.is_ok()
     }
 
-    /// One exchange.
+    /// Sends a request and returns status and body of the answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns the cause if no answer arrives within the time limit.
     pub async fn call(&mut self, request: Ready) -> Result<(StatusCode, Bytes), String> {
         let exchange = async {
             let response = self.0.send_request(request).await.map_err(|error| error.to_string())?;
@@ -55,7 +63,7 @@ impl Connection {
     }
 }
 
-/// Runs tasks on this thread only: one processor at most goes to the generator.
+/// Runs tasks on this thread only, so that the generator uses at most one processor.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
@@ -67,14 +75,14 @@ mod tests {
     use super::host;
 
     #[test]
-    fn loopback_is_taken() {
+    fn accepts_loopback_hosts() {
         assert_eq!(host("http://127.0.0.1:8080/"), "127.0.0.1:8080");
         assert_eq!(host("http://[::1]:8080"), "[::1]:8080");
     }
 
     #[test]
     #[should_panic(expected = "only loopback")]
-    fn other_hosts_are_refused() {
+    fn rejects_other_hosts() {
         host("http://192.0.2.1:80");
     }
 }

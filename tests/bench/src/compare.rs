@@ -1,5 +1,5 @@
-//! Several servers side by side. The machine is shared and noisy, so only figures of one comparison are
-//! compared with each other: the scenarios take turns, run by run, and medians are taken over the runs.
+//! Comparison of several servers. The machine is shared and noisy, so only figures of one comparison are
+//! compared with each other: the scenarios alternate, run by run, and medians are taken over the runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::load::{Outcome, Run};
 use crate::requests::{Mode, Source};
 use crate::targets::Targets;
 
-/// Requests per second that are prepared for a warm-up.
+/// Number of requests prepared per second of a warm-up.
 const WARM_UP_RATE: f64 = 20_000.0;
-/// Requests prepared for a run, as a multiple of what the warm-up says that it needs.
+/// Number of prepared requests, relative to the need of a run according to the warm-up.
 const RESERVE: f64 = 1.4;
 
-/// One server and what is asked of it.
+/// A server and its requests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scenario {
     /// Name in the table.
     pub name: String,
-    /// What is asked.
+    /// Type of the requests.
     pub mode: Mode,
-    /// Where the server is, if the targets do not say.
+    /// Base URL of the server, if the targets have none.
     #[serde(default)]
     pub base_url: String,
     /// File of targets, for modes that stamp.
@@ -37,9 +37,9 @@ pub struct Scenario {
     /// Name of the key, for `OpenBao`.
     #[serde(default)]
     pub key: String,
-    /// File of the process id that is charged.
+    /// File with the id of the measured process.
     pub process: PathBuf,
-    /// Connections, if not those of all.
+    /// Numbers of connections, if they differ from the common ones.
     pub connections: Option<Vec<usize>>,
 }
 
@@ -47,17 +47,17 @@ pub struct Scenario {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Runs of each scenario at each number of connections.
+    /// Number of runs of each scenario at each number of connections.
     pub runs: usize,
-    /// Seconds that a run lasts at most.
+    /// Maximum duration of a run in seconds.
     pub seconds: f64,
-    /// Seconds of the warm-up.
+    /// Duration of the warm-up in seconds.
     pub warm_up: f64,
-    /// Requests of a run at most.
+    /// Maximum number of requests per run.
     pub requests: usize,
     /// Numbers of connections.
     pub connections: Vec<usize>,
-    /// The servers.
+    /// Compared servers.
     pub scenarios: Vec<Scenario>,
 }
 
@@ -65,17 +65,17 @@ pub struct Config {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    /// Scenario.
+    /// Name of the scenario.
     pub scenario: String,
-    /// Connections.
+    /// Number of connections.
     pub connections: usize,
-    /// Number of the run, from one.
+    /// Number of the run, starting at one.
     pub run: usize,
-    /// Successes.
+    /// Number of successful requests.
     pub done: usize,
-    /// Failures.
+    /// Number of failed requests.
     pub errors: usize,
-    /// Successes per second.
+    /// Successful requests per second.
     pub per_second: f64,
     /// Median latency in milliseconds.
     pub p50_ms: f64,
@@ -87,11 +87,11 @@ pub struct Row {
     pub server_ms: f64,
     /// Processor time of the generator per request, in milliseconds.
     pub client_ms: f64,
-    /// Processors that others kept busy.
+    /// Number of processors that other processes kept busy.
     pub others: f64,
-    /// Bytes on disk per request.
+    /// Bytes written to disk per request.
     pub written: f64,
-    /// Bytes of an answer.
+    /// Mean size of an answer in bytes.
     pub answer_bytes: f64,
     /// Resident memory of the server in MiB.
     pub resident_mib: f64,
@@ -122,7 +122,7 @@ impl Row {
     }
 }
 
-/// A scenario made ready.
+/// A prepared scenario.
 struct Lane {
     scenario: Scenario,
     host: String,
@@ -168,7 +168,7 @@ fn text(path: &Path) -> String {
 /// Runs a comparison and returns every run's figures.
 pub fn run(config: &Config) -> Vec<Row> {
     let mut lanes: Vec<Lane> = config.scenarios.iter().map(|scenario| Lane::new(scenario, config)).collect();
-    // The warm-up says how many requests each run needs.
+    // The warm-up determines how many requests each run needs.
     let mut budgets = Vec::new();
     for lane in &mut lanes {
         for connections in lane.connections.clone() {
@@ -199,7 +199,7 @@ pub fn run(config: &Config) -> Vec<Row> {
     rows
 }
 
-/// The median of a figure over the runs of a scenario; nothing if it did not run.
+/// Returns the median of a figure over the runs of a scenario, or `None` if it did not run.
 pub fn median(rows: &[Row], scenario: &str, connections: usize, figure: impl Fn(&Row) -> f64) -> Option<f64> {
     let rows = rows.iter().filter(|row| row.scenario == scenario && row.connections == connections);
     let mut figures: Vec<f64> = rows.map(figure).collect();
@@ -240,8 +240,8 @@ pub fn print(rows: &[Row]) {
     for (scenario, connections) in lanes {
         let median =
             |figure: fn(&Row) -> f64| median(rows, scenario, connections, figure).unwrap_or_default();
-        let here = rows.iter().filter(|row| row.scenario == scenario && row.connections == connections);
-        let errors: usize = here.map(|row| row.errors).sum();
+        let matching = rows.iter().filter(|row| row.scenario == scenario && row.connections == connections);
+        let errors: usize = matching.map(|row| row.errors).sum();
         println!(
             "{scenario:<22} {connections:>4} {:>9.0} {:>8.2} {:>8.2} {:>8.2} {:>10.4} {:>8.4} {:>7.2} {:>8.0} {:>8.0} {:>6.0} {errors:>7}",
             median(|row| row.per_second),
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_are_of_one_scenario_and_one_number_of_connections() {
+    fn medians_are_per_scenario_and_number_of_connections() {
         let row = |scenario: &str, connections, server: u64| {
             let outcome = Outcome { done: 1, server: Duration::from_millis(server), ..Outcome::default() };
             Row::new(scenario, connections, 1, &outcome)

@@ -1,4 +1,4 @@
-//! What a decision costs by itself, without door, stamp and store: the daemon's own function, on one thread, in a loop.
+//! Cost of a decision without HTTP, stamp and store: the daemon's own function, on one thread, in a loop.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use quorate_common::bounded::{Email, Label, Text};
 use quorate_common::ids::{PolicyId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_core::consensus::Approval;
-use quorate_core::founding;
+use quorate_core::creation;
 use quorate_core::kinds;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
@@ -14,51 +14,52 @@ use quorate_core::model::change::{self, Change};
 use quorate_core::model::layout::IndexKey;
 use quorate_core::model::policy::{Effect, Policy};
 use quorate_core::params::{NewApiKey, NewUser};
-use quorate_core::policy::{Case, DenyErrors, Facts, decide};
-use quorate_core::world::Moment;
+use quorate_core::policy::{DecisionInput, DenyErrors, Facts, decide};
+use quorate_core::world::Runtime;
 use quorate_policy::request::{Subject, Wallet, WalletAccount};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Time of all of it, in milliseconds since 1970.
+/// Time of all records, in milliseconds since 1970.
 const NOW: u64 = 1_767_225_600_000;
-/// Decisions that are timed together, and how often; the fastest time counts, for it is the least disturbed.
+/// Number of decisions that are timed together, and of measurements. The fastest one counts, because it is
+/// the least disturbed.
 const DECISIONS: u32 = 500;
 const TIMES: usize = 30;
-/// Digest key; any will do.
+/// Arbitrary digest key.
 const INDEX: [u8; 32] = [7; 32];
-/// A key that signs nothing here.
+/// A secret key that signs nothing here.
 const SECRET: [u8; 32] = [9; 32];
 
 /// Costs of decisions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Decisions {
-    /// With ten policies of five terms each, in microseconds.
+    /// Cost with ten policies of five terms each, in microseconds.
     pub ten_us: f64,
-    /// With a hundred of them, in microseconds.
+    /// Cost with a hundred of them, in microseconds.
     pub hundred_us: f64,
-    /// The worst of several hostile sets of policies, in milliseconds.
+    /// Highest cost of several hostile policy sets, in milliseconds.
     pub worst_ms: f64,
 }
 
-/// Measures.
+/// Measures all costs.
 pub fn measure() -> Decisions {
     let one = |count| cost(&organization(&ordinary(count)), DECISIONS);
     let worst = hostile().iter().map(|set| cost(&organization(set), 1)).fold(0.0, f64::max);
     Decisions { ten_us: one(10), hundred_us: one(100), worst_ms: worst / 1000.0 }
 }
 
-/// Microseconds of one decision about a signature.
+/// Returns the microseconds of one decision about a signature.
 fn cost(organization: &Organization, decisions: u32) -> f64 {
     let entry = kinds::find("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2").expect("a known type");
     let intent = r#"{"signRawPayloadIntentV2":{"encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_KECCAK256","payload":"00ff","signWith":"0x9858EfFD232B4033E47d90003D41EC34EcaEda94"}}"#;
     let intent = RawValue::from_string(intent.to_owned()).expect("JSON");
     let facts = Facts { own_credentials_of: None, subjects: vec![subject()] };
-    let asker = organization.users().next().expect("a user");
-    let public_key = asker.api_keys[0].public_key.clone();
-    let approvals = [Approval { user: asker.id, public_key, created: NOW }];
-    // Nobody of the root quorum, so that policies are asked.
-    let case = Case {
+    let proposer = organization.users().next().expect("a user");
+    let public_key = proposer.api_keys[0].public_key.clone();
+    let approvals = [Approval { user: proposer.id, public_key, created: NOW }];
+    // The proposer is not in the root quorum, so that policies are evaluated.
+    let input = DecisionInput {
         organization,
         entry,
         intent: &intent,
@@ -71,7 +72,7 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
     let timed = (0..TIMES).map(|_| {
         let start = Instant::now();
         for _ in 0..decisions {
-            std::hint::black_box(decide(&case));
+            std::hint::black_box(decide(&input));
         }
         start.elapsed().as_secs_f64() * 1e6 / f64::from(decisions)
     });
@@ -99,7 +100,7 @@ fn subject() -> Subject {
 /// A condition and a consensus.
 type Expressions = (String, String);
 
-/// Policies as people write them: five terms of which the last differs.
+/// Returns typical policies: five terms, the last of which differs.
 fn ordinary(count: usize) -> Vec<Expressions> {
     let one = |number: usize| {
         let condition = format!(
@@ -111,7 +112,7 @@ fn ordinary(count: usize) -> Vec<Expressions> {
     (0..count).map(one).collect()
 }
 
-/// Policies that are after the daemon's time, each kind of work for itself.
+/// Returns policy sets that maximize the cost of evaluation, each with another kind of work.
 fn hostile() -> Vec<Vec<Expressions>> {
     let thousand = vec!["1"; 1000].join(",");
     let nested = |inner: &str| format!("[{thousand}].all(x, [{thousand}].all(y, {inner}))");
@@ -125,9 +126,9 @@ fn hostile() -> Vec<Vec<Expressions>> {
         format!("[{}].all(x, '{long}'[19000..19001] != 'x')", vec!["1"; 500].join(",")),
         nested("wallet_account.address in [wallet.id, wallet.label, wallet_account.wallet_id]"),
     ];
-    let people = format!("[{thousand}].all(x, approvers.filter(u, u.id != 'x').count() == 3)");
+    let long_user_list = format!("[{thousand}].all(x, approvers.filter(u, u.id != 'x').count() == 3)");
     let by_condition = conditions.into_iter().map(|condition| vec![(condition, "true".to_owned()); 100]);
-    by_condition.chain([vec![("true".to_owned(), people); 100]]).collect()
+    by_condition.chain([vec![("true".to_owned(), long_user_list); 100]]).collect()
 }
 
 fn organization(policies: &[Expressions]) -> Organization {
@@ -137,12 +138,12 @@ fn organization(policies: &[Expressions]) -> Organization {
         drawn = drawn.wrapping_add(1);
         buffer.fill(drawn);
     };
-    let mut moment = Moment { now: NOW, order: 0, entropy: &mut entropy };
-    let founded =
-        founding::organization(label("house"), vec![root()], 1, &Limits::default(), &index, &mut moment)
-            .expect("it is founded");
-    let founded = founded.commit.after.into_iter().next().expect("an organization");
-    // Ids of policies differ, and nothing else of them.
+    let mut runtime = Runtime { now: NOW, order: 0, entropy: &mut entropy };
+    let created =
+        creation::organization(label("house"), vec![root()], 1, &Limits::default(), &index, &mut runtime)
+            .expect("a new organization");
+    let created = created.commit.after.into_iter().next().expect("an organization");
+    // Only the ids of policies differ.
     let put = |(number, (condition, consensus)): (usize, &Expressions)| {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&(number as u64).to_be_bytes());
@@ -159,11 +160,11 @@ fn organization(policies: &[Expressions]) -> Organization {
         })
     };
     let mut changes: Vec<Change> = policies.iter().enumerate().map(put).collect();
-    // The only user must not be able to decide alone by the root quorum.
-    let mut quorum = founded.head.quorum.clone();
+    // The only user must not be able to decide alone through the root quorum.
+    let mut quorum = created.head.quorum.clone();
     quorum.threshold = 2;
     changes.push(Change::SetQuorum(quorum));
-    change::apply(&founded, changes, NOW, &index).expect("they apply").after
+    change::apply(&created, changes, NOW, &index).expect("they apply").after
 }
 
 fn root() -> NewUser {

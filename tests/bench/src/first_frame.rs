@@ -1,4 +1,4 @@
-//! How long a terminal program takes from its start to its first complete frame, seen from outside.
+//! Time from the start of a terminal program to its first complete frame, observed from outside.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -8,14 +8,14 @@ use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
 /// Size of the terminal.
 const SIZE: PtySize = PtySize { rows: 50, cols: 200, pixel_width: 0, pixel_height: 0 };
-/// A frame is complete when so long nothing more comes.
+/// A frame is complete after this time without output.
 const SILENCE: Duration = Duration::from_millis(300);
-/// Fewer bytes are no frame yet.
+/// Minimum number of bytes of a frame.
 const FRAME: usize = 500;
-/// A program that shows nothing for so long has failed.
+/// Time limit of a program without a frame.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Starts a program some times and returns the median time to its first complete frame, in milliseconds.
+/// Starts a program `runs` times and returns the median time to its first complete frame, in milliseconds.
 pub fn median_ms(program: &[String], runs: usize) -> f64 {
     let mut figures: Vec<f64> = (0..runs).map(|_| one(program).as_secs_f64() * 1000.0).collect();
     figures.sort_by(f64::total_cmp);
@@ -44,21 +44,21 @@ fn one(program: &[String]) -> Duration {
         }
     });
     let complete = watch(&receiver, &mut writer, start + DEADLINE);
-    // It may have ended by itself; then the frame tells.
+    // The program may have exited by itself; the frame counts then.
     drop(child.kill());
     drop(child.wait());
     complete.expect("the program shows a frame").duration_since(start)
 }
 
-/// The instant of the last byte before the silence.
+/// Returns the instant of the last byte before the silence.
 fn watch(receiver: &Receiver<(Instant, Vec<u8>)>, writer: &mut dyn Write, end: Instant) -> Option<Instant> {
     let mut seen = 0;
     let mut last = None;
     loop {
         match receiver.recv_timeout(SILENCE) {
-            Ok((at, bytes)) => {
+            Ok((instant, bytes)) => {
                 seen += bytes.len();
-                last = Some(at);
+                last = Some(instant);
                 answer(&bytes, writer);
             }
             Err(RecvTimeoutError::Timeout) if seen >= FRAME => return last,
@@ -71,11 +71,11 @@ fn watch(receiver: &Receiver<(Instant, Vec<u8>)>, writer: &mut dyn Write, end: I
     }
 }
 
-/// Answers what programs ask of their terminal at the start: where the cursor is, and what it can.
+/// Answers the queries of programs to their terminal at the start: cursor position and capabilities.
 fn answer(bytes: &[u8], writer: &mut dyn Write) {
-    for (question, reply) in [(b"\x1b[6n".as_slice(), "\x1b[1;1R"), (b"\x1b[c".as_slice(), "\x1b[?62;c")] {
-        if bytes.windows(question.len()).any(|window| window == question) {
-            // A program that has gone needs no answer.
+    for (query, reply) in [(b"\x1b[6n".as_slice(), "\x1b[1;1R"), (b"\x1b[c".as_slice(), "\x1b[?62;c")] {
+        if bytes.windows(query.len()).any(|window| window == query) {
+            // Nobody reads the answer if the program has exited.
             drop(writer.write_all(reply.as_bytes()));
         }
     }

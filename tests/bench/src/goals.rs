@@ -1,4 +1,4 @@
-//! The goals, and whether what was measured meets them.
+//! The goals, and whether the measurements meet them.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::chains::Chains;
 use crate::compare::{self, Row};
 use crate::decisions::Decisions;
 
-/// Connections at which costs are compared.
+/// Number of connections at which costs are compared.
 const BUSY: usize = 64;
 
-/// Names of the scenarios that goals look at.
+/// Names of the scenarios that goals use.
 pub mod names {
     /// Signatures by the daemon.
     pub const SIGN: &str = "quorate sign";
@@ -33,7 +33,7 @@ pub mod names {
     pub const FULL: &str = "many activities";
     /// Signatures in an empty organization.
     pub const ALONE: &str = "empty organization";
-    /// Signatures in an organization that is full of everything.
+    /// Signatures in an organization with many resources of all kinds.
     pub const CROWDED: &str = "crowded organization";
     /// Pages of sub-organizations, among few and among many.
     pub const CHILDREN: [&str; 2] = ["few children", "many children"];
@@ -41,7 +41,7 @@ pub mod names {
     pub const ACCOUNTS: [&str; 2] = ["few accounts", "many accounts"];
 }
 
-/// Files of a folder of results.
+/// Names of result files.
 pub mod files {
     /// Rows of the comparison.
     pub const COMPARE: &str = "compare.json";
@@ -70,11 +70,11 @@ pub mod files {
 /// Commits and syncs of the daemon under load.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Syncs {
-    /// Requests that were answered.
+    /// Number of answered requests.
     pub requests: u64,
-    /// Commits among them.
+    /// Number of commits for them.
     pub commits: u64,
-    /// Syncs of the store.
+    /// Number of syncs of the store.
     pub syncs: u64,
 }
 
@@ -85,41 +85,41 @@ pub struct Idle {
     pub resident_mib: f64,
 }
 
-/// The console's start.
+/// Start time of the console.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Frames {
     /// Median time to the first complete frame in milliseconds.
     pub median_ms: f64,
 }
 
-/// One goal and what was measured.
+/// A goal and its measurement.
 struct Line {
     what: &'static str,
     limit: f64,
-    /// Whether the limit is the least that is wanted, and not the most.
-    least: bool,
-    found: Option<f64>,
-    /// Why it may be missing, if it may.
+    /// Whether the limit is a minimum instead of a maximum.
+    is_minimum: bool,
+    measured: Option<f64>,
+    /// Reason for which the measurement may be missing, if it may.
     optional: Option<&'static str>,
 }
 
 impl Line {
-    fn is_met(&self, found: f64) -> bool {
-        if self.least { found >= self.limit } else { found <= self.limit }
+    fn is_met(&self, measured: f64) -> bool {
+        if self.is_minimum { measured >= self.limit } else { measured <= self.limit }
     }
 }
 
-/// Prints a line for each goal. True if none was missed.
+/// Prints a line for each goal. Returns true if none was missed.
 pub fn report(folder: &Path) -> bool {
     let lines = lines(folder);
-    println!("{:<66} {:>10} {:>9}", "goal", "wanted", "measured");
+    println!("{:<66} {:>10} {:>9}", "goal", "limit", "measured");
     let mut met = true;
     for line in lines {
-        let (found, verdict) = match (line.found, line.optional) {
-            (Some(found), _) if line.is_met(found) => (format!("{found:.3}"), "met".to_owned()),
-            (Some(found), _) => {
+        let (measured, verdict) = match (line.measured, line.optional) {
+            (Some(measured), _) if line.is_met(measured) => (format!("{measured:.3}"), "met".to_owned()),
+            (Some(measured), _) => {
                 met = false;
-                (format!("{found:.3}"), "NOT MET".to_owned())
+                (format!("{measured:.3}"), "NOT MET".to_owned())
             }
             (None, Some(why)) => (String::new(), format!("skipped: {why}")),
             (None, None) => {
@@ -127,30 +127,30 @@ pub fn report(folder: &Path) -> bool {
                 (String::new(), "NOT MET: not measured".to_owned())
             }
         };
-        let bound = if line.least { "≥" } else { "≤" };
-        println!("{:<66} {bound} {:>8.2} {found:>9}  {verdict}", line.what, line.limit);
+        let bound = if line.is_minimum { "≥" } else { "≤" };
+        println!("{:<66} {bound} {:>8.2} {measured:>9}  {verdict}", line.what, line.limit);
     }
     met
 }
 
-/// A goal for which the most is wanted.
-const fn line(what: &'static str, limit: f64, found: Option<f64>) -> Line {
-    Line { what, limit, least: false, found, optional: None }
+/// Creates a goal with a maximum.
+const fn line(what: &'static str, limit: f64, measured: Option<f64>) -> Line {
+    Line { what, limit, is_minimum: false, measured, optional: None }
 }
 
-/// What a signature costs beyond the plain limit.
+/// Returns the goals for the cost of a signature relative to the plain limit.
 fn beyond_plain(rows: &[Row]) -> [Line; 3] {
     let ratio = |figure: fn(&Row) -> f64| {
         let figure = |scenario| compare::median(rows, scenario, BUSY, figure);
         Some(figure(names::SIGN)? / figure(names::PLAIN_SIGN)?)
     };
     [
-        line("the same: CPU / limit server with one plain record", 1.2, ratio(|row| row.server_ms)),
+        line("signature: CPU / limit server with one plain record", 1.2, ratio(|row| row.server_ms)),
         Line {
-            least: true,
-            ..line("the same: requests per second / this one", 0.8, ratio(|row| row.per_second))
+            is_minimum: true,
+            ..line("signature: requests per second / plain limit server", 0.8, ratio(|row| row.per_second))
         },
-        line("the same: 99th percentile of the latency / this one", 1.2, ratio(|row| row.p99_ms)),
+        line("signature: 99th percentile of latency / plain limit server", 1.2, ratio(|row| row.p99_ms)),
     ]
 }
 
@@ -169,7 +169,7 @@ fn lines(folder: &Path) -> Vec<Line> {
     let ratio = |rows: &[Row], this, that| Some(cost(rows, this)? / cost(rows, that)?);
     let memory = compare::median(&crowd, names::CROWDED, BUSY, |row| row.resident_mib);
     let mut lines = vec![line(
-        "a signature, 64 connections: CPU / limit server",
+        "signature, 64 connections: CPU / limit server",
         1.6,
         ratio(&rows, names::SIGN, names::LIMIT_SIGN),
     )];
@@ -178,18 +178,18 @@ fn lines(folder: &Path) -> Vec<Line> {
         Line {
             optional: Some("OpenBao could not be installed"),
             ..line(
-                "a signature: CPU / OpenBao transit ed25519 with file audit",
+                "signature: CPU / OpenBao transit ed25519 with file audit",
                 0.4,
                 ratio(&rows, names::SIGN, names::OPENBAO),
             )
         },
         line(
-            "a whoami, 64 connections: CPU / limit server",
+            "whoami, 64 connections: CPU / limit server",
             1.6,
             ratio(&rows, names::WHOAMI, names::LIMIT_WHOAMI),
         ),
         line(
-            "a whoami beside signatures of the same daemon: 99th percentile above others', in syncs",
+            "whoami during signatures of the same daemon: 99th percentile above those of another process, in syncs",
             1.0,
             beside.map(|beside| beside.syncs()),
         ),
@@ -204,50 +204,54 @@ fn lines(folder: &Path) -> Vec<Line> {
             idle.map(|idle| idle.resident_mib),
         ),
         line(
-            "a signature among many activities of one organization: CPU / few",
+            "signature with many activities in the organization: CPU / few",
             1.1,
             ratio(&growth, names::FULL, names::EMPTY),
         ),
         line(
-            "the console's first frame with many activities: time / few",
+            "console, first frame with many activities: time / few",
             1.1,
             frames(files::FRAME_FULL).zip(frames(files::FRAME_EMPTY)).map(|(full, empty)| full / empty),
         ),
         line(
-            "a signature in a crowded organization: CPU / empty",
+            "signature in a crowded organization: CPU / empty",
             1.1,
             ratio(&crowd, names::CROWDED, names::ALONE),
         ),
         line(
-            "a page of sub-organizations among many: CPU / few",
+            "page of sub-organizations, of many: CPU / few",
             1.25,
             ratio(&pages, names::CHILDREN[1], names::CHILDREN[0]),
         ),
         line(
-            "a page of wallet accounts among many: CPU / few",
+            "page of wallet accounts, of many: CPU / few",
             1.25,
             ratio(&pages, names::ACCOUNTS[1], names::ACCOUNTS[0]),
         ),
         line(
-            "a decision by 10 policies of 5 terms: µs of CPU",
+            "decision by 10 policies of 5 terms: µs of CPU",
             10.0,
             decisions.as_ref().map(|cost| cost.ten_us),
         ),
-        line("the same by 100 policies", 60.0, decisions.as_ref().map(|cost| cost.hundred_us)),
-        line("the worst decision by hostile policies: ms", 2.0, decisions.as_ref().map(|cost| cost.worst_ms)),
         line(
-            "reading a type 2 transfer and telling its facts: µs",
+            "decision by 100 policies of 5 terms: µs of CPU",
+            60.0,
+            decisions.as_ref().map(|cost| cost.hundred_us),
+        ),
+        line("slowest decision by hostile policies: ms", 2.0, decisions.as_ref().map(|cost| cost.worst_ms)),
+        line(
+            "reading an Ethereum type 2 transfer and its facts: µs",
             10.0,
             chains.as_ref().map(|cost| cost.ethereum_us),
         ),
         line(
-            "the same of 100 instructions of Solana, version 0",
+            "reading 100 Solana instructions, version 0, and their facts: µs",
             60.0,
             chains.as_ref().map(|cost| cost.solana_us),
         ),
-        line("the import of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.import_ms)),
-        line("the export of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.export_ms)),
-        line("the daemon of a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),
+        line("import of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.import_ms)),
+        line("export of a wallet: ms", 2.0, chains.as_ref().map(|cost| cost.export_ms)),
+        line("daemon with a crowded organization: MiB resident", 150.0 * 1e6 / 1_048_576.0, memory),
     ]);
     lines
 }
@@ -257,7 +261,7 @@ fn read<T: DeserializeOwned>(folder: &Path, file: &str) -> Option<T> {
     Some(serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{file}: {error}")))
 }
 
-/// Writes a file of a folder of results.
+/// Writes a result file.
 pub fn write<T: Serialize>(path: &Path, value: &T) {
     let text = serde_json::to_vec_pretty(value).expect("figures serialize");
     std::fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -268,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_measured_is_not_met() {
+    fn missing_measurements_miss_their_goals() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!report(folder.path()));
         let optional: Vec<_> = lines(folder.path()).iter().map(|line| line.optional.is_some()).collect();
@@ -276,12 +280,12 @@ mod tests {
     }
 
     #[test]
-    fn throughput_is_wanted_at_least_and_costs_at_most() {
-        let line = |least| Line { least, ..line("", 1.0, None) };
-        for (least, found, met) in
+    fn limits_are_minima_or_maxima() {
+        let line = |is_minimum| Line { is_minimum, ..line("", 1.0, None) };
+        for (is_minimum, measured, met) in
             [(true, 1.1, true), (true, 0.9, false), (false, 1.1, false), (false, 0.9, true)]
         {
-            assert_eq!(line(least).is_met(found), met, "{least} {found}");
+            assert_eq!(line(is_minimum).is_met(measured), met, "{is_minimum} {measured}");
         }
     }
 
@@ -289,7 +293,7 @@ mod tests {
     fn syncs_are_counted_per_request() {
         let folder = tempfile::tempdir().unwrap();
         write(&folder.path().join(files::SYNCS), &Syncs { requests: 100, commits: 100, syncs: 4 });
-        let found = lines(folder.path()).into_iter().find(|line| line.what.starts_with("syncs")).unwrap();
-        assert_eq!(found.found, Some(0.04));
+        let measured = lines(folder.path()).into_iter().find(|line| line.what.starts_with("syncs")).unwrap();
+        assert_eq!(measured.measured, Some(0.04));
     }
 }

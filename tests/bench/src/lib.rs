@@ -1,8 +1,8 @@
-//! Yardsticks for the daemon's speed: a load generator, bare servers that mark the limits, and the goals.
+//! Benchmarks of the daemon: a load generator, minimal servers that mark the limits, and the goals.
 //!
 //! Everything runs against servers on the loopback interface, and every loop is bounded in time and in count.
-//! Nothing here reaches into the daemon under test: it is loaded over its door and watched through `/proc`. Only
-//! decisions, and what is read, imported and exported, are measured by themselves.
+//! Nothing here accesses the internals of the daemon under test: it is loaded over its HTTP listener and
+//! observed through `/proc`. Only decisions, transactions, imports and exports are measured in this process.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@
     clippy::missing_panics_doc,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool for developers fails by panicking and talks on the terminal"
+    reason = "a tool for developers fails by panicking and prints to the terminal"
 )]
 #![allow(
     clippy::cast_precision_loss,

@@ -1,4 +1,4 @@
-//! One run: some connections, each with one request at a time, until the requests or the time are used up.
+//! A run: several connections, each with one request at a time, until the requests or the time are used up.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,45 +12,45 @@ use crate::client::Connection;
 use crate::process;
 use crate::requests::{Mode, PAGE, Ready};
 
-/// Failed exchanges after which a connection gives up.
+/// Number of failed exchanges after which a connection gives up.
 const FAILURES: u32 = 20;
 
-/// What a run came to.
+/// Outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Successes.
+    /// Number of successful requests.
     pub done: usize,
-    /// Failures by kind.
+    /// Numbers of failed requests by kind.
     pub errors: BTreeMap<String, usize>,
     /// Latencies of successes in microseconds, ascending.
     pub latencies: Vec<u32>,
-    /// How long it took.
+    /// Duration of the run.
     pub wall: Duration,
     /// Processor time of the server.
     pub server: Duration,
     /// Processor time of the generator.
     pub client: Duration,
-    /// Processor time of everybody else on the machine.
+    /// Processor time of other processes on the machine.
     pub others: Duration,
     /// Resident memory of the server afterwards, in KiB.
     pub resident_kib: u64,
-    /// Bytes that the server handed to the disk.
+    /// Bytes that the server wrote to disk.
     pub written: u64,
-    /// Bytes of the answers.
+    /// Total size of the answers in bytes.
     pub answered: u64,
 }
 
 impl Outcome {
-    /// Requests, successful or not.
+    /// Returns the number of requests, successful or not.
     pub fn total(&self) -> usize {
         self.done + self.errors.values().sum::<usize>()
     }
 
-    /// A latency that this share of the successes does not exceed, in milliseconds.
+    /// Returns the latency that this share of the successful requests does not exceed, in milliseconds.
     pub fn latency_ms(&self, share: f64) -> f64 {
         let rank = (self.latencies.len() as f64 * share).ceil() as usize;
-        let place = rank.clamp(1, self.latencies.len().max(1)) - 1;
-        self.latencies.get(place).map_or(0.0, |latency| f64::from(*latency) / 1000.0)
+        let index = rank.clamp(1, self.latencies.len().max(1)) - 1;
+        self.latencies.get(index).map_or(0.0, |latency| f64::from(*latency) / 1000.0)
     }
 
     fn fail(&mut self, kind: String, body: &[u8]) {
@@ -61,28 +61,28 @@ impl Outcome {
     }
 }
 
-/// What a run needs to know.
+/// Parameters of a run.
 pub struct Run<'a> {
-    /// What counts as a success.
+    /// Type of the requests, which determines the expected answer.
     pub mode: Mode,
-    /// Where.
+    /// Host and port of the server.
     pub host: &'a str,
-    /// The server's processes.
+    /// Process ids of the server.
     pub processes: &'a [u32],
-    /// How many connections.
+    /// Number of connections.
     pub connections: usize,
-    /// Upper bound of its length.
+    /// Maximum duration.
     pub duration: Duration,
 }
 
 impl Run<'_> {
-    /// Runs.
+    /// Sends the requests and returns the outcome.
     pub async fn of(&self, requests: Vec<Ready>) -> Outcome {
         let outcome = Rc::new(RefCell::new(Outcome::default()));
         outcome.borrow_mut().latencies.reserve(requests.len());
         let mut connections = Vec::new();
         for _ in 0..self.connections {
-            connections.push(Connection::open(self.host).await.expect("the server takes connections"));
+            connections.push(Connection::open(self.host).await.expect("the server accepts connections"));
         }
         let requests = Rc::new(RefCell::new(requests.into_iter()));
         let (server, own, machine) = (process::of(self.processes), process::own(), process::machine_busy());
@@ -134,13 +134,13 @@ async fn work(
         let Some(request) = requests.borrow_mut().next().filter(|_| begun < end) else { return };
         match connection.call(request).await {
             Ok((status, body)) => {
-                let took = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
+                let latency_us = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
                 let mut outcome = outcome.borrow_mut();
                 outcome.answered += body.len() as u64;
-                match judge(mode, status, &body) {
+                match check(mode, status, &body) {
                     Ok(()) => {
                         outcome.done += 1;
-                        outcome.latencies.push(took);
+                        outcome.latencies.push(latency_us);
                     }
                     Err(kind) => outcome.fail(kind, &body),
                 }
@@ -162,8 +162,8 @@ async fn work(
     }
 }
 
-/// Whether an answer is a success; if not, why.
-fn judge(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
+/// Checks that an answer is a success, and returns the reason otherwise.
+fn check(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Submitted<'a> {
         #[serde(borrow)]
@@ -193,8 +193,8 @@ fn judge(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
         },
         Mode::Bao => {
             let mark = br#""signature":"vault:v"#;
-            let found = body.windows(mark.len()).any(|window| window == mark);
-            if found { Ok(()) } else { Err("no signature".to_owned()) }
+            let has_signature = body.windows(mark.len()).any(|window| window == mark);
+            if has_signature { Ok(()) } else { Err("no signature".to_owned()) }
         }
         Mode::Children | Mode::Accounts => {
             match serde_json::from_slice::<BTreeMap<String, Vec<serde::de::IgnoredAny>>>(body) {
@@ -211,10 +211,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_completed_activities_count() {
+    fn only_completed_activities_are_successes() {
         let check = |mode, status: u16, body: &str, good: bool| {
             let status = StatusCode::from_u16(status).unwrap();
-            assert_eq!(judge(mode, status, body.as_bytes()).is_ok(), good, "{body}");
+            assert_eq!(check(mode, status, body.as_bytes()).is_ok(), good, "{body}");
         };
         check(Mode::Sign, 200, r#"{"activity":{"status":"ACTIVITY_STATUS_COMPLETED"}}"#, true);
         check(Mode::Sign, 200, r#"{"activity":{"status":"ACTIVITY_STATUS_CONSENSUS_NEEDED"}}"#, false);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_read_by_rank() {
+    fn percentiles_are_ranked() {
         let outcome =
             Outcome { latencies: (1..=1000).map(|rank| rank * 1000).collect(), ..Outcome::default() };
         let figures = [0.5, 0.99, 0.999, 1.0].map(|share| outcome.latency_ms(share));

@@ -1,21 +1,21 @@
-//! What servers cost: processor time, memory and disk writes, from `proc(5)`.
+//! Cost of servers: processor time, memory and disk writes, from `proc(5)`.
 
 use std::fs::read_to_string;
 use std::time::Duration;
 
-/// Counters of some processes together.
+/// Total counters of some processes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
     /// Processor time, user and system.
     pub processor: Duration,
     /// Resident memory in KiB.
     pub resident_kib: u64,
-    /// Bytes handed to the disk. Zero where the system does not tell.
+    /// Bytes written to disk. Zero where the system does not report it.
     pub written: u64,
 }
 
 impl Reading {
-    /// Resident memory in MiB.
+    /// Returns the resident memory in MiB.
     pub fn resident_mib(&self) -> f64 {
         self.resident_kib as f64 / 1024.0
     }
@@ -25,7 +25,7 @@ fn ticks(count: u64) -> Duration {
     Duration::from_secs_f64(count as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// The number behind a name at the start of a line.
+/// Returns the number after a name at the start of a line.
 fn figure(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
@@ -33,7 +33,7 @@ fn figure(text: &str, name: &str) -> Option<u64> {
 
 fn one(process: &str) -> Option<Reading> {
     let stat = read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything.
+    // The name of the program is in parentheses and may contain any characters.
     let (_, rest) = stat.rsplit_once(") ")?;
     let mut fields = rest.split(' ').skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
@@ -47,7 +47,7 @@ fn one(process: &str) -> Option<Reading> {
     })
 }
 
-/// The counters of these processes together.
+/// Returns the total counters of these processes.
 pub fn of(processes: &[u32]) -> Reading {
     let readings = processes
         .iter()
@@ -59,12 +59,12 @@ pub fn of(processes: &[u32]) -> Reading {
     })
 }
 
-/// The counters of this process.
+/// Returns the counters of this process.
 pub fn own() -> Reading {
     one("self").unwrap_or_default()
 }
 
-/// How long the processors of the whole machine were busy since it started.
+/// Returns the busy time of all processors since the start of the machine.
 pub fn machine_busy() -> Duration {
     let stat = read_to_string("/proc/stat").unwrap_or_default();
     let line = stat.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Makes what is signed with: organizations, API keys and wallets, through the API.
+//! Creates organizations, API keys and wallets through the API.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::client::{self, Connection};
 use crate::requests::{self, Stamper, now_millis, random};
 use crate::targets::{Target, Targets};
 
-/// The part of a dev daemon's credentials file that is needed here.
+/// The required part of a dev daemon's credentials file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Credentials {
@@ -27,20 +27,20 @@ struct RootUser {
     private_key: String,
 }
 
-/// How many.
+/// Numbers of organizations and keys.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Sub-organizations; none means that the organization itself signs.
+    /// Number of sub-organizations. With zero the organization itself signs.
     pub organizations: usize,
-    /// API keys of each, and as many accounts to sign with.
+    /// Number of API keys of each, and of signing accounts.
     pub keys: usize,
 }
 
-/// Provisions a dev daemon whose first root user decides alone.
+/// Provisions a dev daemon whose first root user can decide alone.
 pub fn provision(credentials: &Path, wanted: Wanted) -> Targets {
     let text =
         std::fs::read(credentials).unwrap_or_else(|error| panic!("{}: {error}", credentials.display()));
-    let credentials: Credentials = serde_json::from_slice(&text).expect("the file is one of credentials");
+    let credentials: Credentials = serde_json::from_slice(&text).expect("a credentials file");
     client::block_on(async {
         let root = credentials.root_users.first().expect("there is a root user");
         let caller = Target {
@@ -61,7 +61,7 @@ pub fn provision(credentials: &Path, wanted: Wanted) -> Targets {
     })
 }
 
-/// What fills an organization.
+/// Numbers of resources that fill an organization.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Crowd {
     /// Private keys
@@ -78,7 +78,7 @@ pub struct Crowd {
     pub accounts: usize,
 }
 
-/// Longest list of one request.
+/// Maximum length of a list in one request.
 const BATCH: usize = 100;
 
 /// Fills the organization of the first target.
@@ -112,10 +112,10 @@ pub fn crowd(targets: &Targets, wanted: Crowd) {
             session.result("create_policies", "", policies).await;
         }
         if wanted.accounts > 0 {
-            let made = session.result("create_wallet", "", wallet("crowd", 1)).await;
+            let created = session.result("create_wallet", "", wallet("crowd", 1)).await;
             for numbers in portions(wanted.accounts) {
                 let accounts: Vec<Value> = numbers.map(|number| account(number + 1)).collect();
-                let more = json!({"walletId": made["walletId"], "accounts": accounts});
+                let more = json!({"walletId": created["walletId"], "accounts": accounts});
                 session.result("create_wallet_accounts", "", more).await;
             }
         }
@@ -131,7 +131,7 @@ struct Session {
 impl Session {
     async fn open(base_url: &str, caller: &Target) -> Self {
         let host = client::host(base_url);
-        let connection = Connection::open(&host).await.expect("the daemon takes connections");
+        let connection = Connection::open(&host).await.expect("the daemon accepts connections");
         Self { connection, host, stamper: Stamper::new(caller) }
     }
 
@@ -156,7 +156,7 @@ impl Session {
         results.values_mut().next().expect("a result has one member").take()
     }
 
-    /// A wallet of the caller's organization; one target for each account.
+    /// Creates a wallet in the caller's organization and returns one target for each account.
     async fn wallet(&mut self, caller: &Target, accounts: usize) -> Vec<Target> {
         let name = format!("bench {}", const_hex::encode(&random()[..4]));
         let result = self.result("create_wallet", "", wallet(&name, accounts)).await;
@@ -164,13 +164,13 @@ impl Session {
         addresses(&result["addresses"]).into_iter().map(target).collect()
     }
 
-    /// A sub-organization with its own root users, each with an API key and an account.
+    /// Creates a sub-organization with its own root users, each with an API key and an account.
     async fn sub_organization(&mut self, number: usize, keys: usize) -> Vec<Target> {
         let name = format!("bench {number} {}", const_hex::encode(&random()[..4]));
         let pairs: Vec<(String, String)> = (0..keys).map(|_| key_pair()).collect();
-        let users = pairs.iter().enumerate().map(|(place, (_, public))| {
+        let users = pairs.iter().enumerate().map(|(index, (_, public))| {
             json!({
-                "userName": format!("user {place}"),
+                "userName": format!("user {index}"),
                 "apiKeys": [{ "apiKeyName": "bench", "publicKey": public, "curveType": "API_KEY_CURVE_P256" }],
                 "authenticators": [],
                 "oauthProviders": [],
@@ -213,7 +213,7 @@ fn addresses(value: &Value) -> Vec<String> {
     list.iter().map(|address| address.as_str().expect("an address is a text").to_owned()).collect()
 }
 
-/// A fresh P-256 key: private hex, public hex.
+/// Generates a P-256 key pair: private hex, public hex.
 fn key_pair() -> (String, String) {
     loop {
         let secret = random();

@@ -1,5 +1,5 @@
-//! Requests built and stamped before the clock starts, so that the generator's time goes into sockets only.
-//! Every body is distinct.
+//! Requests that are built and stamped before the clock starts, so that the generator spends its time on
+//! sockets only. Every body is distinct.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,18 +16,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::targets::Target;
 
-/// A request ready to be sent.
+/// A request to send.
 pub type Ready = Request<Full<Bytes>>;
 
-/// What is asked of the server.
+/// Type of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// One stamped signature with a secp256k1 key.
+    /// One stamped signing request with a secp256k1 key.
     Sign,
-    /// One stamped question who asks.
+    /// One stamped `whoami` query.
     Whoami,
-    /// One stamped sub-organization with a root user.
+    /// One stamped creation of a sub-organization with a root user.
     Child,
     /// One stamped page of sub-organizations.
     Children,
@@ -39,7 +39,7 @@ pub enum Mode {
     Get,
 }
 
-/// Makes stamps quickly: the generator needs hundreds of thousands.
+/// Creates stamps quickly, because the generator needs hundreds of thousands.
 pub struct Stamper {
     target: Target,
     key: EcdsaKeyPair,
@@ -47,7 +47,7 @@ pub struct Stamper {
 }
 
 impl Stamper {
-    /// Takes the API key of a target.
+    /// Creates a stamper with the API key of a target.
     pub fn new(target: &Target) -> Self {
         let secret = const_hex::decode(&target.api_private_key).expect("the private key is hex");
         let key = p256::SecretKey::from_slice(&secret).expect("the private key is a scalar of P-256");
@@ -67,12 +67,12 @@ impl Stamper {
         Self { target: target.clone(), key: key.expect("the key was checked"), random: SystemRandom::new() }
     }
 
-    /// Whose key it is.
+    /// Returns the target with the key.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The header value for a body.
+    /// Returns the header value for a body.
     pub fn header(&self, body: &[u8]) -> String {
         let signature = self.key.sign(&self.random, body).expect("signing does not fail");
         let stamp = Stamp {
@@ -95,7 +95,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Requests to `host`. `key` and `token` are for [`Mode::Bao`], `path` for [`Mode::Get`].
+    /// Creates a source of requests to `host`. `key` and `token` are for [`Mode::Bao`], `path` for
+    /// [`Mode::Get`].
     pub fn new(mode: Mode, host: &str, targets: &[Target], path: &str, key: &str, token: &str) -> Self {
         let stamped = !matches!(mode, Mode::Bao | Mode::Get);
         assert!(!stamped || !targets.is_empty(), "this mode needs a file of targets");
@@ -112,7 +113,7 @@ impl Source {
         Self { mode, host: host.to_owned(), path, token: token.to_owned(), stampers, next: 0 }
     }
 
-    /// Fresh requests.
+    /// Builds this many new requests.
     pub fn batch(&mut self, count: usize) -> Vec<Ready> {
         (0..count).map(|_| self.request()).collect()
     }
@@ -149,7 +150,7 @@ impl Source {
     }
 }
 
-/// A POST with one header that proves who sent it.
+/// Builds a POST request with one authentication header.
 pub fn post(host: &str, path: &str, body: String, header: &str, value: &str) -> Ready {
     let request = Request::builder()
         .method(Method::POST)
@@ -176,7 +177,7 @@ fn child_body(target: &Target) -> String {
     )
 }
 
-/// Elements of a whole page.
+/// Number of elements of a full page.
 pub const PAGE: usize = 100;
 
 fn page_body(target: &Target) -> String {
@@ -184,16 +185,16 @@ fn page_body(target: &Target) -> String {
     format!(r#"{{"organizationId":"{id}","paginationOptions":{{"limit":"{PAGE}"}}}}"#)
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 pub fn now_millis() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is after 1970");
     since.as_millis() as u64
 }
 
-/// Fresh random bytes.
+/// Returns random bytes.
 pub fn random() -> [u8; 32] {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    getrandom::fill(&mut bytes).expect("the system provides random bytes");
     bytes
 }
 
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bodies_are_distinct_and_their_stamps_verify() {
+    async fn bodies_are_distinct_and_stamps_verify() {
         let target = target();
         let key = StampKey::parse(ApiKeyCurve::P256, &target.api_public_key).unwrap();
         let mut seen = HashSet::new();
@@ -230,13 +231,13 @@ mod tests {
             assert!(key.verify(stamp.scheme, &body, &stamp.signature));
             let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
             assert_eq!(value["type"], "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2");
-            assert!(seen.insert(body), "a body came twice");
+            assert!(seen.insert(body), "a body is repeated");
         }
     }
 
     #[test]
     #[should_panic(expected = "belong together")]
-    fn keys_of_two_pairs_are_refused() {
+    fn rejects_mismatched_key_pairs() {
         let mut target = target();
         target.api_private_key = const_hex::encode([8; 32]);
         Stamper::new(&target);

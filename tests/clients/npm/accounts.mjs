@@ -1,5 +1,5 @@
-// The integrations @turnkey/viem, @turnkey/ethers and @turnkey/solana, unmodified, sign with keys of Quorate, over both
-// clients that they take. What they made is checked by viem, ethers and web3.js, and printed as one JSON object.
+// The unmodified integrations @turnkey/viem, @turnkey/ethers and @turnkey/solana sign with keys of Quorate through both
+// clients that they support. viem, ethers and web3.js verify the results, which are printed as one JSON object.
 //   node accounts.mjs CREDENTIALS_FILE
 
 import { readFileSync } from "node:fs";
@@ -60,10 +60,10 @@ const to = "0x3535353535353535353535353535353535353535";
 const MESSAGES = ["", "hello", "Grüße ☂", { raw: "0x00ff" }];
 
 async function viem(client, signWith, address) {
-  const made = await createAccount({ client, organizationId, signWith });
-  // A node is asked for the number of its chain, and for nothing else.
+  const viemAccount = await createAccount({ client, organizationId, signWith });
+  // Only the chain id is queried from a node.
   const transport = custom({ request: async ({ method }) => (method === "eth_chainId" ? "0x1" : Promise.reject(new Error(method))) });
-  const wallet = createWalletClient({ account: made, chain: mainnet, transport });
+  const wallet = createWalletClient({ account: viemAccount, chain: mainnet, transport });
   const messages = [];
   for (const message of MESSAGES) {
     const signature = await wallet.signMessage({ message });
@@ -73,7 +73,7 @@ async function viem(client, signWith, address) {
   const signature = await wallet.signTypedData(typed);
   const bare = { nonce: 7, gas: 21_000n, to, value: 10n ** 18n, chainId: 1 };
   const priced = { maxFeePerGas: 30n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n };
-  const authorization = await made.signAuthorization({ contractAddress: to, chainId: 1, nonce: 3 });
+  const authorization = await viemAccount.signAuthorization({ contractAddress: to, chainId: 1, nonce: 3 });
   const transactions = [
     { ...bare, type: "legacy", gasPrice: 10n ** 9n },
     { ...bare, type: "eip2930", gasPrice: 10n ** 9n, accessList: [{ address: to, storageKeys: [`0x${"01".repeat(32)}`] }] },
@@ -87,7 +87,7 @@ async function viem(client, signWith, address) {
     signed.push((await recoverTransactionAddress({ serializedTransaction })) === address);
   }
   return {
-    address: made.address === address,
+    address: viemAccount.address === address,
     messages,
     typedData: (await recoverTypedDataAddress({ ...typed, signature })) === address,
     authorization: (await recoverAuthorizationAddress({ authorization })) === address,
@@ -146,23 +146,23 @@ async function solanas(client) {
   };
 }
 
-// Each integration tells its own error when others have to agree.
+// Each integration throws its own error when other approvals are needed.
 async function waits() {
   await server.updateRootQuorum({ threshold: 2, userIds: rootUsers.map((each) => each.userId) });
-  const held = await createAccount({ client: http, organizationId, signWith: ethereum });
+  const waiting = await createAccount({ client: http, organizationId, signWith: ethereum });
   const signer = new EthersSigner({ client: http, organizationId, signWith: ethereum });
   const solanaSigner = new SolanaSigner({ client: http, organizationId });
   const isWait = (error) => error instanceof TurnkeyActivityConsensusNeededError && error.activityStatus === "ACTIVITY_STATUS_CONSENSUS_NEEDED";
   const thrown = (call) => call().then(() => new Error("signed"), (error) => error);
   return {
-    viem: Boolean(isTurnkeyActivityConsensusNeededError(await thrown(() => held.signMessage({ message: "waits" })))),
+    viem: Boolean(isTurnkeyActivityConsensusNeededError(await thrown(() => waiting.signMessage({ message: "waits" })))),
     ethers: isWait(await thrown(() => signer.signMessage("waits for two"))),
     solana: isWait(await thrown(() => solanaSigner.signMessage(Buffer.from("waits"), solana))),
   };
 }
 
-// What one part can not do is told beside what the others can.
-async function told(part) {
+// The error of a part is reported with the results of the others.
+async function reported(part) {
   return part().catch((error) => ({ error: String(error.message ?? error) }));
 }
 
@@ -174,10 +174,10 @@ const seen = {};
 for (const [library, client] of Object.entries({ http, server })) {
   for (const [index, [signWith, address]] of names.entries()) {
     const named = index === 0 ? "account" : "private key";
-    seen[`viem, ${named}, ${library}`] = await told(() => viem(client, signWith, address));
-    seen[`ethers, ${named}, ${library}`] = await told(() => ethers(client, signWith, address));
+    seen[`viem, ${named}, ${library}`] = await reported(() => viem(client, signWith, address));
+    seen[`ethers, ${named}, ${library}`] = await reported(() => ethers(client, signWith, address));
   }
-  seen[`solana, ${library}`] = await told(() => solanas(client));
+  seen[`solana, ${library}`] = await reported(() => solanas(client));
 }
-seen.waits = await told(waits);
+seen.waits = await reported(waits);
 process.stdout.write(JSON.stringify(seen));

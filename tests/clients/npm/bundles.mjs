@@ -1,5 +1,5 @@
-// Wallets and private keys go in and out by the helpers of @turnkey/crypto, unmodified, told whose bundles to trust.
-// Prints what it saw as one JSON object. The story judges.
+// Imports and exports wallets and private keys with the unmodified helpers of @turnkey/crypto, configured with the key
+// that signs bundles. Prints its observations as one JSON object, which the scenario checks.
 //   node bundles.mjs CREDENTIALS_FILE
 
 import { readFileSync } from "node:fs";
@@ -18,13 +18,13 @@ const [alice, bob] = rootUsers.map(({ publicKey, privateKey, userId }) => {
   return { ...api.apiClient(), userId };
 });
 
-// Addresses that anybody can compute from these words, by other implementations.
+// Addresses of this mnemonic, which other implementations compute, too.
 const MNEMONIC = `${"abandon ".repeat(11)}about`;
 const { rows } = JSON.parse(readFileSync(new URL("../../../assets/vectors/chain/addresses.json", import.meta.url), "utf8"));
 const accounts = rows.map(({ format, curve, path }) => ({ curve, path, pathFormat: "PATH_FORMAT_BIP32", addressFormat: format }));
 const row = (format) => rows.find((each) => each.format === `ADDRESS_FORMAT_${format}`);
 
-// How a call is refused, or what it answered.
+// Returns the error of a call, or its unexpected answer.
 async function answer(call) {
   try {
     return { unexpected: await call() };
@@ -49,13 +49,13 @@ async function keyBundle(privateKey, keyFormat) {
   return encryptPrivateKeyToBundle({ ...trust, privateKey, keyFormat, importBundle, userId: alice.userId });
 }
 
-const bringWallet = (walletName, encryptedBundle, wanted = accounts, user = alice) =>
+const importWallet = (walletName, encryptedBundle, wanted = accounts, user = alice) =>
   user.importWallet({ userId: user.userId, walletName, encryptedBundle, accounts: wanted });
 
-// Asks for an export and opens it with a key made for it.
-async function opened(ask, how = {}) {
+// Requests an export and decrypts it with a new key.
+async function opened(request, how = {}) {
   const target = generateP256KeyPair();
-  const { exportBundle } = await ask(target.publicKeyUncompressed);
+  const { exportBundle } = await request(target.publicKeyUncompressed);
   return decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, returnMnemonic: false, ...how });
 }
 
@@ -64,30 +64,30 @@ const exportKey = (privateKeyId, keyFormat) => opened((targetPublicKey) => alice
 const exportAccount = (address, keyFormat) =>
   opened((targetPublicKey) => alice.exportWalletAccount({ address, targetPublicKey }), { keyFormat });
 
-// A seed that is here comes in no second time.
-const forget = (walletId) => alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true });
+// A seed cannot be imported while it exists, so wallets are deleted.
+const deleteWallet = (walletId) => alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true });
 
 async function wallets() {
   const bundle = await walletBundle(MNEMONIC);
-  const made = await bringWallet("imported", bundle);
-  const { wallet } = await alice.getWallet({ walletId: made.walletId });
+  const created = await importWallet("imported", bundle);
+  const { wallet } = await alice.getWallet({ walletId: created.walletId });
   const flags = async () => {
-    const found = await alice.getWallet({ walletId: made.walletId });
-    return { imported: found.wallet.imported, exported: found.wallet.exported };
+    const current = await alice.getWallet({ walletId: created.walletId });
+    return { imported: current.wallet.imported, exported: current.wallet.exported };
   };
   const before = await flags();
   const secrets = {};
   for (const { address, private: secret } of rows.filter((each) => each.private)) secrets[address] = [await exportAccount(address), secret];
   const { address } = row("SOLANA");
   const solana = bs58.decode(await exportAccount(address, "SOLANA"));
-  const mnemonic = await mnemonicOf(made.walletId);
+  const mnemonic = await mnemonicOf(created.walletId);
   const after = await flags();
   const again = await walletBundle(MNEMONIC);
-  const twice = await answer(() => bringWallet("imported again", again));
-  await forget(made.walletId);
+  const twice = await answer(() => importWallet("imported again", again));
+  await deleteWallet(created.walletId);
   return {
     name: wallet.walletName,
-    addresses: made.addresses,
+    addresses: created.addresses,
     mnemonic,
     before,
     after,
@@ -102,7 +102,7 @@ async function lengths() {
   for (const mnemonicLength of [12, 15, 18, 21, 24]) {
     const { walletId, addresses } = await alice.createWallet({ walletName: `of ${mnemonicLength}`, mnemonicLength, accounts: [accounts[0]] });
     const mnemonic = await mnemonicOf(walletId);
-    const again = await bringWallet(`of ${mnemonicLength} again`, await walletBundle(mnemonic), [accounts[0]]);
+    const again = await importWallet(`of ${mnemonicLength} again`, await walletBundle(mnemonic), [accounts[0]]);
     seen[mnemonic.split(" ").length] = again.addresses[0] === addresses[0] && (await mnemonicOf(again.walletId)) === mnemonic;
   }
   return seen;
@@ -122,35 +122,35 @@ async function keys() {
   for (const [name, [secret, keyFormat, curve, format, wanted, out]] of Object.entries(cases)) {
     const encryptedBundle = await keyBundle(secret, keyFormat);
     const how = { userId: alice.userId, privateKeyName: name, curve, addressFormats: [`ADDRESS_FORMAT_${format}`] };
-    const made = await alice.importPrivateKey({ ...how, encryptedBundle });
-    seen[name] = [made.addresses.map((each) => each.address).join(), wanted, await exportKey(made.privateKeyId, keyFormat), out];
-    await alice.deletePrivateKeys({ privateKeyIds: [made.privateKeyId] });
+    const created = await alice.importPrivateKey({ ...how, encryptedBundle });
+    seen[name] = [created.addresses.map((each) => each.address).join(), wanted, await exportKey(created.privateKeyId, keyFormat), out];
+    await alice.deletePrivateKeys({ privateKeyIds: [created.privateKeyId] });
   }
   return seen;
 }
 
-// Five targets are kept for each user, and the sixth takes the place of the oldest.
+// Each user has at most five targets. The sixth replaces the oldest.
 async function targets() {
   const bundles = [];
   for (let left = 6; left > 0; left--) bundles.push(await walletBundle(MNEMONIC));
   const [oldest, next] = bundles;
   return {
-    oldest: await answer(() => bringWallet("oldest", oldest, [accounts[0]])),
-    next: (await bringWallet("next", next, [accounts[0]])).addresses,
+    oldest: await answer(() => importWallet("oldest", oldest, [accounts[0]])),
+    next: (await importWallet("next", next, [accounts[0]])).addresses,
   };
 }
 
 async function whole(bundle) {
-  const { walletId, addresses } = await bringWallet("whole", bundle, [accounts[0]]);
-  await forget(walletId);
+  const { walletId, addresses } = await importWallet("whole", bundle, [accounts[0]]);
+  await deleteWallet(walletId);
   return addresses;
 }
 
-async function refusals() {
+async function rejections() {
   const { walletId } = await alice.createWallet({ walletName: "wanted", accounts: [accounts[0]] });
   const fresh = await walletBundle(MNEMONIC);
   const used = await walletBundle(MNEMONIC);
-  await forget((await bringWallet("once", used, [accounts[0]])).walletId);
+  await deleteWallet((await importWallet("once", used, [accounts[0]])).walletId);
   const ofBob = await walletBundle(MNEMONIC, bob);
   const { importBundle } = await alice.initImportWallet({ userId: alice.userId });
   const key = (privateKeyName, encryptedBundle, curve = "CURVE_SECP256K1") =>
@@ -161,22 +161,22 @@ async function refusals() {
   const checksum = await walletBundle("abandon ".repeat(12).trim());
   const words = await walletBundle("abandon ".repeat(10) + "about");
   return {
-    damaged: await answer(() => bringWallet("damaged", damaged(fresh))),
-    twice: await answer(() => bringWallet("twice", used, [accounts[0]])),
-    ofBob: await answer(() => bringWallet("of bob", ofBob)),
+    damaged: await answer(() => importWallet("damaged", damaged(fresh))),
+    twice: await answer(() => importWallet("twice", used, [accounts[0]])),
+    ofBob: await answer(() => importWallet("of bob", ofBob)),
     forBob: await answer(() => alice.initImportWallet({ userId: bob.userId })),
     asBob: await answer(() => alice.importWallet({ userId: bob.userId, walletName: "as bob", encryptedBundle: ofBob, accounts: [] })),
-    noBundle: await answer(() => bringWallet("no bundle", "{}")),
+    noBundle: await answer(() => importWallet("no bundle", "{}")),
     walletAsKey: await answer(() => key("wallet as key", fresh)),
-    checksum: await answer(() => bringWallet("checksum", checksum)),
-    words: await answer(() => bringWallet("words", words)),
+    checksum: await answer(() => importWallet("checksum", checksum)),
+    words: await answer(() => importWallet("words", words)),
     zero: await answer(() => key("zero", zero)),
     order: await answer(() => key("order", order)),
     short: await answer(() => key("short", short)),
     target: await answer(() => alice.exportWallet({ walletId, targetPublicKey: "04".padEnd(130, "0") })),
-    // What was damaged comes in when it is whole.
+    // The undamaged bundle can still be imported.
     whole: await whole(fresh),
-    // What clients refuse by themselves.
+    // Bundles that the client itself rejects.
     otherKey: await answer(() => encryptWalletToBundle({ mnemonic: MNEMONIC, importBundle, userId: alice.userId, organizationId })),
     otherUser: await answer(() => encryptWalletToBundle({ ...trust, mnemonic: MNEMONIC, importBundle, userId: bob.userId })),
     otherOrganization: await answer(() =>
@@ -185,28 +185,28 @@ async function refusals() {
   };
 }
 
-// The members of what the server signs, by name, in order.
-async function shapes() {
+// Returns the member names of the data that the server signs, in order.
+async function schemas() {
   const { importBundle } = await alice.initImportWallet({ userId: alice.userId });
   const target = generateP256KeyPair();
   const { walletId } = await alice.createWallet({ walletName: "shape", accounts: [] });
   const { exportBundle } = await alice.exportWallet({ walletId, targetPublicKey: target.publicKey });
-  const told = (bundle) => {
+  const members = (bundle) => {
     const { version, data, dataSignature, enclaveQuorumPublic, ...rest } = JSON.parse(bundle);
-    const said = JSON.parse(new TextDecoder().decode(hexToBytes(data)));
+    const signed = JSON.parse(new TextDecoder().decode(hexToBytes(data)));
     return {
       version,
       rest: Object.keys(rest),
       key: enclaveQuorumPublic === quorumPublicKey,
       der: /^30[0-9a-f]+$/.test(dataSignature),
-      members: Object.keys(said),
-      organizationId: said.organizationId,
+      members: Object.keys(signed),
+      organizationId: signed.organizationId,
     };
   };
   const compressed = await decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, returnMnemonic: true });
-  return { import: told(importBundle), export: told(exportBundle), compressedTarget: compressed.split(" ").length };
+  return { import: members(importBundle), export: members(exportBundle), compressedTarget: compressed.split(" ").length };
 }
 
 const seen = {};
-for (const [name, part] of Object.entries({ wallets, lengths, keys, refusals, shapes, targets })) seen[name] = await part();
+for (const [name, part] of Object.entries({ wallets, lengths, keys, rejections, schemas, targets })) seen[name] = await part();
 process.stdout.write(JSON.stringify(seen));

@@ -1,5 +1,5 @@
-// Calls each operation that the daemon offers and the clients have a method for, through that method, and prints what
-// it saw as one JSON object. The story judges.
+// Calls every offered operation that the clients have a method for, through that method. Prints its observations as one
+// JSON object, which the scenario checks.
 //   node catalogue.mjs CREDENTIALS_FILE
 
 import { client, coverage, credentials, http, named } from "./watch.mjs";

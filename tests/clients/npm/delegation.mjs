@@ -1,23 +1,24 @@
-// Delegated access: a backend leaves itself one narrow right in its customer's sub-organization, and then its seat.
+// Delegated access: a backend gives itself one narrow permission in its customer's sub-organization, and then leaves
+// the root quorum.
 
 import { client, keyPair } from "./watch.mjs";
 import { account, alice, brief, newcomer, payload, recalled, refused, tell, tellLast } from "./dialogue.mjs";
 
-async function household() {
+async function createSetup() {
   const [owner, backend] = [keyPair("end user"), keyPair("backend")];
-  const made = await alice.createSubOrganization({
+  const created = await alice.createSubOrganization({
     subOrganizationName: "delegated access",
     rootUsers: [newcomer("end user", owner), newcomer("backend", backend)],
     rootQuorumThreshold: 1,
     wallet: { walletName: "spending", accounts: [account(0), account(1)] },
   });
-  const organizationId = made.subOrganizationId;
+  const organizationId = created.subOrganizationId;
   const member = async (userName, key) => {
     const own = client(key, organizationId);
     const { userId } = await own.getWhoami();
     return { person: { userId, userName, ...key }, userId, client: own };
   };
-  const [granted, other] = made.wallet.addresses;
+  const [granted, other] = created.wallet.addresses;
   return {
     organizationId,
     owner: await member("end user", owner),
@@ -27,10 +28,10 @@ async function household() {
   };
 }
 
-// All that the backend may not do any more, with its policy as it stands.
+// Attempts of the backend that its policy does not allow.
 async function attempts({ backend, owner, granted, other }, policyId) {
   const { client, userId } = backend;
-  const sign = (...said) => refused(() => client.signRawPayload(payload(...said)));
+  const sign = (...values) => refused(() => client.signRawPayload(payload(...values)));
   const own = { policyName: "more", effect: "EFFECT_ALLOW", consensus: `approvers.any(user, user.id == '${userId}')`, notes: "" };
   return {
     otherAccount: await sign(other, "with the other account"),
@@ -50,8 +51,8 @@ async function attempts({ backend, owner, granted, other }, policyId) {
 }
 
 export async function delegation() {
-  const house = await household();
-  const { organizationId, owner, backend, granted, other } = house;
+  const setup = await createSetup();
+  const { organizationId, owner, backend, granted, other } = setup;
   const condition = [
     "activity.kind == 'SIGN_RAW_PAYLOAD'",
     `wallet_account.address == '${granted}'`,
@@ -73,7 +74,7 @@ export async function delegation() {
   const signed = await backend.client.signRawPayload(payload(granted, "by the backend"));
   await tell({
     signed: await recalled(backend.client, signed.activity.id),
-    attempts: await attempts(house, policyId),
+    attempts: await attempts(setup, policyId),
     policy: (await owner.client.getPolicy({ policyId })).policy,
   });
 

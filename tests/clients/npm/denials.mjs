@@ -1,4 +1,4 @@
-// A user who may do everything, and one wallet that is closed to everybody.
+// A user who may do everything, and a wallet that nobody may use.
 
 import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, tell, tellLast } from "./dialogue.mjs";
 
@@ -32,7 +32,7 @@ export async function denial() {
   await bothAgree();
   const pending = brief(await alice.signRawPayload(payload(treasury.address, "by the root quorum")));
   await tell({ ...seen, pending });
-  // Bob approves on the other side.
+  // Bob approves in the scenario.
   tellLast({
     completed: await recalled(alice, pending.id),
     denied: await refused(() => spends(treasury, "from the treasury again")),

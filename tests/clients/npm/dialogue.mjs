@@ -1,5 +1,5 @@
-// What the stories of policies share: a conversation with whoever started the program, people of the organization, and
-// what is told of an activity and of a refusal. Nothing is judged here.
+// Shared parts of the policy scenarios: the dialogue with the calling program, users of the organization, and reports
+// of activities and errors. Nothing is checked here.
 
 import { createInterface } from "node:readline";
 import { client, credentials, keyPair } from "./watch.mjs";
@@ -11,14 +11,14 @@ function say(seen) {
   process.stdout.write(`${JSON.stringify(seen)}\n`);
 }
 
-// Tells what was seen, and goes on when the other side has looked and acted from where it stands.
+// Reports observations, and continues when the calling program has checked them and acted.
 export async function tell(seen) {
   say(seen);
   const { done } = await lines.next();
-  if (done) throw new Error("nobody listens any more");
+  if (done) throw new Error("the calling program has ended");
 }
 
-// Tells what was seen at the end.
+// Reports the last observations.
 export function tellLast(seen) {
   say(seen);
   input.close();
@@ -30,10 +30,10 @@ export const bob = client(second);
 
 const apiKey = ({ publicKey }) => ({ apiKeyName: "first", publicKey, curveType: "API_KEY_CURVE_P256" });
 
-// A user as a request that makes users names one.
+// Returns a user for a request that creates users.
 export const newcomer = (userName, key) => ({ userName, apiKeys: [apiKey(key)], authenticators: [], oauthProviders: [] });
 
-// Makes a user outside of the root quorum: what another program needs to act as this person, and a client.
+// Creates a user outside of the root quorum. Returns its credentials for another program, and a client.
 export async function hire(userName, userTags = []) {
   const key = keyPair(userName);
   const { userIds } = await alice.createUsers({ users: [{ ...newcomer(userName, key), userTags }] });
@@ -41,7 +41,7 @@ export async function hire(userName, userTags = []) {
   return { person, userId: person.userId, client: client(key) };
 }
 
-// An account whose address is its public key.
+// Returns an account whose address is its public key.
 export const account = (index) => ({
   curve: "CURVE_SECP256K1",
   pathFormat: "PATH_FORMAT_BIP32",
@@ -49,7 +49,7 @@ export const account = (index) => ({
   addressFormat: "ADDRESS_FORMAT_UNCOMPRESSED",
 });
 
-// Makes a wallet of one account.
+// Creates a wallet with one account.
 export async function purse(walletName) {
   const { walletId, addresses } = await alice.createWallet({ walletName, accounts: [account(0)] });
   return { walletId, address: addresses[0] };
@@ -62,10 +62,10 @@ export const payload = (signWith, text, hashFunction = "HASH_FUNCTION_SHA256") =
   hashFunction,
 });
 
-// Both root users must agree from now on.
+// Requires the approval of both root users from now on.
 export const bothAgree = () => alice.updateRootQuorum({ threshold: 2, userIds: [first.userId, second.userId] });
 
-// What is told of an activity.
+// Returns the reported members of an activity.
 export const brief = ({ activity: { id, fingerprint, status, votes } }) => ({
   id,
   fingerprint,
@@ -73,10 +73,10 @@ export const brief = ({ activity: { id, fingerprint, status, votes } }) => ({
   voters: votes.map((vote) => vote.userId),
 });
 
-// An activity as it is now, with what policies said at each vote.
-export async function recalled(asker, activityId) {
-  const { policyEvaluations } = await asker.getPolicyEvaluations({ activityId });
-  const { activity } = await asker.getActivity({ activityId });
+// Returns the current state of an activity, with the policy outcomes at each vote.
+export async function recalled(caller, activityId) {
+  const { policyEvaluations } = await caller.getPolicyEvaluations({ activityId });
+  const { activity } = await caller.getActivity({ activityId });
   return {
     ...brief({ activity }),
     voteIds: activity.votes.map((vote) => vote.id),
@@ -85,7 +85,7 @@ export async function recalled(asker, activityId) {
   };
 }
 
-// The client keeps the HTTP status of an answer to itself.
+// The client does not expose the HTTP status of an answer.
 let status;
 const { fetch } = globalThis;
 globalThis.fetch = async (...request) => {
@@ -94,7 +94,7 @@ globalThis.fetch = async (...request) => {
   return response;
 };
 
-// How a call is refused.
+// Returns the error of a call.
 export async function refused(call) {
   try {
     return { unexpected: await call() };

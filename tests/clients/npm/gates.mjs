@@ -1,9 +1,9 @@
-// Policies that apply at some times only. Each gate is open or closed for hundreds of years, so that no run of this
-// story is near an edge.
+// Policies with a time condition. Each condition holds or fails for hundreds of years, so that no run of this scenario
+// is near a change.
 
 import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, tell, tellLast } from "./dialogue.mjs";
 
-// A span of seven days begins each seven days.
+// A span of seven days starts every seven days, so it always applies.
 const always = "CronSpan('0 0 * * 0', '7d', 'UTC')";
 const gate = {
   open: `time.now < Timestamp('2400-01-01T00:00:00Z') && ${always}`,
@@ -40,7 +40,7 @@ export async function gates() {
   await bothAgree();
   const update = brief(await alice.updatePolicy({ policyId: policies.never, time: "" }));
   await tell({ ...seen, update });
-  // Bob approves on the other side.
+  // Bob approves in the scenario.
   const signed = await signs();
   tellLast({ gate: (await gateOf("never")) ?? "", signed: await recalled(clerk.client, signed.activity.id) });
 }

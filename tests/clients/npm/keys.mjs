@@ -1,5 +1,5 @@
-// Private keys, their tags, wallets, signing, import and export, through the clients' own methods. Signatures are
-// checked by a library of its own, and bundles are made and opened by @turnkey/crypto.
+// Private keys, their tags, wallets, signing, import and export, through the clients' own methods. An independent
+// library verifies signatures, and @turnkey/crypto encrypts and decrypts bundles.
 
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { sha256 } from "@noble/hashes/sha2";
@@ -22,13 +22,13 @@ export async function privateKeys({ alice }) {
       { privateKeyName: "npm", curve: "CURVE_SECP256K1", privateKeyTags: [], addressFormats: ["ADDRESS_FORMAT_ETHEREUM"] },
     ],
   });
-  const [made] = create.privateKeys;
-  const privateKeyId = named("private key", made.privateKeyId);
-  named("private key address", made.addresses[0].address);
+  const [created] = create.privateKeys;
+  const privateKeyId = named("private key", created.privateKeyId);
+  named("private key address", created.addresses[0].address);
   seen.create = result(create);
-  const found = await alice.getPrivateKey({ privateKeyId });
-  named("private key point", found.privateKey.publicKey);
-  seen.get = plain(found);
+  const stored = await alice.getPrivateKey({ privateKeyId });
+  named("private key point", stored.privateKey.publicKey);
+  seen.get = plain(stored);
   const list = async () => plain((await alice.getPrivateKeys({})).privateKeys.map((each) => each.privateKeyId));
   seen.list = await list();
   seen.delete = result(await alice.deletePrivateKeys({ privateKeyIds: [privateKeyId], deleteWithoutExport: true }));
@@ -88,31 +88,31 @@ async function signatures(alice, signWith) {
   };
 }
 
-// The members of a list of RLP whose members are all short.
+// Returns the items of an RLP list with short items only.
 function members(bytes) {
-  const found = [];
+  const items = [];
   for (let at = bytes[0] < 0xf8 ? 1 : 2; at < bytes.length; ) {
     const isByte = bytes[at] < 0x80;
     const [from, size] = isByte ? [at, 1] : [at + 1, bytes[at] - 0x80];
-    found.push(bytesToHex(bytes.subarray(from, from + size)));
+    items.push(bytesToHex(bytes.subarray(from, from + size)));
     at = from + size;
   }
-  return found;
+  return items;
 }
 
-// The sample of EIP-155: one ether, on chain 1.
+// The example of EIP-155: one ether, on chain 1.
 const UNSIGNED = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
 
 async function transaction(alice, signWith) {
   const how = { signWith, type: "TRANSACTION_TYPE_ETHEREUM", unsignedTransaction: UNSIGNED };
   const { activity, ...signed } = await alice.signTransaction(how);
-  const asked = members(hexToBytes(UNSIGNED)).slice(0, 6);
-  const made = members(hexToBytes(signed.signedTransaction));
-  const [v, r, s] = made.slice(6);
+  const unsignedMembers = members(hexToBytes(UNSIGNED)).slice(0, 6);
+  const signedMembers = members(hexToBytes(signed.signedTransaction));
+  const [v, r, s] = signedMembers.slice(6);
   const signature = secp256k1.Signature.fromCompact(r.padStart(64, "0") + s.padStart(64, "0"));
   const key = signature.addRecoveryBit(Number.parseInt(v, 16) - 37).recoverPublicKey(keccak_256(hexToBytes(UNSIGNED)));
   const address = `0x${bytesToHex(keccak_256(key.toBytes(false).subarray(1)).subarray(12))}`;
-  return { members: Object.keys(signed), same: String(asked) === String(made.slice(0, 6)), signer: address === signWith.toLowerCase() };
+  return { members: Object.keys(signed), same: String(unsignedMembers) === String(signedMembers.slice(0, 6)), signer: address === signWith.toLowerCase() };
 }
 
 const account = (index, addressFormat, name) => ({
@@ -144,11 +144,11 @@ export async function wallets({ alice }) {
   }
   named("point", point);
   seen.accounts = plain((await accounts()).map((each) => [each.walletAccountId, each.address, each.path]));
-  const found = await alice.getWalletAccount({ walletId, address });
-  seen.account = plain(found);
+  const stored = await alice.getWalletAccount({ walletId, address });
+  seen.account = plain(stored);
   seen.signatures = await signatures(alice, point);
   seen.transaction = await transaction(alice, more.addresses[0]);
-  const { walletAccountId } = found.account;
+  const { walletAccountId } = stored.account;
   seen.deleteAccounts = result(await alice.deleteWalletAccounts({ walletAccountIds: [walletAccountId], deleteWithoutExport: true }));
   seen.accountsLeft = plain((await accounts()).map((each) => each.walletAccountId));
   seen.delete = result(await alice.deleteWallets({ walletIds: [walletId], deleteWithoutExport: true }));
@@ -156,7 +156,7 @@ export async function wallets({ alice }) {
   return seen;
 }
 
-// Words, and the key and the address that anybody can compute from them at this path.
+// A mnemonic, and its public test vector: the key and the address at this path.
 const MNEMONIC = `${"abandon ".repeat(11)}about`;
 const SCALAR = "1ab42cc412b618bdea3a599e3c9bae199ebf030895b039e9db1e30dafb12b727";
 const FIRST = account(0, "ADDRESS_FORMAT_ETHEREUM", "first");
@@ -166,18 +166,18 @@ const trust = {
   dangerouslyOverrideSignerPublicKey: credentials.quorumPublicKey,
 };
 
-// What an export answers, and what is in its bundle.
-async function opened(ask, how) {
+// Returns the answer to an export, and the decrypted content of its bundle.
+async function opened(request, how) {
   const target = generateP256KeyPair();
-  const answer = await ask(target.publicKeyUncompressed);
+  const answer = await request(target.publicKeyUncompressed);
   const exportBundle = named("export bundle", answer.exportBundle);
   const secret = await decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, ...how });
   return { answer: result(answer), secret };
 }
 
-// What the start of an import answers, and a bundle with the secret for it.
-async function begun(asked, encrypt, secret) {
-  const answer = await asked;
+// Returns the answer to the start of an import, and a bundle with the encrypted secret.
+async function begun(request, encrypt, secret) {
+const answer = await request;
   const importBundle = named("import bundle", answer.importBundle);
   return { answer: result(answer), bundle: await encrypt({ ...trust, ...secret, importBundle }) };
 }
@@ -186,11 +186,11 @@ export async function importedWallets({ alice, first: { userId } }) {
   const seen = {};
   const init = await begun(alice.initImportWallet({ userId }), encryptWalletToBundle, { mnemonic: MNEMONIC, userId });
   seen.init = init.answer;
-  const made = await alice.importWallet({ userId, walletName: "in and out", encryptedBundle: init.bundle, accounts: [FIRST] });
-  const walletId = named("imported wallet", made.walletId);
-  seen.import = result(made);
+  const created = await alice.importWallet({ userId, walletName: "in and out", encryptedBundle: init.bundle, accounts: [FIRST] });
+  const walletId = named("imported wallet", created.walletId);
+  seen.import = result(created);
   seen.get = plain(await alice.getWallet({ walletId }));
-  const [address] = made.addresses;
+  const [address] = created.addresses;
   seen.account = await opened((targetPublicKey) => alice.exportWalletAccount({ address, targetPublicKey }), {
     keyFormat: "HEXADECIMAL",
     returnMnemonic: false,
@@ -207,9 +207,9 @@ export async function importedKeys({ alice, first: { userId } }) {
   const init = await begun(alice.initImportPrivateKey({ userId }), encryptPrivateKeyToBundle, secret);
   seen.init = init.answer;
   const how = { privateKeyName: "in and out", curve: "CURVE_SECP256K1", addressFormats: ["ADDRESS_FORMAT_ETHEREUM"] };
-  const made = await alice.importPrivateKey({ userId, encryptedBundle: init.bundle, ...how });
-  const privateKeyId = named("imported key", made.privateKeyId);
-  seen.import = result(made);
+  const created = await alice.importPrivateKey({ userId, encryptedBundle: init.bundle, ...how });
+  const privateKeyId = named("imported key", created.privateKeyId);
+  seen.import = result(created);
   seen.get = plain(await alice.getPrivateKey({ privateKeyId }));
   seen.export = await opened((targetPublicKey) => alice.exportPrivateKey({ privateKeyId, targetPublicKey }), {
     keyFormat: "HEXADECIMAL",
@@ -240,9 +240,9 @@ export async function secrets({ alice, raw }) {
     encryptionSuite: SUITE,
     staticProperties: [{ key: "stage", value: "test" }],
   };
-  const made = await alice.importSecrets({ secrets: [secret] });
-  const secretId = named("secret", made.secretIds[0]);
-  seen.import = result(made);
+  const created = await alice.importSecrets({ secrets: [secret] });
+  const secretId = named("secret", created.secretIds[0]);
+  seen.import = result(created);
   seen.list = plain(await alice.listSecrets({}));
   const target = generateP256KeyPair();
   const out = await alice.exportSecrets({

@@ -1,4 +1,4 @@
-// The organization, its children, its invitations and its contracts, through the clients' own methods.
+// The organization, its sub-organizations, invitations and contracts, through the clients' own methods.
 
 import { client, credentials, keyPair, named, plain, refusal, result } from "./watch.mjs";
 
@@ -50,7 +50,7 @@ export async function children({ alice }) {
   seen.whoami = plain(await child.getWhoami());
   seen.list = plain(await alice.getSubOrgIds({}));
   seen.found = plain(await alice.getSubOrgIds(filter));
-  // Nobody has proven this address.
+  // This address is not verified.
   seen.verified = plain(await alice.getVerifiedSubOrgIds(filter));
   seen.keep = await refusal(() => child.deleteSubOrganization({}));
   seen.delete = result(await child.deleteSubOrganization({ deleteWithoutExport: true }));

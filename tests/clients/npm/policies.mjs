@@ -1,4 +1,4 @@
-// Policies, what they say about a request, and votes, through the clients' own methods.
+// Policies, their evaluations, and votes, through the clients' own methods.
 
 import { client, keyPair, named, plain, refusal, result } from "./watch.mjs";
 
@@ -76,13 +76,13 @@ export async function votes({ alice, bob, first, second }) {
   const rejected = (await alice.getActivity({ activityId: refused.id })).activity;
   seen.rejected = [refused.status, answer.activity.id === refused.id, rejected.status, rejected.votes.map((vote) => vote.selection)];
 
-  const asked = (await alice.updateRootQuorum({ threshold: 1, userIds })).activity;
-  const approved = await bob.approveActivity({ fingerprint: asked.fingerprint });
-  seen.approved = [asked.status, approved.activity.id === asked.id, approved.activity.status, approved.updateRootQuorumResult];
+  const pending = (await alice.updateRootQuorum({ threshold: 1, userIds })).activity;
+  const approved = await bob.approveActivity({ fingerprint: pending.fingerprint });
+  seen.approved = [pending.status, approved.activity.id === pending.id, approved.activity.status, approved.updateRootQuorumResult];
   seen.lowered = await quorum();
 
   const filter = { filterByType: ["ACTIVITY_TYPE_CREATE_WALLET"], filterByStatus: ["ACTIVITY_STATUS_REJECTED"] };
-  // That which the policy denied the clerk is there too.
+  // The list also contains the request that the policy denied.
   seen.rejections = (await alice.getActivities(filter)).activities.map((each) => each.id === refused.id);
   return seen;
 }

@@ -5,7 +5,7 @@ import { named, plain, refusal, result } from "./watch.mjs";
 
 export async function endpoints({ alice }) {
   const seen = {};
-  // Somebody takes what the daemon tells; what it tells is another story.
+  // The receiver accepts all deliveries; other scenarios check them.
   const receiver = createServer((_, response) => response.end());
   await new Promise((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const url = named("url", `http://127.0.0.1:${receiver.address().port}/npm`);
@@ -45,7 +45,7 @@ export async function allowlists({ alice, bob, second: { publicKey } }) {
   const seen = {};
   const here = { cidr: "127.0.0.1/32", label: "here" };
   const elsewhere = { cidr: "192.0.2.0/24" };
-  // Lists of keys count while the organization has one that is enabled.
+  // Allowlists of keys apply while the organization has an enabled one.
   seen.set = result(await alice.setIpAllowlist({ enabled: true, rules: [here], onEvaluationError: "ALLOW" }));
   seen.get = plain(await alice.getIpAllowlist({}));
   seen.setKey = result(await alice.setIpAllowlist({ publicKey, rules: [elsewhere], onEvaluationError: "DENY" }));

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { credentials, keyPair, named, plain, result } from "./watch.mjs";
 
-// What a software authenticator of other makers answered.
+// Answers of third-party software authenticators.
 const { witnesses } = JSON.parse(readFileSync(new URL("../../../assets/vectors/webauthn/witness.json", import.meta.url), "utf8"));
 const bare = { authenticators: [], oauthProviders: [], userTags: [] };
 const key = (name) => ({ apiKeyName: name, publicKey: keyPair(`${name} key`).publicKey, curveType: "API_KEY_CURVE_P256" });

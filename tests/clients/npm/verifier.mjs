@@ -1,5 +1,5 @@
-// What the verifiers of the chains share: a client of @turnkey/http, keys to sign with, and the loop that makes
-// transactions by chance, has them signed, several at a time, and counts what holds.
+// Shared parts of the chain verifiers: a client of @turnkey/http, keys to sign with, and the loop that generates random
+// transactions, has several signed at a time, and counts the valid signatures.
 //   node verify_CHAIN.mjs COUNT CREDENTIALS_FILE [SEED]
 
 import { readFileSync } from "node:fs";
@@ -7,20 +7,20 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { ApiKeyStamper } from "@turnkey/sdk-server";
 import { TurnkeyClient, assertActivityCompleted } from "@turnkey/http";
-import { Chance } from "./chance.mjs";
+import { Random } from "./random.mjs";
 
-const [asked, file, seed = randomBytes(8).toString("hex")] = process.argv.slice(2);
-const total = Number(asked);
+const [count, file, seed = randomBytes(8).toString("hex")] = process.argv.slice(2);
+const total = Number(count);
 export const credentials = JSON.parse(readFileSync(file, "utf8"));
 export const { organizationId } = credentials;
 const [root] = credentials.rootUsers;
 export const stamper = new ApiKeyStamper({ apiPublicKey: root.publicKey, apiPrivateKey: root.privateKey });
 export const client = new TurnkeyClient({ baseUrl: credentials.baseUrl }, stamper);
 
-// How many requests are in flight.
+// Number of requests in flight.
 const WIDTH = 16;
-// How many failures are told in full.
-const TOLD = 10;
+// Number of failures that are reported in full.
+const MAX_FAILURES = 10;
 
 // Submits an activity through the client's method and returns the only member of its result.
 export async function submit(method, type, parameters) {
@@ -30,7 +30,7 @@ export async function submit(method, type, parameters) {
   return result;
 }
 
-// Has a transaction signed, both ways in hex without a prefix.
+// Signs a transaction. Both sides use hex without a prefix.
 export async function sign(chain, signWith, unsignedTransaction) {
   const parameters = { signWith, type: `TRANSACTION_TYPE_${chain}`, unsignedTransaction };
   const { signedTransaction } = await submit("signTransaction", "ACTIVITY_TYPE_SIGN_TRANSACTION_V2", parameters);
@@ -38,7 +38,7 @@ export async function sign(chain, signWith, unsignedTransaction) {
   return signedTransaction;
 }
 
-// Has payloads signed, and returns r, s and v.
+// Signs a payload, and returns r, s and v.
 export async function signRaw(signWith, payload, encoding, hashFunction) {
   const parameters = { signWith, payload, encoding: `PAYLOAD_ENCODING_${encoding}`, hashFunction: `HASH_FUNCTION_${hashFunction}` };
   const signature = await submit("signRawPayload", "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", parameters);
@@ -46,7 +46,7 @@ export async function signRaw(signWith, payload, encoding, hashFunction) {
   return signature;
 }
 
-// Makes a wallet, and returns its accounts in this order, each with path, address, format and public key.
+// Creates a wallet, and returns its accounts in this order, each with address, format and public key.
 export async function wallet(walletName, accounts) {
   const { walletId } = await submit("createWallet", "ACTIVITY_TYPE_CREATE_WALLET", {
     walletName,
@@ -58,37 +58,38 @@ export async function wallet(walletName, accounts) {
     })),
   });
   const page = { limit: "100" };
-  const made = await client.getWalletAccounts({ organizationId, walletId, paginationOptions: page });
+  const listed = await client.getWalletAccounts({ organizationId, walletId, paginationOptions: page });
   return accounts.map(([, path, format]) => {
-    const { address, publicKey } = made.accounts.find((each) => each.path === path && each.addressFormat === `ADDRESS_FORMAT_${format}`);
+    const { address, publicKey } = listed.accounts.find((each) => each.path === path && each.addressFormat === `ADDRESS_FORMAT_${format}`);
     return { format, address, publicKey };
   });
 }
 
-// Makes a private key with these addresses, and returns its id, its public key and the addresses in this order.
+// Creates a private key with these addresses, and returns its id, its public key and the addresses in this
+// order.
 export async function privateKey(privateKeyName, curve, formats) {
   const addressFormats = formats.map((each) => `ADDRESS_FORMAT_${each}`);
   const parameters = { privateKeys: [{ privateKeyName, curve: `CURVE_${curve}`, privateKeyTags: [], addressFormats }] };
   const { privateKeys } = await submit("createPrivateKeys", "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2", parameters);
   const [{ privateKeyId, addresses }] = privateKeys;
-  const found = await client.getPrivateKey({ organizationId, privateKeyId });
-  return { id: privateKeyId, publicKey: found.privateKey.publicKey, addresses: addresses.map((each) => each.address) };
+  const stored = await client.getPrivateKey({ organizationId, privateKeyId });
+  return { id: privateKeyId, publicKey: stored.privateKey.publicKey, addresses: addresses.map((each) => each.address) };
 }
 
-// Throws unless both are the same.
-export function same(found, wanted, what) {
-  if (isDeepStrictEqual(found, wanted)) return;
+// Throws unless both values are equal.
+export function same(actual, expected, what) {
+  if (isDeepStrictEqual(actual, expected)) return;
   const text = (value) => JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${each}n` : each));
-  throw new Error(`${what}: ${text(found)} instead of ${text(wanted)}`);
+  throw new Error(`${what}: ${text(actual)} instead of ${text(expected)}`);
 }
 
-// What makes every transaction something else than a transaction.
+// Changes that make every transaction invalid.
 export const SPOILED = {
   cut: (hex) => hex.slice(0, -2),
   trailing: (hex) => `${hex}00`,
 };
 
-// Throws unless signing is refused because of the transaction, and names this kind of trial.
+// Throws unless signing fails because of the transaction, and returns the kind of this trial.
 export async function refused(signing) {
   const answer = await signing().then(() => "a signature", ({ code, message }) => `${code}: ${message}`);
   same(answer.startsWith("3: Turnkey error 3: failed to parse transaction"), true, `is refused, and not answered with ${answer}`);
@@ -96,21 +97,21 @@ export async function refused(signing) {
 }
 
 async function trial(index, each, seen) {
-  const chance = new Chance(`${seed}/${index}`);
-  const told = { index };
+  const random = new Random(`${seed}/${index}`);
+  const details = { index };
   try {
-    const kinds = await each(chance, index, told);
+    const kinds = await each(random, index, details);
     for (const kind of [kinds].flat()) seen.counts[kind] = (seen.counts[kind] ?? 0) + 1;
     seen.verified += 1;
   } catch (error) {
     const why = String(error.stack ?? error).split("\n").slice(0, 3).join(" ");
     seen.failed += 1;
-    if (seen.failures.length < TOLD) seen.failures.push({ ...told, why });
+    if (seen.failures.length < MAX_FAILURES) seen.failures.push({ ...details, why });
   }
 }
 
-// Tries as many as were asked for, and prints what was seen. Each names the kinds that it was, and may tell what
-// is of use when it fails.
+// Runs all trials, and prints the observations. Each trial returns its kinds, and may add details that are printed if
+// it fails.
 export async function verify(each) {
   const seen = { seed, asked: total, verified: 0, failed: 0, counts: {}, failures: [] };
   const started = performance.now();

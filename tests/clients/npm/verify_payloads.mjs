@@ -1,4 +1,5 @@
-// Payloads: typed data and authorizations as viem and ethers hash them, and bytes and texts under every hash.
+// Payloads: typed data and authorizations, compared with the hashes of viem and ethers, and bytes and texts with every
+// hash function.
 
 import { TypedDataEncoder, hashAuthorization as hashForEthers } from "ethers";
 import { hashTypedData, recoverAddress, serializeTypedData } from "viem";
@@ -26,52 +27,52 @@ async function recovers(hash, { r, s, v }) {
   same(new secp256k1.Signature(BigInt(`0x${r}`), BigInt(`0x${s}`)).hasHighS(), false, "s is in the upper half");
 }
 
-async function typed(chance, told) {
-  const data = typedData(chance);
+async function typed(random, details) {
+  const data = typedData(random);
   const { EIP712Domain, ...types } = data.types;
-  const maker = chance.pick(["viem", "ethers"]);
-  // Ethers finds out by itself which type is signed, and writes numbers of the domain in hex.
+  const maker = random.pick(["viem", "ethers"]);
+  // ethers infers the signed type, and writes numbers of the domain in hex.
   const ofEthers = () => JSON.stringify(TypedDataEncoder.getPayload(data.domain, types, data.message));
-  told.unsigned = maker === "viem" ? serializeTypedData(data) : ofEthers();
+  details.unsigned = maker === "viem" ? serializeTypedData(data) : ofEthers();
   const hash = hashTypedData(data);
-  same(TypedDataEncoder.hash(data.domain, types, data.message), hash, "both libraries hash it alike");
-  const signature = await signRaw(ethereum.address, told.unsigned, "EIP712", "NO_OP");
+  same(TypedDataEncoder.hash(data.domain, types, data.message), hash, "both libraries compute the same hash");
+  const signature = await signRaw(ethereum.address, details.unsigned, "EIP712", "NO_OP");
   await recovers(hash, signature);
   return ["typed data", maker];
 }
 
-async function authorization(chance, told) {
-  const safe = (bits) => Number(chance.edge(bits) & ((1n << 53n) - 1n));
-  const said = { address: address(chance), chainId: safe(53), nonce: safe(53) };
-  told.unsigned = JSON.stringify(said);
-  const hash = hashAuthorization(said);
-  same(hashForEthers(said), hash, "both libraries hash it alike");
-  await recovers(hash, await signRaw(ethereum.address, told.unsigned, "EIP7702_AUTHORIZATION", "NO_OP"));
+async function authorization(random, details) {
+  const safe = (bits) => Number(random.edge(bits) & ((1n << 53n) - 1n));
+  const fields = { address: address(random), chainId: safe(53), nonce: safe(53) };
+  details.unsigned = JSON.stringify(fields);
+  const hash = hashAuthorization(fields);
+  same(hashForEthers(fields), hash, "both libraries compute the same hash");
+  await recovers(hash, await signRaw(ethereum.address, details.unsigned, "EIP7702_AUTHORIZATION", "NO_OP"));
   return "authorization";
 }
 
 const HASHES = { SHA256: sha256, KECCAK256: keccak_256, NO_OP: (bytes) => bytes, NOT_APPLICABLE: (bytes) => bytes };
 const CURVES = { secp256k1, p256 };
 
-function message(chance, hash) {
-  if (hash === "NO_OP") return { encoding: "HEXADECIMAL", bytes: chance.bytes(32) };
-  const encoding = chance.pick(["HEXADECIMAL", "TEXT_UTF8"]);
-  const text = chance.pick(["", "hello", "0xab", "Grüße ☂ 🦀", '"\\\n']) + chance.hex(chance.below(200));
-  return encoding === "TEXT_UTF8" ? { encoding, text, bytes: utf8ToBytes(text) } : { encoding, bytes: chance.bytes(chance.below(300)) };
+function message(random, hash) {
+  if (hash === "NO_OP") return { encoding: "HEXADECIMAL", bytes: random.bytes(32) };
+  const encoding = random.pick(["HEXADECIMAL", "TEXT_UTF8"]);
+  const text = random.pick(["", "hello", "0xab", "Grüße ☂ 🦀", '"\\\n']) + random.hex(random.below(200));
+  return encoding === "TEXT_UTF8" ? { encoding, text, bytes: utf8ToBytes(text) } : { encoding, bytes: random.bytes(random.below(300)) };
 }
 
-function hexadecimal(chance, bytes) {
+function hexadecimal(random, bytes) {
   const digits = bytesToHex(bytes);
-  return (chance.once(3) ? "0x" : "") + (chance.once(3) ? digits.toUpperCase() : digits);
+  return (random.once(3) ? "0x" : "") + (random.once(3) ? digits.toUpperCase() : digits);
 }
 
-async function raw(chance, told) {
-  const curve = chance.pick(Object.keys(keys));
-  const hash = curve === "ed25519" ? "NOT_APPLICABLE" : chance.pick(["SHA256", "KECCAK256", "NO_OP"]);
-  const { encoding, text, bytes } = message(chance, hash);
+async function raw(random, details) {
+  const curve = random.pick(Object.keys(keys));
+  const hash = curve === "ed25519" ? "NOT_APPLICABLE" : random.pick(["SHA256", "KECCAK256", "NO_OP"]);
+  const { encoding, text, bytes } = message(random, hash);
   const { id, publicKey, addresses } = keys[curve];
-  told.unsigned = text ?? hexadecimal(chance, bytes);
-  const { r, s, v } = await signRaw(chance.pick([id, publicKey, addresses[0]]), told.unsigned, encoding, hash);
+  details.unsigned = text ?? hexadecimal(random, bytes);
+  const { r, s, v } = await signRaw(random.pick([id, publicKey, addresses[0]]), details.unsigned, encoding, hash);
   const digest = HASHES[hash](bytes);
   if (curve === "ed25519") {
     same(v, "00", "v");
@@ -82,11 +83,11 @@ async function raw(chance, told) {
   const signature = Signature.fromCompact(r + s);
   same(verifies(signature, digest, publicKey, { lowS: curve === "secp256k1" }), true, "the signature verifies");
   const point = signature.addRecoveryBit(Number(v)).recoverPublicKey(digest);
-  same(point.equals(ProjectivePoint.fromHex(hexToBytes(publicKey))), true, "v leads back to the key");
+  same(point.equals(ProjectivePoint.fromHex(hexToBytes(publicKey))), true, "v recovers the key");
   return [curve, hash];
 }
 
-await verify(async (chance, _, told) => {
-  told.what = chance.pick(["typed", "typed", "typed", "authorization", "raw"]);
-  return { typed, authorization, raw }[told.what](chance, told);
+await verify(async (random, _, details) => {
+  details.what = random.pick(["typed", "typed", "typed", "authorization", "raw"]);
+  return { typed, authorization, raw }[details.what](random, details);
 });

@@ -1,5 +1,5 @@
-// What the parts of the catalogue share: clients of @turnkey/sdk-server and @turnkey/http, unmodified, that note
-// which of their methods were called, and answers made comparable: what is new in each run is replaced by a name.
+// Shared parts of the catalogue: unmodified clients of @turnkey/sdk-server and @turnkey/http that record which of their
+// methods were called, and comparable answers, in which values that differ in each run are replaced by names.
 
 import { readFileSync } from "node:fs";
 import { TurnkeyClient } from "@turnkey/http";
@@ -11,13 +11,13 @@ export const credentials = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const methods = { "sdk-server": new Set(), http: new Set() };
 const names = new Map();
 
-// Remembers what a value that is new in each run is called.
+// Registers the name of a value that differs in each run.
 export function named(name, value) {
   names.set(value, `<${name}>`);
   return value;
 }
 
-// The value with names for what is new in each run.
+// Replaces values that differ in each run by their names.
 export function plain(value) {
   if (typeof value === "string") return names.get(value) ?? (/^\d{13}$/.test(value) ? "<time>" : value);
   if (Array.isArray(value)) return value.map(plain);
@@ -27,13 +27,13 @@ export function plain(value) {
   return Object.fromEntries(members.map((each) => [each, plain(value[each])]));
 }
 
-// The members of an activity's result, which sdk-server puts beside the activity, once it is completed.
+// Returns the result of a completed activity, whose members sdk-server puts next to the activity.
 export function result({ activity, ...members }) {
   if (activity.status !== "ACTIVITY_STATUS_COMPLETED") throw new Error(`${activity.type} is ${activity.status}`);
   return plain(members);
 }
 
-// How a call is refused. The client puts the details behind the message.
+// Returns the error of a call. The client appends the details to the message.
 export async function refusal(call) {
   try {
     return { unexpected: plain(await call()) };
@@ -51,9 +51,9 @@ export function keyPair(name) {
 function watched(library, client) {
   return new Proxy(client, {
     get(target, method) {
-      const found = target[method];
-      if (typeof found === "function") methods[library].add(method);
-      return found;
+      const value = target[method];
+      if (typeof value === "function") methods[library].add(method);
+      return value;
     },
   });
 }
@@ -73,17 +73,17 @@ const bareHttp = (key) => new TurnkeyClient({ baseUrl: credentials.baseUrl }, ba
 export const client = (key, organizationId) => watched("sdk-server", bare(key, organizationId));
 export const http = (key) => watched("http", bareHttp(key));
 
-// Each method that a client has for an operation has a sibling that only stamps, and says where it would send.
+// Each method for an operation has a counterpart that only stamps, and returns the URL of the request.
 async function operations(client) {
-  const found = {};
+  const paths = {};
   for (const method of Object.keys(client)) {
     const stamp = client[`stamp${method[0].toUpperCase()}${method.slice(1)}`];
-    if (stamp) found[method] = new URL((await stamp({})).url).pathname;
+    if (stamp) paths[method] = new URL((await stamp({})).url).pathname;
   }
-  return found;
+  return paths;
 }
 
-// Which operation each method of each client is for, and which methods were called.
+// Returns the operation of each method of each client, and the called methods.
 export async function coverage() {
   const [key] = credentials.rootUsers;
   return {

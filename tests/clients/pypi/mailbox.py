@@ -1,6 +1,6 @@
-"""A mail server that takes what the daemon sends: one JSON line on standard output for each mail.
+"""A mail server that accepts mail from the daemon and prints each as one JSON line on standard output.
 
-mailbox.py [refuse N]   refuses the first N mails for now (451), then takes all
+mailbox.py [refuse N]   rejects the first N mails temporarily (451), then accepts all
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from aiosmtpd.controller import Controller
 
 
 class Mailbox:
-    """Writes down each mail, after refusing as many as asked."""
+    """Prints each mail, after rejecting the requested number."""
 
     def __init__(self, refusals: int) -> None:
         self.refusals = refusals
@@ -36,7 +36,7 @@ class Mailbox:
 def main() -> None:
     refusals = int(sys.argv[2]) if sys.argv[1:2] == ["refuse"] else 0
     controller = Controller(Mailbox(refusals), hostname="127.0.0.1", port=0)
-    # Port 0 picks a free one, which only the socket knows.
+    # Port 0 selects a free port, which only the socket knows.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     server = loop.run_until_complete(loop.create_server(controller.factory, "127.0.0.1", 0))

@@ -1,5 +1,5 @@
-"""Founds an organization with a passkey and lives in it by that passkey alone. What an authenticator and a browser
-make is made by fido2, unmodified, with a key of cryptography. Prints what it saw as one JSON object.
+"""Creates an organization with a passkey and acts in it with that passkey alone. The unmodified fido2 creates the data
+of authenticator and browser, with a key of cryptography. Prints its observations as one JSON object.
 
     python passkey.py CREDENTIALS_FILE
 """
@@ -31,7 +31,7 @@ FLAG = AuthenticatorData.FLAG
 
 
 class Passkey:
-    """A key in an authenticator that counts."""
+    """A key in an authenticator with a signature counter."""
 
     def __init__(self):
         self.secret = ec.generate_private_key(ec.SECP256R1())
@@ -44,8 +44,8 @@ class Passkey:
             type=CollectedClientData.TYPE.CREATE, challenge=challenge, origin=ORIGIN
         )
         key = ES256.from_cryptography_key(self.secret.public_key())
-        made = AttestedCredentialData.create(Aaguid(b"quorate-fido2-py"), self.credential_id, key)
-        data = AuthenticatorData.create(RELYING_PARTY, FLAG.UP | FLAG.UV | FLAG.AT, self.count, made)
+        credential_data = AttestedCredentialData.create(Aaguid(b"quorate-fido2-py"), self.credential_id, key)
+        data = AuthenticatorData.create(RELYING_PARTY, FLAG.UP | FLAG.UV | FLAG.AT, self.count, credential_data)
         attestation = AttestationObject.create("none", data, {})
         return {
             "authenticatorName": name,

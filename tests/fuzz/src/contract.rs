@@ -1,6 +1,7 @@
-//! What the readers of interfaces are given: data in hexadecimal digits, and a text.
+//! Splits the input of the targets for contract interfaces: data in hexadecimal digits, and a text.
 
-/// The bytes of the digits in the first line, whatever else stands there, and the lines behind it.
+/// Returns the bytes of the hexadecimal digits in the first line, ignoring other characters, and the
+/// remaining lines.
 pub(crate) fn split(data: &[u8]) -> (Vec<u8>, String) {
     let mut parts = data.splitn(2, |byte| *byte == b'\n');
     let digits = parts.next().unwrap_or_default().iter();

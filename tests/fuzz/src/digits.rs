@@ -1,6 +1,6 @@
-//! Cases of bytes are kept as texts, so that they can be read.
+//! Decodes the cases of binary formats, which are stored as hexadecimal text so that people can read them.
 
-/// The bytes of which these are the digits; whatever is no digit is passed over, and so is half a byte.
+/// Returns the bytes of the hexadecimal digits in `data`. Other characters and an odd last digit are ignored.
 pub(crate) fn bytes(data: &[u8]) -> Vec<u8> {
     let digits: Vec<u32> = data.iter().filter_map(|byte| char::from(*byte).to_digit(16)).collect();
     let (pairs, _) = digits.as_chunks::<2>();

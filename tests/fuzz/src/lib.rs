@@ -1,8 +1,8 @@
-//! What must come back, whatever bytes it is given: one module and one row of [`TARGETS`] for each reader of foreign bytes.
+//! Fuzz targets: one module and one entry in [`TARGETS`] for each parser of untrusted bytes.
 //!
-//! A target turns bytes into arguments, calls the product and asserts what holds for every input. It reads no clock, no file
-//! and no randomness, so that the same bytes always do the same. Who makes the bytes is not its concern: the smoke run of
-//! `cargo test` mutates the committed cases, `make fuzz` follows coverage.
+//! A target converts bytes to arguments, calls the product and asserts properties that hold for every input.
+//! It reads no clock, no file and no randomness, so the same bytes always have the same effect. The smoke
+//! test of `cargo test` mutates the committed cases; `make fuzz` is guided by coverage.
 
 mod address_text;
 mod bundle;
@@ -10,7 +10,7 @@ mod contract;
 mod contract_abi;
 mod contract_idl;
 mod digits;
-mod flaw;
+mod expression_error;
 mod mnemonic;
 mod policy_evaluate;
 mod policy_parse;
@@ -22,12 +22,12 @@ mod transaction_solana;
 mod transaction_tron;
 mod typed_data;
 
-/// A function that returns for any bytes.
+/// A function that must return for any bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is also that of its folder in `assets/corpora/`.
+    /// Name of the target and of its folder in `assets/corpora/`.
     pub name: &'static str,
-    /// The function. It panics when something does not hold, and that is a finding.
+    /// Runs the target. A panic is a finding.
     pub run: fn(&[u8]),
 }
 
@@ -48,7 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "typed_data", run: typed_data::run },
 ];
 
-/// The target of that name.
+/// Returns a target by its name.
 pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().copied().find(|target| target.name == name)
 }

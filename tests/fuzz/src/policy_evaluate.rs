@@ -1,16 +1,17 @@
-//! Any policy over any request and any voters. A part that is no legal expression is left out; reading is another target.
+//! Evaluates any policy over any request and any voters. An expression that does not parse counts as absent;
+//! parsing has its own target.
 
 use quorate_policy::decide::{self, Effect, Evaluation, PolicyOutcome, PolicyProgram, Standing};
 use quorate_policy::{
     EvaluationError, EvaluationReason, ExpressionKind, Facts, Program, contributes, explain,
 };
 
-use crate::flaw;
+use crate::expression_error;
 use crate::request::{Case, Votes};
 
 pub(crate) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let Case { expressions: [condition, consensus, time], effect, facts, votes } = Case::read(&text);
+    let Case { expressions: [condition, consensus, time], effect, facts, votes } = Case::parse(&text);
     let policy = PolicyProgram {
         effect,
         condition: program(ExpressionKind::Condition, condition),
@@ -18,8 +19,8 @@ pub(crate) fn run(data: &[u8]) {
         time: program(ExpressionKind::Time, time),
     };
     let evaluation = decide::evaluation(&policy, &facts, &votes.electorate());
-    let again = decide::evaluation(&policy, &facts, &votes.electorate());
-    assert_eq!(evaluation, again, "asking twice comes to the same");
+    let repeated = decide::evaluation(&policy, &facts, &votes.electorate());
+    assert_eq!(evaluation, repeated, "evaluation is deterministic");
     check_errors(&policy, &evaluation);
     check_outcome(&policy, &evaluation);
     check_votes(&policy, &evaluation, &votes);
@@ -31,11 +32,12 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn program(kind: ExpressionKind, source: &str) -> Option<Program> {
-    let read = Program::parse(kind, source).inspect_err(|found| flaw::check(source, found));
-    read.ok()
+    let parsed = Program::parse(kind, source).inspect_err(|error| expression_error::check(source, error));
+    parsed.ok()
 }
 
-/// A failure lies within its expression and is never one of the evaluator itself.
+/// Asserts that the position of a failure is within its expression and that the evaluator has no internal
+/// error.
 fn check_errors(policy: &PolicyProgram, evaluation: &Evaluation) {
     for (program, result) in [
         (&policy.condition, &evaluation.condition),
@@ -55,39 +57,55 @@ fn check_errors(policy: &PolicyProgram, evaluation: &Evaluation) {
     }
 }
 
-/// Nothing is permitted or denied unless all three expressions came out true.
+/// Asserts that a policy permits or denies only if all three expressions are true.
 fn check_outcome(policy: &PolicyProgram, evaluation: &Evaluation) {
     let Evaluation { condition, consensus, time, outcome } = evaluation;
     let applies = [condition, consensus, time].into_iter().all(|result| *result == Ok(true));
     let failed = [condition, consensus, time].into_iter().any(Result::is_err);
-    assert_eq!(*outcome == PolicyOutcome::Error, failed, "a failure, and only that, is an error");
+    assert_eq!(
+        *outcome == PolicyOutcome::Error,
+        failed,
+        "the outcome is an error if and only if an expression fails"
+    );
     assert_eq!(*outcome == PolicyOutcome::Allow, applies && policy.effect == Effect::Allow);
     assert_eq!(*outcome == PolicyOutcome::DenyExplicit, applies && policy.effect == Effect::Deny);
     let verdict = decide::verdict(Standing::default(), [*outcome]);
-    assert_eq!(verdict == PolicyOutcome::Allow, *outcome == PolicyOutcome::Allow, "only a policy permits");
+    assert_eq!(
+        verdict == PolicyOutcome::Allow,
+        *outcome == PolicyOutcome::Allow,
+        "only an allowing policy permits"
+    );
 }
 
-/// A request waits only for votes that are missing, and with someone whose vote means something.
+/// Asserts that a request waits only for missing votes, and only if the proposer may wait for them.
 fn check_votes(policy: &PolicyProgram, evaluation: &Evaluation, votes: &Votes) {
     let electorate = votes.electorate();
     let Some(consensus) = &policy.consensus else {
-        assert_ne!(evaluation.outcome, PolicyOutcome::RequiresConsensus, "there is nothing to wait for");
+        assert_ne!(
+            evaluation.outcome,
+            PolicyOutcome::RequiresConsensus,
+            "without a consensus there is nothing to wait for"
+        );
         return;
     };
     for user_id in votes.user_ids() {
         let counts = contributes(consensus, &electorate, user_id);
-        assert_eq!(counts, contributes(consensus, &votes.electorate(), user_id), "the same for each asking");
-        assert!(votes.knows(user_id) || !counts, "someone who cannot vote contributes nothing");
+        assert_eq!(
+            counts,
+            contributes(consensus, &votes.electorate(), user_id),
+            "contributions are deterministic"
+        );
+        assert!(votes.knows(user_id) || !counts, "a user who cannot vote does not contribute");
     }
     if evaluation.outcome == PolicyOutcome::RequiresConsensus {
-        assert_eq!(policy.effect, Effect::Allow, "a denial never waits");
+        assert_eq!(policy.effect, Effect::Allow, "a deny policy never waits");
         assert_eq!((&evaluation.condition, &evaluation.consensus), (&Ok(true), &Ok(false)));
-        let requester = electorate.requester();
-        assert!(requester.is_root || contributes(consensus, &electorate, &requester.user_id));
+        let proposer = electorate.proposer();
+        assert!(proposer.is_root || contributes(consensus, &electorate, &proposer.user_id));
     }
 }
 
-/// The explanation says what the evaluation says, in a few lines.
+/// Asserts that the explanation agrees with the evaluation and that its reasons are short.
 fn check_explanation(policy: &PolicyProgram, evaluation: &Evaluation, facts: &dyn Facts, votes: &Votes) {
     const LONGEST: usize = 8_000;
     let explanation = explain(policy, facts, &votes.electorate());
@@ -95,12 +113,16 @@ fn check_explanation(policy: &PolicyProgram, evaluation: &Evaluation, facts: &dy
     let results = [&evaluation.condition, &evaluation.consensus, &evaluation.time];
     for (part, result) in explanation.parts.iter().zip(results) {
         assert_eq!(part.holds, result.as_ref().ok().copied());
-        assert_eq!(part.reason.is_none(), *result == Ok(true), "whatever does not hold has a reason");
+        assert_eq!(
+            part.reason.is_none(),
+            *result == Ok(true),
+            "every expression that is not true has a reason"
+        );
         assert!(part.reason.as_ref().is_none_or(|reason| reason.len() < LONGEST));
     }
 }
 
-/// The strict reading differs only by denying where a denial failed.
+/// Asserts that the strict outcome differs only if a deny policy fails: then it may deny.
 fn check_strict(policy: &PolicyProgram, evaluation: &Evaluation, facts: &dyn Facts, votes: &Votes) {
     let strict = decide::strict_outcome(policy, facts, &votes.electorate());
     let may_deny = policy.effect == Effect::Deny && evaluation.outcome == PolicyOutcome::Error;
@@ -108,18 +130,18 @@ fn check_strict(policy: &PolicyProgram, evaluation: &Evaluation, facts: &dyn Fac
     assert!(strict == evaluation.outcome || denies, "{strict} instead of {}", evaluation.outcome);
 }
 
-/// The opposite of an expression comes out opposite, and fails where the expression fails.
+/// Asserts that the negation of an expression has the opposite result and fails if the expression fails.
 fn check_negation(program: &Program, facts: &dyn Facts) {
     const BEFORE: &str = "!(";
-    let opposite = format!("{BEFORE}{}\n)", program.source());
-    // One level or byte too much is no finding.
-    let Ok(opposite) = Program::parse(program.kind(), &opposite) else { return };
-    match (program.evaluate(facts), opposite.evaluate(facts)) {
-        // The negation itself takes a step, which may be the one that is missing.
+    let negation = format!("{BEFORE}{}\n)", program.source());
+    // The negation may exceed the nesting or length limit.
+    let Ok(negation) = Program::parse(program.kind(), &negation) else { return };
+    match (program.evaluate(facts), negation.evaluate(facts)) {
+        // The negation takes one more step, which may exceed the limit.
         (_, Err(EvaluationError { reason: EvaluationReason::Steps, .. })) => {}
-        (Ok(truth), found) => assert_eq!(found, Ok(!truth)),
-        (Err(EvaluationError { offset, reason }), found) => {
-            assert_eq!(found, Err(EvaluationError { offset: offset + BEFORE.len(), reason }));
+        (Ok(truth), negated) => assert_eq!(negated, Ok(!truth)),
+        (Err(EvaluationError { offset, reason }), negated) => {
+            assert_eq!(negated, Err(EvaluationError { offset: offset + BEFORE.len(), reason }));
         }
     }
 }

@@ -1,8 +1,10 @@
-//! Any text as an expression of each kind. Evaluates nothing but what needs no facts.
+//! Parses any text as an expression of each kind, and evaluates it without facts.
 
-use quorate_policy::{EvaluationReason, ExpressionKind, Flaw, FlawReason, Program, Value, in_words};
+use quorate_policy::{
+    ErrorReason, EvaluationReason, ExpressionError, ExpressionKind, Program, Value, in_words,
+};
 
-use crate::flaw;
+use crate::expression_error;
 
 const KINDS: [ExpressionKind; 3] =
     [ExpressionKind::Condition, ExpressionKind::Consensus, ExpressionKind::Time];
@@ -10,40 +12,42 @@ const KINDS: [ExpressionKind; 3] =
 pub(crate) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for kind in KINDS {
-        let read = Program::parse(kind, &text);
-        assert_eq!(read, Program::parse(kind, &text), "reading twice comes to the same");
-        match read {
-            Err(found) => flaw::check(&text, &found),
+        let parsed = Program::parse(kind, &text);
+        assert_eq!(parsed, Program::parse(kind, &text), "parsing is deterministic");
+        match parsed {
+            Err(error) => expression_error::check(&text, &error),
             Ok(program) => check_program(&program, &text, kind),
         }
     }
 }
 
 fn check_program(program: &Program, text: &str, kind: ExpressionKind) {
-    assert_eq!((program.kind(), program.source()), (kind, text), "a program keeps what it was made of");
-    check_told(program, kind);
+    assert_eq!((program.kind(), program.source()), (kind, text), "a program keeps its kind and source");
+    check_words_and_parts(program, kind);
     let nothing = Value::List(Vec::new());
-    let found = program.evaluate(&nothing);
-    if let Err(error) = &found {
+    let result = program.evaluate(&nothing);
+    if let Err(error) = &result {
         assert!(error.offset < text.len() && text.is_char_boundary(error.offset), "{error}");
     }
-    // Brackets change neither what is legal nor what it comes to, unless they are one level or byte too much.
+    // Parentheses change neither validity nor result, unless they exceed the nesting or length limit.
     let bracketed = Program::parse(kind, &format!("({text}\n)"));
-    let is_too_much = |flaw: &Flaw| matches!(flaw.reason, FlawReason::Nesting(_) | FlawReason::Length(_));
-    assert!(bracketed.as_ref().err().is_none_or(is_too_much), "legal, but not in brackets: {bracketed:?}");
+    let exceeds_limit =
+        |error: &ExpressionError| matches!(error.reason, ErrorReason::Nesting(_) | ErrorReason::Length(_));
+    assert!(bracketed.as_ref().err().is_none_or(exceeds_limit), "invalid in parentheses: {bracketed:?}");
     if let Ok(bracketed) = bracketed {
-        let again = bracketed.evaluate(&nothing).map_err(|error| error.reason);
-        assert_eq!(again, found.map_err(|error| error.reason), "brackets change nothing");
+        let bracketed = bracketed.evaluate(&nothing).map_err(|error| error.reason);
+        assert_eq!(bracketed, result.map_err(|error| error.reason), "parentheses do not change the result");
     }
 }
 
-/// Whatever is legal can be told in words, and spelled again: what is spelled, if it is whole, comes to the same.
-fn check_told(program: &Program, kind: ExpressionKind) {
+/// Asserts that a program can be described in words, and that its parts as text, if complete, have the same
+/// result.
+fn check_words_and_parts(program: &Program, kind: ExpressionKind) {
     assert!(!in_words(program, &()).is_empty());
     let Ok(spelled) = Program::parse(kind, &program.parts().join(" && ")) else { return };
     let nothing = Value::List(Vec::new());
-    let come = [program, &spelled].map(|one| one.evaluate(&nothing).map_err(|error| error.reason));
-    if come.iter().all(|one| *one != Err(EvaluationReason::Steps)) {
-        assert_eq!(come.first(), come.last(), "{:?}", spelled.source());
+    let results = [program, &spelled].map(|one| one.evaluate(&nothing).map_err(|error| error.reason));
+    if results.iter().all(|result| *result != Err(EvaluationReason::Steps)) {
+        assert_eq!(results.first(), results.last(), "{:?}", spelled.source());
     }
 }

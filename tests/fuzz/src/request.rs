@@ -1,18 +1,18 @@
-//! Cases of evaluation as people write them: expressions, then a request in JSON. Forgives everything, so that a damaged case
-//! still is one.
+//! Parses cases of policy evaluation: expressions, then a request in JSON. Parsing never fails, so a damaged
+//! case is still a case.
 
-use quorate_policy::decide::{Approver, Credential, Effect, Electorate, Requester};
+use quorate_policy::decide::{Approver, Credential, Effect, Electorate, Proposer};
 use quorate_policy::{Integer, Timestamp, Value};
 use serde_json::Value as Json;
 
-/// Between two parts of a case, alone on its line.
+/// Separator of the parts of a case, on a line of its own.
 const SEPARATOR: &str = "\n---\n";
-/// Most values of one case, so that a short text cannot ask for more than a large request has.
+/// Maximum number of values of one case, so that a short text cannot create more values than a large request.
 const VALUE_LIMIT: usize = 20_000;
-/// Most bytes of repeated text in one case.
+/// Maximum number of bytes of repeated text in one case.
 const REPEATED_LIMIT_BYTES: usize = 512 * 1024;
 
-/// A policy, a request, and the people around it.
+/// A policy, a request, and its electorate.
 pub(crate) struct Case<'t> {
     /// Condition, consensus and time; an empty part is an absent expression.
     pub(crate) expressions: [&'t str; 3],
@@ -21,17 +21,18 @@ pub(crate) struct Case<'t> {
     pub(crate) votes: Votes,
 }
 
-/// Who voted, who could, and who asked.
+/// The proposer, the users who voted, and the users who could vote.
 pub(crate) struct Votes {
-    requester: String,
+    proposer: String,
     is_root: bool,
     approvers: Vec<Approver>,
     candidates: Vec<Approver>,
 }
 
 impl<'t> Case<'t> {
-    /// The last of several parts is the request: `effect`, `facts`, and `votes` as in `assets/vectors/policy/`.
-    pub(crate) fn read(text: &'t str) -> Self {
+    /// Parses a case. The last of several parts is the request: `effect`, `facts`, and `votes` as in
+    /// `assets/vectors/policy/`.
+    pub(crate) fn parse(text: &'t str) -> Self {
         let (expressions, request) = text.rsplit_once(SEPARATOR).unwrap_or((text, ""));
         let mut parts = expressions.split(SEPARATOR);
         let mut next = || parts.next().unwrap_or_default();
@@ -43,14 +44,14 @@ impl<'t> Case<'t> {
             Json::Null => Value::Struct(Vec::new()),
             given => Builder { values_left: VALUE_LIMIT, bytes_left: REPEATED_LIMIT_BYTES }.value(given),
         };
-        Self { expressions, effect, facts, votes: Votes::read(member("votes")) }
+        Self { expressions, effect, facts, votes: Votes::parse(member("votes")) }
     }
 }
 
 impl Votes {
-    fn read(json: &Json) -> Self {
+    fn parse(json: &Json) -> Self {
         Self {
-            requester: text(json, "requester"),
+            proposer: text(json, "requester"),
             is_root: json.get("root").and_then(Json::as_bool).unwrap_or_default(),
             approvers: list(json, "approvers").iter().map(approver).collect(),
             candidates: list(json, "candidates").iter().map(approver).collect(),
@@ -58,17 +59,17 @@ impl Votes {
     }
 
     pub(crate) fn electorate(&self) -> Electorate<'_> {
-        let requester = Requester { user_id: self.requester.clone(), is_root: self.is_root };
-        Electorate::new(requester, self.approvers.clone(), || self.candidates.clone())
+        let proposer = Proposer { user_id: self.proposer.clone(), is_root: self.is_root };
+        Electorate::new(proposer, self.approvers.clone(), || self.candidates.clone())
     }
 
-    /// Everyone who is named, and someone who is not.
+    /// Returns the ids of all named users, and an unknown id.
     pub(crate) fn user_ids(&self) -> impl Iterator<Item = &str> {
         let voters = self.approvers.iter().chain(&self.candidates).map(|voter| voter.user_id.as_str());
-        voters.chain([self.requester.as_str(), "nobody at all"])
+        voters.chain([self.proposer.as_str(), "nobody at all"])
     }
 
-    /// Whether somebody of that id voted or could.
+    /// Returns whether a user voted or could vote.
     pub(crate) fn knows(&self, user_id: &str) -> bool {
         self.approvers.iter().chain(&self.candidates).any(|voter| voter.user_id == user_id)
     }
@@ -96,15 +97,17 @@ fn approver(json: &Json) -> Approver {
     Approver { tags, email: text(json, "email"), alias: text(json, "alias"), user_id, credentials }
 }
 
-/// Makes values of JSON in the notation of `assets/vectors/policy/contexts.md`, to which it adds `$times`: a value so many
-/// times as a list, and a string so many times as one string.
+/// Builds values from JSON in the notation of `assets/vectors/policy/contexts.md`, with an additional
+/// `$times`.
+///
+/// `$times` repeats a value as a list, or a string as one string.
 struct Builder {
     values_left: usize,
     bytes_left: usize,
 }
 
 impl Builder {
-    /// What JSON cannot spell, and what is too much, becomes unreadable.
+    /// Builds a value. Anything invalid, or beyond the limits, becomes [`Value::Unreadable`].
     fn value(&mut self, json: &Json) -> Value {
         let Some(left) = self.values_left.checked_sub(1) else {
             return Value::Unreadable;

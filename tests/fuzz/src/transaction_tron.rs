@@ -1,18 +1,19 @@
-//! Any bytes as a transaction of Tron, written in hexadecimal digits. What is read is signed as it stands, and told.
+//! Parses any bytes, in hexadecimal digits, as a Tron transaction. The parsed bytes are signed unchanged, and
+//! the facts contain the contract.
 
 use const_hex::encode;
 use quorate_chain::contract::NoInterfaces;
-use quorate_chain::transaction::{Signer, TransactionType, Tron, TronContract, Unsigned, UnsignedFlaw};
+use quorate_chain::transaction::{Signer, TransactionType, Tron, TronContract, Unsigned, UnsignedError};
 use quorate_chain::{Curve, Message, PublicKey, Signature};
 
 use crate::digits;
 
-/// The key of the account in most cases: of the mnemonic abandon (11 times) about, at m/44'/195'/0'/0/0.
+/// Public key of the account in most cases: mnemonic "abandon" (11 times) "about" at `m/44'/195'/0'/0/0`.
 const KEY: &str = "03ff21f8e64d3a3c0198edfbb7afdc79be959432e92e2f8a1984bb436a414b8edc";
-/// A signature of nothing.
+/// A dummy signature.
 const SIGNATURE: Signature = Signature { r: [0x11; 32], s: [0x22; 32], v: 1 };
 
-/// The types of contracts that are read.
+/// Numbers and names of the supported contract types.
 const TYPES: [(u8, &str); 7] = [
     (1, "TransferContract"),
     (31, "TriggerSmartContract"),
@@ -26,7 +27,7 @@ const TYPES: [(u8, &str); 7] = [
 pub(crate) fn run(data: &[u8]) {
     let bytes = digits::bytes(data);
     read(&bytes);
-    // Also as what a contract holds, so that lengths around it need not be guessed.
+    // Also as the content of each contract type, so that the fuzzer need not guess the enclosing lengths.
     for (number, name) in TYPES {
         let url = format!("type.googleapis.com/protocol.{name}");
         let parameter = [member(1, url.as_bytes()), member(2, &bytes)].concat();
@@ -36,22 +37,22 @@ pub(crate) fn run(data: &[u8]) {
 
 fn read(bytes: &[u8]) {
     let digits = encode(bytes);
-    let read = Unsigned::read(TransactionType::Tron, &digits);
-    assert_eq!(read, Unsigned::read(TransactionType::Tron, &digits), "reading twice comes to the same");
-    match read {
+    let parsed = Unsigned::read(TransactionType::Tron, &digits);
+    assert_eq!(parsed, Unsigned::read(TransactionType::Tron, &digits), "parsing is deterministic");
+    match parsed {
         Ok(Unsigned::Tron(transaction)) => check(&transaction, bytes),
         Ok(other) => unreachable!("{other:?}"),
-        Err(flaw) => assert!(flaw.to_string().starts_with("failed to parse transaction: "), "{flaw}"),
+        Err(error) => assert!(error.to_string().starts_with("failed to parse transaction: "), "{error}"),
     }
 }
 
 fn check(transaction: &Tron, bytes: &[u8]) {
-    let Ok(key) = PublicKey::from_hex(Curve::Secp256k1, KEY) else { unreachable!("a point of the curve") };
+    let Ok(key) = PublicKey::from_hex(Curve::Secp256k1, KEY) else { unreachable!("the key is on the curve") };
     let holder = Signer { key: &key, format: None };
     let signable = match Unsigned::Tron(transaction.clone()).for_signer(&holder) {
         Ok(signable) => signable,
-        Err(flaw) => {
-            assert!(matches!(flaw, UnsignedFlaw::Tron(_)) && transaction.permission_id() < 2, "{flaw}");
+        Err(error) => {
+            assert!(matches!(error, UnsignedError::Tron(_)) && transaction.permission_id() < 2, "{error}");
             return;
         }
     };
@@ -61,7 +62,7 @@ fn check(transaction: &Tron, bytes: &[u8]) {
         Ok::<_, ()>(SIGNATURE)
     });
     assert_eq!(messages, [Message::Digest(transaction.digest())]);
-    // What was read stands before the signature, byte for byte.
+    // The parsed bytes precede the signature unchanged.
     let signature = [&SIGNATURE.r[..], &SIGNATURE.s, &[SIGNATURE.v]].concat();
     assert_eq!(signed, Ok(encode([member(1, bytes), member(2, &signature)].concat())));
     let (root, facts) = signable.facts(&NoInterfaces);
@@ -73,7 +74,7 @@ fn check(transaction: &Tron, bytes: &[u8]) {
     }
 }
 
-/// A member of a protocol buffer that is a text, bytes or a message.
+/// Encodes a length-delimited field of a protocol buffer: text, bytes or a message.
 fn member(number: u8, content: &[u8]) -> Vec<u8> {
     const LENGTH_DELIMITED: u8 = 2;
     let mut member = vec![number << 3 | LENGTH_DELIMITED];

@@ -1,4 +1,4 @@
-//! What the daemon says, taken into the state. Old data stays on screen until new data is there.
+//! Applies the daemon's answers to the state. Old data stays on screen until new data arrives.
 
 use quorate_common::activity::Status;
 use quorate_common::console::{
@@ -7,25 +7,25 @@ use quorate_common::console::{
 use quorate_common::ids::OrganizationId;
 
 use super::{Effect, LinkState, Model, Screen};
-use crate::clock::CLOCKS_APART_MILLIS;
-use crate::link::{Answer, InboxPage, LinkFlaw, Order};
+use crate::clock::CLOCK_DIFFERENCE_MILLIS;
+use crate::link::{Answer, InboxPage, LinkError, Order};
 use crate::proof::{Evidence, Review, Siblings, status_word};
 use crate::screens::{activities, approvals, decide, organizations, policies, review};
 use crate::text::{clock, duration};
 
-/// What failures are about.
+/// Subjects of read failures.
 const APPROVALS: &str = "approvals";
 const ACTIVITY: &str = "the activity";
 const PINNED: &str = "the pinned organization";
 const CLOCKS: &str = "the clocks";
 
-/// Takes in one answer.
-pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
+/// Applies one answer.
+pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
     if !matches!(answer, Answer::Lost(..) | Answer::Failed(..)) {
-        model.heard = model.now;
+        model.last_contact = model.now;
     }
-    if let Some(read) = read(&answer) {
-        model.failures.remove(read);
+    if let Some(subject) = subject(&answer) {
+        model.failures.remove(subject);
     }
     match answer {
         Answer::Connected(status) => connected(model, status),
@@ -35,55 +35,55 @@ pub(super) fn take(model: &mut Model, answer: Answer) -> Vec<Effect> {
             Vec::new()
         }
         Answer::Changed(change) => changed(model, &change),
-        Answer::Lost(flaw, pause) => lost(model, flaw, pause),
+        Answer::Lost(error, pause) => lost(model, error, pause),
         Answer::Inbox(page) => {
             inbox(model, page);
             Vec::new()
         }
-        Answer::Rows(asked, rows) => {
-            let reviews = examined(model, rows);
-            let news = model.approvals.inbox.rows_read(&asked, reviews.into_iter(), model.now);
-            announce(model, news);
+        Answer::Rows(requested, rows) => {
+            let reviews = examine_rows(model, rows);
+            let notice = model.approvals.inbox.rows_read(&requested, reviews.into_iter(), model.now);
+            announce(model, notice);
             Vec::new()
         }
         Answer::Head(head) => {
             organizations::refresh(&mut model.organizations, &head);
             Vec::new()
         }
-        Answer::Record(reference, record) => opened(model, &reference, &record),
+        Answer::Record(reference, record) => apply_record(model, &reference, &record),
         Answer::Preflight(result) => decide::preflight(model, &result),
         Answer::Activities(after, page) => {
-            activities::take(&mut model.activities, after, page);
+            activities::apply_page(&mut model.activities, after, page);
             Vec::new()
         }
-        Answer::Organizations(parent, after, page) => organizations_read(model, parent, after, page),
+        Answer::Organizations(parent, after, page) => apply_organizations(model, parent, after, page),
         Answer::Organization(detail) => organization(model, *detail),
-        Answer::Recent(rows, looked) => {
-            review::replay(model, &rows, &looked);
+        Answer::Recent(rows, resolved) => {
+            review::replay(model, &rows, &resolved);
             Vec::new()
         }
-        Answer::PolicyHistory(rows, looked, changes) => {
-            policies::take_history(model, &rows, &looked, changes);
+        Answer::PolicyHistory(rows, resolved, changes) => {
+            policies::apply_history(model, &rows, &resolved, changes);
             Vec::new()
         }
         Answer::Signer(name, signer) => {
-            policies::take(&mut model.policies, name, signer.map(|signer| *signer));
+            policies::apply_signer(&mut model.policies, name, signer.map(|signer| *signer));
             Vec::new()
         }
         Answer::Accounts(wallet, after, page) => {
-            organizations::take_accounts(&mut model.organizations, wallet, after, page);
+            organizations::apply_accounts(&mut model.organizations, wallet, after, page);
             Vec::new()
         }
-        Answer::Cast(result) => decide::answered(model, result),
-        Answer::Failed(what, flaw) => {
-            failed(model, what, &flaw);
+        Answer::Cast(result) => decide::apply_answer(model, result),
+        Answer::Failed(what, error) => {
+            failed(model, what, &error);
             Vec::new()
         }
     }
 }
 
-/// Takes a page of organizations. Without a pinned one, the only one there is becomes the one that is shown.
-fn organizations_read(
+/// Applies a page of organizations. If no organization is pinned and only one exists, it is shown.
+fn apply_organizations(
     model: &mut Model,
     parent: Option<OrganizationId>,
     after: Option<OrganizationId>,
@@ -96,20 +96,20 @@ fn organizations_read(
                 let id = only.organization_id;
                 model.organization_id = Some(id);
                 model.failures.remove(PINNED);
-                effects.push(model.approvals.inbox.begin(id, model.now));
+                effects.push(model.approvals.inbox.start_reading(id, model.now));
             }
             _ => {
-                let text = "several organizations: pin one with --organization ID";
+                let text = "several organizations exist: pin one with --organization ID";
                 model.failures.insert(PINNED, text.to_owned());
             }
         }
     }
-    organizations::take(&mut model.organizations, parent, after, page);
+    organizations::apply_page(&mut model.organizations, parent, after, page);
     effects
 }
 
-/// What an answer is the reading of, as failures name it.
-const fn read(answer: &Answer) -> Option<&'static str> {
+/// Returns the subject of an answer, as read failures name it.
+const fn subject(answer: &Answer) -> Option<&'static str> {
     Some(match answer {
         Answer::Inbox(_) | Answer::Rows(..) => APPROVALS,
         Answer::Record(..) => ACTIVITY,
@@ -117,20 +117,20 @@ const fn read(answer: &Answer) -> Option<&'static str> {
         Answer::Organizations(..) => "organizations",
         Answer::Organization(_) => "the organization",
         Answer::Accounts(..) => "accounts",
-        Answer::Recent(..) => "the activities of late",
-        Answer::PolicyHistory(..) => "the history of policies",
-        Answer::Signer(..) => "what a name stands for",
+        Answer::Recent(..) => "recent activities",
+        Answer::PolicyHistory(..) => "the policy history",
+        Answer::Signer(..) => "a signer",
         _ => return None,
     })
 }
 
-fn failed(model: &mut Model, what: &'static str, flaw: &LinkFlaw) {
+fn failed(model: &mut Model, what: &'static str, error: &LinkError) {
     match what {
-        "the history of policies" => policies::miss_history(model),
+        "the policy history" => policies::finish_history(model),
         ACTIVITY => model.opening = None,
         APPROVALS => {
-            model.approvals.inbox.stop(model.now);
-            if let Some(id) = model.organization_id.filter(|_| flaw.is_missing()) {
+            model.approvals.inbox.abort_reading(model.now);
+            if let Some(id) = model.organization_id.filter(|_| error.is_missing()) {
                 model.approvals.inbox.clear();
                 organizations::forget(&mut model.organizations, id);
             }
@@ -138,47 +138,49 @@ fn failed(model: &mut Model, what: &'static str, flaw: &LinkFlaw) {
         _ => {}
     }
     let now = clock(model.now);
-    let text = if model.organizations.gone && flaw.is_missing() {
-        format!("{now} the organization is not there: it was deleted, or never was of this daemon")
+    let text = if model.organizations.is_missing && error.is_missing() {
+        format!("{now} organization not found: it was deleted or never existed on this daemon")
     } else {
-        format!("{now} cannot read {what}: {flaw}; what is shown stays as it was")
+        format!("{now} cannot read {what}: {error}; the data on screen is unchanged")
     };
     model.failures.insert(what, text);
 }
 
-fn announce(model: &mut Model, news: Option<String>) {
-    if let Some(news) = news {
-        model.notice = format!("{} {news}", clock(model.now));
+fn announce(model: &mut Model, notice: Option<String>) {
+    if let Some(notice) = notice {
+        model.notice = format!("{} {notice}", clock(model.now));
     }
 }
 
 fn connected(model: &mut Model, status: DaemonStatus) -> Vec<Effect> {
-    if let Some(refusal) = model.identity.refusal(&status) {
-        model.link = LinkState::Refused(refusal);
+    if let Some(error) = model.identity.daemon_error(&status) {
+        model.link = LinkState::Refused(error);
         return Vec::new();
     }
-    let again = matches!(model.link, LinkState::Lost { .. });
-    let apart = status.now_millis.abs_diff(model.now);
+    let is_reconnect = matches!(model.link, LinkState::Lost { .. });
+    let difference = status.now_millis.abs_diff(model.now);
     model.link = LinkState::Live;
     model.organizations.quorum_key.clone_from(&status.quorum_public_key);
     model.daemon = Some(status);
     model.failures.clear();
-    if again {
-        model.notice = format!("{} connected again", clock(model.now));
+    if is_reconnect {
+        model.notice = format!("{} reconnected", clock(model.now));
     }
-    if apart > CLOCKS_APART_MILLIS {
-        let text =
-            format!("[!] this host and the daemon are {} apart; stamps may be refused", duration(apart));
+    if difference > CLOCK_DIFFERENCE_MILLIS {
+        let text = format!(
+            "[!] the clocks of this host and the daemon differ by {}; requests may be refused",
+            duration(difference)
+        );
         model.failures.insert(CLOCKS, text);
     }
-    everything(model)
+    reload_all(model)
 }
 
-/// Reads again whatever is on screen.
-pub(super) fn everything(model: &mut Model) -> Vec<Effect> {
+/// Reloads everything on screen.
+pub(super) fn reload_all(model: &mut Model) -> Vec<Effect> {
     let mut effects = vec![Effect::Order(Order::Organizations(None, None))];
     if let Some(id) = model.organization_id {
-        effects.push(model.approvals.inbox.begin(id, model.now));
+        effects.push(model.approvals.inbox.start_reading(id, model.now));
         if matches!(model.screen, Screen::Activities | Screen::Policies) {
             effects.push(Effect::Order(Order::Activities(id, None)));
         }
@@ -186,7 +188,7 @@ pub(super) fn everything(model: &mut Model) -> Vec<Effect> {
             effects.extend(policies::read_history(model));
         }
         effects.push(Effect::Order(Order::Organizations(Some(id), None)));
-        // The pinned one is read with what waits in it.
+        // The pinned organization is loaded together with its inbox.
         let shown = model.organizations.detail.as_ref().map(|detail| detail.head.organization_id);
         effects.extend(shown.filter(|shown| *shown != id).map(|id| Effect::Order(Order::Organization(id))));
     }
@@ -196,12 +198,12 @@ pub(super) fn everything(model: &mut Model) -> Vec<Effect> {
 
 fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
     match change {
-        Change::Reset => everything(model),
+        Change::Reset => reload_all(model),
         Change::Activity { organization_id, activity_id, status } => {
             let mut effects = Vec::new();
             if model.organization_id == Some(*organization_id) {
                 if *status == Status::ConsensusNeeded {
-                    model.approvals.inbox.note(*activity_id);
+                    model.approvals.inbox.mark_changed(*activity_id);
                 } else if model.approvals.inbox.close(*activity_id) {
                     announce(model, Some(approvals::closed(1)));
                 }
@@ -233,48 +235,50 @@ fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
     }
 }
 
-fn lost(model: &mut Model, flaw: LinkFlaw, pause: u64) -> Vec<Effect> {
+fn lost(model: &mut Model, error: LinkError, pause: u64) -> Vec<Effect> {
     let since = match &model.link {
         LinkState::Lost { since, .. } => *since,
         _ => model.now,
     };
-    model.approvals.inbox.stop(model.now);
+    model.approvals.inbox.abort_reading(model.now);
     model.failures.clear();
-    model.link = match flaw {
-        LinkFlaw::Protocol { .. } => LinkState::Refused(flaw.to_string()),
-        flaw => LinkState::Lost { flaw, since, retry: model.now.saturating_add(pause.saturating_mul(1000)) },
+    model.link = match error {
+        LinkError::Protocol { .. } => LinkState::Refused(error.to_string()),
+        error => {
+            LinkState::Lost { error, since, retry: model.now.saturating_add(pause.saturating_mul(1000)) }
+        }
     };
     Vec::new()
 }
 
-/// Adds what is new of an organization to the known keys.
-fn see(model: &mut Model, organization: &OrganizationDetail) -> Vec<Effect> {
-    if model.roster.see(organization, model.now) {
-        vec![Effect::SaveRoster(Box::new(model.roster.clone()))]
+/// Pins new keys, names and quorums of an organization.
+fn pin_known_keys(model: &mut Model, organization: &OrganizationDetail) -> Vec<Effect> {
+    if model.known_keys.pin_new(organization, model.now) {
+        vec![Effect::SaveKnownKeys(Box::new(model.known_keys.clone()))]
     } else {
         Vec::new()
     }
 }
 
-/// Takes an organization. When the pinned one differs in more than its version, all that waits is read again: who may
-/// vote may have changed.
+/// Applies an organization. If the pinned organization changed in more than its version, the inbox is loaded
+/// again, because the users who may vote can differ.
 fn organization(model: &mut Model, detail: OrganizationDetail) -> Vec<Effect> {
-    let mut effects = see(model, &detail);
+    let mut effects = pin_known_keys(model, &detail);
     organizations::refresh(&mut model.organizations, &detail.head);
     if model.organization_id == Some(detail.head.organization_id) {
         model.viewer = model.identity.viewer_in(&detail);
-        model.misfit = model.identity.misfit(&detail).map(|failure| failure.message().to_owned());
+        model.mismatch = model.identity.mismatch(&detail).map(|failure| failure.message().to_owned());
         if model.organization.as_ref().is_some_and(|known| !is_same_authority(known, &detail)) {
-            model.approvals.inbox.want();
+            model.approvals.inbox.request_reading();
         }
         model.organization = Some(detail.clone());
-        effects.extend(review::rethink(model));
+        effects.extend(review::refresh_draft(model));
     }
     organizations::show(&mut model.organizations, detail);
     effects
 }
 
-/// Whether two states of an organization differ in nothing but what each vote changes.
+/// Returns whether two states of an organization differ only in what every vote changes.
 fn is_same_authority(known: &OrganizationDetail, fresh: &OrganizationDetail) -> bool {
     let (version, updated_at) = (known.head.version, known.head.updated_at.clone());
     let head = OrganizationHead { version, updated_at, ..fresh.head.clone() };
@@ -283,13 +287,13 @@ fn is_same_authority(known: &OrganizationDetail, fresh: &OrganizationDetail) -> 
 
 fn inbox(model: &mut Model, page: InboxPage) {
     let InboxPage { reading, is_last, waiting, rows } = page;
-    let reviews = examined(model, rows);
-    let news = model.approvals.inbox.page((reading, is_last), waiting, reviews.into_iter(), model.now);
-    announce(model, news);
+    let reviews = examine_rows(model, rows);
+    let notice = model.approvals.inbox.page((reading, is_last), waiting, reviews.into_iter(), model.now);
+    announce(model, notice);
 }
 
-/// Examines rows of the list, without what depends on the others of them.
-fn examined(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityRow)> {
+/// Examines rows of the inbox, without the flags that depend on other rows.
+fn examine_rows(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityRow)> {
     let Some(organization) = &model.organization else { return Vec::new() };
     let (viewer, none) = (model.identity.viewer_in(organization), Siblings::default());
     let mut reviews = Vec::with_capacity(rows.len());
@@ -299,7 +303,7 @@ fn examined(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityRow)>
         let review = Review::of(&Evidence {
             record: &record,
             siblings: &none,
-            roster: &model.roster,
+            known_keys: &model.known_keys,
             book: &model.book,
             viewer: &viewer,
             now: model.now,
@@ -311,12 +315,12 @@ fn examined(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityRow)>
     reviews
 }
 
-/// Takes the record of the open review. One that was asked for by an earlier review says nothing about this one.
-fn opened(model: &mut Model, reference: &str, record: &ReviewRecord) -> Vec<Effect> {
-    let mut effects = see(model, &record.organization);
+/// Applies the record of the open review. A record that an earlier review requested is ignored.
+fn apply_record(model: &mut Model, reference: &str, record: &ReviewRecord) -> Vec<Effect> {
+    let mut effects = pin_known_keys(model, &record.organization);
     if model.opening.as_ref().is_some_and(|opening| opening.reference == reference) {
         let fresh = model.examine(record, Some(reference));
-        effects.extend(review::wants_replay(&fresh));
+        effects.extend(review::replay_order(&fresh));
         model.opening = None;
         model.review = Some(review::State::fresh(fresh));
         return effects;
@@ -327,11 +331,11 @@ fn opened(model: &mut Model, reference: &str, record: &ReviewRecord) -> Vec<Effe
     }
     let fresh = model.examine(record, Some(reference));
     let state = fresh.activity.status;
-    let take_in = open.wants_fresh;
+    let is_replaced = open.wants_fresh;
     let was_open = super::is_open(open.review.activity.status);
     if let Some(open) = &mut model.review {
-        if take_in {
-            effects.extend(review::wants_replay(&fresh));
+        if is_replaced {
+            effects.extend(review::replay_order(&fresh));
             open.replace(fresh);
         } else {
             open.changed = review::difference(&open.review, &fresh);

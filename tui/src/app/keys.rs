@@ -1,14 +1,14 @@
-//! Keys, taken by whatever lies on top: overlay, decision, filter, then the screen.
+//! Dispatches keys to the topmost layer: overlay, decision, filter, then the screen.
 
 use super::{Effect, Model, Screen};
-use crate::keymap::{Action, Key, Place, action};
+use crate::keymap::{Action, Key, View, action};
 use crate::link::Order;
 use crate::screens::overlay::{self, Overlay};
 use crate::screens::{activities, approvals, decide, organizations, policies, review};
 
-/// Takes one key. `gap` is the time since the key before, in milliseconds.
+/// Handles a key. `gap` is the time since the previous key, in milliseconds.
 pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
-    // What was said about the situation before this key is over.
+    // The notice described the situation before this key.
     model.notice.clear();
     if key == Key::Ctrl('c') {
         return vec![Effect::Quit];
@@ -35,14 +35,14 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    if let Some(wanted) = action(model.place(), key) {
+    if let Some(wanted) = action(model.view(), key) {
         return perform(model, wanted);
     }
-    model.notice = format!("{} does nothing here; ? lists the keys", told(key));
+    model.notice = format!("{} does nothing here; ? lists the keys", key_name(key));
     Vec::new()
 }
 
-/// Takes pasted text: into a filter or a comparison as text on one line, nowhere else.
+/// Inserts the first line of pasted text into an open filter or comparison. Other pasted text is discarded.
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     if overlay::paste(model, text) {
         return Vec::new();
@@ -56,34 +56,34 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
 }
 
 fn filter(model: &mut Model) -> Option<&mut crate::screens::Filter> {
-    match model.place() {
-        Place::Approvals => Some(&mut model.approvals.filter),
-        Place::Activities => Some(&mut model.activities.filter),
-        Place::Organizations => Some(&mut model.organizations.filter),
-        Place::Policies => Some(&mut model.policies.filter),
-        Place::Review | Place::Draft => None,
+    match model.view() {
+        View::Approvals => Some(&mut model.approvals.filter),
+        View::Activities => Some(&mut model.activities.filter),
+        View::Organizations => Some(&mut model.organizations.filter),
+        View::Policies => Some(&mut model.policies.filter),
+        View::Review | View::Draft => None,
     }
 }
 
-/// Does what a key or a line of the palette means.
+/// Performs the action of a key or of a palette entry.
 pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::Quit => return vec![Effect::Quit],
-        Action::Keys => model.overlays.push(Overlay::keys(model.place())),
-        Action::Palette => model.overlays.push(Overlay::palette(model.place())),
-        Action::Approvals => go(model, Screen::Approvals),
-        Action::Organizations => go(model, Screen::Organizations),
+        Action::Keys => model.overlays.push(Overlay::keys(model.view())),
+        Action::Palette => model.overlays.push(Overlay::palette(model.view())),
+        Action::Approvals => show_screen(model, Screen::Approvals),
+        Action::Organizations => show_screen(model, Screen::Organizations),
         Action::Activities => {
-            go(model, Screen::Activities);
+            show_screen(model, Screen::Activities);
             return read_activities(model);
         }
         Action::Policies => {
-            go(model, Screen::Policies);
+            show_screen(model, Screen::Policies);
             let mut effects = read_activities(model);
             effects.extend(policies::read_history(model));
             return effects;
         }
-        Action::Last => go(model, model.last_screen),
+        Action::Last => show_screen(model, model.last_screen),
         Action::Filter => {
             if let Some(filter) = filter(model) {
                 filter.typing = true;
@@ -99,20 +99,20 @@ fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
     if model.opening.is_some() {
         match wanted {
             Action::Back => model.opening = None,
-            _ => "the record is being read".clone_into(&mut model.notice),
+            _ => "the record is being loaded".clone_into(&mut model.notice),
         }
         return Vec::new();
     }
-    match model.place() {
-        Place::Approvals => approvals::perform(model, wanted),
-        Place::Organizations => organizations::perform(model, wanted),
-        Place::Activities => activities::perform(model, wanted),
-        Place::Policies => policies::perform(model, wanted),
-        Place::Review | Place::Draft => review::perform(model, wanted),
+    match model.view() {
+        View::Approvals => approvals::perform(model, wanted),
+        View::Organizations => organizations::perform(model, wanted),
+        View::Activities => activities::perform(model, wanted),
+        View::Policies => policies::perform(model, wanted),
+        View::Review | View::Draft => review::perform(model, wanted),
     }
 }
 
-fn go(model: &mut Model, screen: Screen) {
+fn show_screen(model: &mut Model, screen: Screen) {
     model.review = None;
     model.opening = None;
     model.decide = None;
@@ -135,11 +135,11 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
     if let Some(open) = &mut model.review {
         open.wants_fresh = true;
     }
-    effects.extend(super::answers::everything(model));
+    effects.extend(super::answers::reload_all(model));
     effects
 }
 
-fn told(key: Key) -> String {
+fn key_name(key: Key) -> String {
     match key {
         Key::Char(letter) => crate::text::clean(&letter.to_string()),
         Key::Ctrl(letter) => format!("Ctrl-{}", crate::text::clean(&letter.to_string())),

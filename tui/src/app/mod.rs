@@ -1,5 +1,5 @@
-//! The state of the console and how messages change it. Pure: what has to happen outside is returned as
-//! effects, and the time comes in with the messages.
+//! The state of the console and how messages change it. This module is pure: it returns effects for
+//! everything outside, and the time arrives with the messages.
 
 mod answers;
 mod keys;
@@ -17,194 +17,166 @@ use zeroize::Zeroizing;
 
 use crate::ballot::Ballot;
 use crate::book::Book;
-use crate::keymap::{Key, Place};
-use crate::link::{Answer, LinkFlaw, Order};
+use crate::keymap::{Key, View};
+use crate::known_keys::KnownKeys;
+use crate::link::{Answer, LinkError, Order};
 use crate::proof::{Evidence, Review, Viewer};
-use crate::roster::Roster;
 use crate::screens::decide::{self, Decide};
 use crate::screens::overlay::Overlay;
 use crate::screens::{activities, approvals, organizations, policies, review};
 use crate::session::Identity;
 use crate::text::duration;
 
-/// Data older than this is not decided on.
+/// Maximum age of data for decisions, in milliseconds.
 const OLD_MILLIS: u64 = 10_000;
-/// How long a line about what happened stays, unless a key is pressed before.
+/// How long a notice stays on screen unless a key is pressed, in milliseconds.
 const NOTICE_MILLIS: u64 = 20_000;
 
-/// Something happened.
 pub(crate) enum Msg {
-    /// A key was pressed, at this moment.
+    /// A key was pressed at this time, in milliseconds since 1970.
     Key(Key, u64),
-    /// Text was pasted.
     Paste(String),
-    /// The terminal has another size.
+    /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
-    /// Time passed.
+    /// The current time, in milliseconds since 1970.
     Tick(u64),
-    /// The link has something.
+    /// The daemon answered.
     Link(Answer),
-    /// The key has signed, or not.
+    /// Result of signing.
     Signed(Result<Stamp, String>),
-    /// The editor has ended: the text that it left, or why there is none.
+    /// Result of the editor: the edited text, or why there is none.
     Edited(Result<String, String>),
-    /// What became of a file, in words.
-    Told(String),
+    /// Result of a file operation, as a notice.
+    Notice(String),
 }
 
-/// Something has to happen outside.
+/// Something to do outside of the state.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// The console ends.
     Quit,
-    /// A request to the daemon.
+    /// Send an order to the worker.
     Order(Order),
-    /// These bytes are to be signed.
+    /// Sign a message.
     Sign {
-        /// Opens the key file; empty where none is needed.
+        /// Passphrase of the key file; empty if none is needed.
         passphrase: Zeroizing<String>,
-        /// The exact bytes.
+        /// Exact bytes to sign.
         message: String,
     },
-    /// This text is to be edited.
+    /// Edit this text.
     Edit(String),
-    /// This text goes to the clipboard.
+    /// Copy this text to the clipboard.
     Copy(String),
-    /// This text goes into a new file of this name.
+    /// Write a new file.
     Export {
-        /// Name of the file, in the folder where the console was started.
+        /// File name in the folder where the console was started.
         name: String,
-        /// What it holds.
         text: String,
     },
-    /// The roster changed.
-    SaveRoster(Box<Roster>),
-    /// A decision was made: review, ballot, outcome in a word, remark.
+    /// Save the known keys.
+    SaveKnownKeys(Box<KnownKeys>),
+    /// Append a decision to the journal.
     Journal(Box<(JournalLine, Ballot)>),
 }
 
-/// What the journal keeps of a decision.
+/// The journal's data about a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JournalLine {
-    /// Activity as reviewed.
     pub(crate) activity: quorate_common::ids::ActivityId,
-    /// Organization.
     pub(crate) organization: OrganizationId,
-    /// Its version as reviewed.
+    /// Version of the organization that was reviewed.
     pub(crate) version: u64,
-    /// What it does, as shown.
+    /// Description of the activity as it was shown.
     pub(crate) sentence: String,
-    /// What became of it.
+    /// State of the activity afterwards.
     pub(crate) outcome: &'static str,
-    /// The user's remark.
     pub(crate) note: Option<String>,
 }
 
-/// The connection as the user sees it.
+/// State of the connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LinkState {
-    /// The first attempt is on its way.
+    /// The first connection attempt is running.
     Starting,
-    /// The feed is open.
     Live,
-    /// There is no connection.
     Lost {
-        /// Why.
-        flaw: LinkFlaw,
-        /// Since when.
+        error: LinkError,
+        /// Time when the connection was lost, in milliseconds since 1970.
         since: u64,
-        /// When the next attempt is made.
+        /// Time of the next attempt, in milliseconds since 1970.
         retry: u64,
     },
-    /// There is a daemon, but not one to work with.
+    /// The daemon cannot be used; holds the reason.
     Refused(String),
 }
 
-/// An activity of the list whose record is on its way.
+/// An activity whose record is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opening {
-    /// Id of the activity.
     pub(crate) reference: String,
-    /// What people call the kind.
+    /// Title of the activity's kind.
     pub(crate) title: String,
 }
 
-/// The screens below the reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Screen {
-    /// What waits.
     Approvals,
-    /// Organizations.
     Organizations,
-    /// All activities.
     Activities,
-    /// Policies.
     Policies,
 }
 
-/// Everything that the console knows.
+/// The complete state of the console.
 pub(crate) struct Model {
-    /// Columns and rows.
+    /// Terminal size in columns and rows.
     pub(crate) size: (u16, u16),
-    /// Milliseconds since 1970.
+    /// Current time, in milliseconds since 1970.
     pub(crate) now: u64,
-    /// Who the console is for.
+    /// User and key of the console.
     pub(crate) identity: Identity,
-    /// The connection.
     pub(crate) link: LinkState,
-    /// When the daemon was last heard.
-    pub(crate) heard: u64,
-    /// The daemon.
+    /// Time of the last message from the daemon, in milliseconds since 1970.
+    pub(crate) last_contact: u64,
     pub(crate) daemon: Option<DaemonStatus>,
-    /// Which organization approvals are shown of.
+    /// Organization whose approvals are shown.
     pub(crate) organization_id: Option<OrganizationId>,
-    /// That organization.
     pub(crate) organization: Option<OrganizationDetail>,
-    /// The viewer in it.
+    /// Viewer within that organization.
     pub(crate) viewer: Viewer,
-    /// Keys seen.
-    pub(crate) roster: Roster,
-    /// Whom the user knows by which address.
+    pub(crate) known_keys: KnownKeys,
     pub(crate) book: Book,
-    /// The screen below.
     pub(crate) screen: Screen,
-    /// The screen before.
     pub(crate) last_screen: Screen,
-    /// Screen of approvals.
     pub(crate) approvals: approvals::State,
-    /// Screen of organizations.
     pub(crate) organizations: organizations::State,
-    /// Screen of activities.
     pub(crate) activities: activities::State,
-    /// Screen of policies.
     pub(crate) policies: policies::State,
-    /// The activity that is being opened, if one is.
+    /// Activity that is being opened, if any.
     pub(crate) opening: Option<Opening>,
-    /// The review on top, if one is open.
+    /// Open review, if any. It covers the screen.
     pub(crate) review: Option<review::State>,
-    /// The decision docked under the review, if one is under way.
+    /// Decision in progress, if any. Its panel is below the review.
     pub(crate) decide: Option<Decide>,
-    /// What lies over everything; the last is on top.
+    /// Overlays over everything else; the last one is on top.
     pub(crate) overlays: Vec<Overlay>,
-    /// One line about what happened last. A key or time removes it.
+    /// One line about the last event. A key or time removes it.
     pub(crate) notice: String,
-    /// When it was set.
-    noticed: u64,
-    /// What could not be read, by what it is, until it can.
+    /// Time when the notice was set.
+    notice_set_at: u64,
+    /// Data that cannot be read, by subject, until it can be read again.
     pub(crate) failures: BTreeMap<&'static str, String>,
-    /// Why user and key do not fit the organization, if so.
-    pub(crate) misfit: Option<String>,
-    /// Whether the screen differs from what was drawn.
+    /// Why user and key do not match the organization, if so.
+    pub(crate) mismatch: Option<String>,
+    /// Whether the screen must be drawn again.
     pub(crate) dirty: bool,
-    /// When the last key came.
+    /// Time of the last key.
     last_key: u64,
-    /// What of the time is on screen.
+    /// Time-dependent text on screen, see [`Model::pulse_now`].
     pulse: String,
 }
 
 impl Model {
-    /// Before anything is known.
-    pub(crate) fn new(identity: Identity, roster: Roster, size: (u16, u16), now: u64) -> Self {
+    pub(crate) fn new(identity: Identity, known_keys: KnownKeys, size: (u16, u16), now: u64) -> Self {
         Self {
             size,
             now,
@@ -212,10 +184,10 @@ impl Model {
             viewer: identity.viewer.clone(),
             identity,
             link: LinkState::Starting,
-            heard: now,
+            last_contact: now,
             daemon: None,
             organization: None,
-            roster,
+            known_keys,
             book: Book::EMPTY,
             screen: Screen::Approvals,
             last_screen: Screen::Approvals,
@@ -228,54 +200,54 @@ impl Model {
             decide: None,
             overlays: Vec::new(),
             notice: String::new(),
-            noticed: now,
+            notice_set_at: now,
             failures: BTreeMap::new(),
-            misfit: None,
+            mismatch: None,
             dirty: true,
             last_key: 0,
             pulse: String::new(),
         }
     }
 
-    /// Where keys are read for.
-    pub(crate) fn place(&self) -> Place {
+    /// Returns the view whose keys are active.
+    pub(crate) fn view(&self) -> View {
         match (&self.review, self.screen) {
-            (Some(open), _) if open.review.draft.is_some() => Place::Draft,
-            (Some(_), _) => Place::Review,
-            (None, _) if self.opening.is_some() => Place::Review,
-            (None, Screen::Approvals) => Place::Approvals,
-            (None, Screen::Organizations) => Place::Organizations,
-            (None, Screen::Activities) => Place::Activities,
-            (None, Screen::Policies) => Place::Policies,
+            (Some(open), _) if open.review.draft.is_some() => View::Draft,
+            (Some(_), _) => View::Review,
+            (None, _) if self.opening.is_some() => View::Review,
+            (None, Screen::Approvals) => View::Approvals,
+            (None, Screen::Organizations) => View::Organizations,
+            (None, Screen::Activities) => View::Activities,
+            (None, Screen::Policies) => View::Policies,
         }
     }
 
-    /// Age of the data when it is old enough to matter.
-    pub(crate) fn old(&self) -> Option<u64> {
-        let age = self.now.saturating_sub(self.heard);
+    /// Returns the age of the data if it is too old for decisions.
+    pub(crate) fn data_age(&self) -> Option<u64> {
+        let age = self.now.saturating_sub(self.last_contact);
         (age > OLD_MILLIS || matches!(self.link, LinkState::Lost { .. } | LinkState::Refused(_)))
             .then_some(age)
     }
 
-    /// The connection in a few words, for the header.
-    pub(crate) fn link_word(&self) -> String {
+    /// Returns the state of the connection for the header.
+    pub(crate) fn link_text(&self) -> String {
         match &self.link {
             LinkState::Starting => "starting".to_owned(),
             LinkState::Refused(_) => "REFUSED".to_owned(),
             LinkState::Lost { .. } => "DISCONNECTED".to_owned(),
-            LinkState::Live => match self.old() {
+            LinkState::Live => match self.data_age() {
                 Some(age) => format!("OLD {}", duration(age)),
                 None => "live".to_owned(),
             },
         }
     }
 
-    /// Why nothing may be decided now, if so.
-    pub(crate) fn standstill(&self) -> Option<String> {
+    /// Returns why decisions are disabled, if so.
+    pub(crate) fn decisions_disabled(&self) -> Option<String> {
         match &self.link {
             LinkState::Live => {
-                let old = self.old().map(|age| format!("data is {} old", duration(age)));
-                old.or_else(|| self.misfit.clone())
+                let old = self.data_age().map(|age| format!("data is {} old", duration(age)));
+                old.or_else(|| self.mismatch.clone())
             }
             LinkState::Starting => Some("not connected yet".to_owned()),
             LinkState::Lost { .. } => Some("disconnected".to_owned()),
@@ -283,13 +255,13 @@ impl Model {
         }
     }
 
-    /// The review of a record, made now.
+    /// Examines a record.
     pub(crate) fn examine(&self, record: &ReviewRecord, reference: Option<&str>) -> Review {
         let viewer = self.identity.viewer_in(&record.organization);
         Review::of(&Evidence {
             record,
             siblings: self.approvals.inbox.siblings(),
-            roster: &self.roster,
+            known_keys: &self.known_keys,
             book: &self.book,
             viewer: &viewer,
             now: self.now,
@@ -297,20 +269,20 @@ impl Model {
         })
     }
 
-    /// What of the passing time is on screen: nothing is drawn while this stays the same.
+    /// Returns the time-dependent text on screen. The screen is not drawn again while it is unchanged.
     fn pulse_now(&self) -> String {
         let minute = self.now / 60_000;
         let retry = match &self.link {
             LinkState::Lost { retry, .. } => retry.saturating_sub(self.now) / 1000,
             _ => 0,
         };
-        let held = self.decide.as_ref().map(|decide| decide.pulse(self.now));
-        let age = self.old().map(|age| age / 1000);
-        format!("{minute} {retry} {held:?} {age:?} {} {}", self.link_word(), self.notice)
+        let decision = self.decide.as_ref().map(|decide| decide.pulse(self.now));
+        let age = self.data_age().map(|age| age / 1000);
+        format!("{minute} {retry} {decision:?} {age:?} {} {}", self.link_text(), self.notice)
     }
 }
 
-/// Takes in a message and returns what has to happen outside.
+/// Applies a message and returns the effects.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive));
     let before = model.notice.clone();
@@ -330,10 +302,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.now = now;
             Vec::new()
         }
-        Msg::Link(answer) => answers::take(model, answer),
+        Msg::Link(answer) => answers::apply(model, answer),
         Msg::Signed(result) => decide::signed(model, result),
         Msg::Edited(result) => policies::edited(model, result),
-        Msg::Told(text) => {
+        Msg::Notice(text) => {
             model.notice = text;
             Vec::new()
         }
@@ -343,10 +315,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     if let Some(id) = model.organization_id.filter(|_| matches!(model.link, LinkState::Live)) {
         effects.extend(model.approvals.inbox.orders(id, model.now));
     }
-    review::recheck(model);
+    review::clear_outdated_notice(model);
     if model.notice != before {
-        model.noticed = model.now;
-    } else if model.now.saturating_sub(model.noticed) > NOTICE_MILLIS {
+        model.notice_set_at = model.now;
+    } else if model.now.saturating_sub(model.notice_set_at) > NOTICE_MILLIS {
         model.notice.clear();
     }
     let pulse = model.pulse_now();
@@ -355,15 +327,15 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// Notes what was just drawn.
+/// Records what was just drawn.
 pub(crate) fn drawn(model: &mut Model) {
     if !view::is_too_small(model.size) {
-        review::look(model);
-        review::recheck(model);
+        review::record_drawn(model);
+        review::clear_outdated_notice(model);
     }
 }
 
-/// Whether an activity is still open.
+/// Returns whether an activity is still open.
 pub(crate) fn is_open(status: Status) -> bool {
     !status.is_terminal()
 }

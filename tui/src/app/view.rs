@@ -1,4 +1,4 @@
-//! Draws the state. Cannot change it.
+//! Draws the state without changing it.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,16 +6,16 @@ use ratatui::layout::Rect;
 use super::{LinkState, Model, Screen};
 use crate::canvas::{Canvas, Line, above};
 use crate::cli::{mode_word, store_word};
-use crate::keymap::{Place, bar};
-use crate::link::LinkFlaw;
+use crate::keymap::{View, bar};
+use crate::link::LinkError;
 use crate::screens::{activities, approvals, organizations, overlay, policies, review};
 use crate::text::{clean, clock, cut, duration, width, wrap};
 use crate::theme::Theme;
 
-/// The smallest terminal that screens are drawn on.
+/// Minimum terminal size in columns and rows.
 const LEAST: (u16, u16) = (40, 12);
 
-/// Where things go.
+/// Areas of the terminal.
 struct Areas {
     header: Rect,
     tabs: Rect,
@@ -24,7 +24,6 @@ struct Areas {
     foot: Rect,
 }
 
-/// Cuts the terminal into its parts.
 fn areas(size: (u16, u16)) -> Areas {
     let (columns, rows) = size;
     let part = |y: u16, height: u16| Rect { x: 0, y, width: columns, height };
@@ -39,24 +38,26 @@ fn areas(size: (u16, u16)) -> Areas {
     }
 }
 
-/// Whether the terminal is too small for any screen.
+/// Returns whether the terminal is too small to draw a screen.
 pub(crate) fn is_too_small((columns, rows): (u16, u16)) -> bool {
     columns < LEAST.0 || rows < LEAST.1
 }
 
-/// Where the screen itself is drawn: below the banner.
+/// Returns the area of the screen itself, below the banner.
 pub(crate) fn body(model: &Model) -> Rect {
     let area = areas(model.size).body;
     let rows = u16::try_from(banner(model, area).len()).unwrap_or(u16::MAX);
     above(area, rows).1
 }
 
-/// Draws everything.
 pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     let size = frame.area();
     let canvas = &mut Canvas::new(frame.buffer_mut(), theme);
     if is_too_small((size.width, size.height)) {
-        let text = format!("quorate needs {}x{}, this is {}x{}", LEAST.0, LEAST.1, size.width, size.height);
+        let text = format!(
+            "quorate needs {}x{} or more, this terminal is {}x{}",
+            LEAST.0, LEAST.1, size.width, size.height
+        );
         let lines: Vec<Line> = wrap(&text, usize::from(size.width)).into_iter().map(Line::plain).collect();
         for (down, line) in lines.iter().enumerate() {
             canvas.row(size, u16::try_from(down).unwrap_or(u16::MAX), &line.text, line.style);
@@ -84,7 +85,7 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     foot(model, canvas, areas.foot);
 }
 
-/// Mode, organization and user are there at every size; the path between them is cut first.
+/// Draws mode, organization and user at every size. The path between them is cut first.
 fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let columns = usize::from(area.width);
     let mode = model.daemon.as_ref().map_or("?", |daemon| mode_word(daemon.mode));
@@ -98,9 +99,9 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let user = user(model);
     let right = match &model.identity.key_name {
         Some(key) if columns >= 100 => {
-            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.link_word())
+            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.link_text())
         }
-        _ => format!("{} | {} ", cut(&user, columns / 4), model.link_word()),
+        _ => format!("{} | {} ", cut(&user, columns / 4), model.link_text()),
     };
     let short = format!("{}..{}", id.get(..4).unwrap_or_default(), id.get(32..).unwrap_or_default());
     let named = if name.is_empty() { &short } else { &name };
@@ -141,11 +142,11 @@ fn path(model: &Model, whole: bool) -> String {
     }
 }
 
-/// What stands in place of a review whose record is on its way.
+/// Draws the placeholder of a review whose record is being loaded.
 fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let title = model.opening.as_ref().map_or("", |opening| &opening.title);
     let inner = canvas.framed(body, title, "Esc goes back");
-    canvas.lines(inner, &[Line::plain("Reading the record.")], 0);
+    canvas.lines(inner, &[Line::plain("Loading the record.")], 0);
 }
 
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
@@ -166,9 +167,9 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.split(area, 0, &format!(" {}", shown.join(" ")), &right, Theme::strong());
 }
 
-/// What is wrong with the connection, the identity and the store, above everything else, in at most half of the area.
+/// Returns the warnings about connection, identity and store. They take at most half of the area.
 fn banner(model: &Model, area: Rect) -> Vec<String> {
-    let warnings = [link_warning(model), misfit_warning(model), store_warning(model)];
+    let warnings = [link_warning(model), mismatch_warning(model), store_warning(model)];
     let columns = usize::from(area.width);
     let lines = warnings.iter().flatten().flat_map(|text| wrap(text, columns));
     lines.take(usize::from(area.height / 2)).collect()
@@ -177,29 +178,29 @@ fn banner(model: &Model, area: Rect) -> Vec<String> {
 fn link_warning(model: &Model) -> Option<String> {
     match &model.link {
         LinkState::Starting | LinkState::Live => None,
-        LinkState::Refused(reason) => Some(format!("[x] {reason}. Nothing can be done here; q quits.")),
-        LinkState::Lost { flaw, since, retry } => {
+        LinkState::Refused(reason) => Some(format!("[x] {reason}. Press q to quit.")),
+        LinkState::Lost { error, since, retry } => {
             let retry = retry.saturating_sub(model.now).div_ceil(1000);
-            let state = if flaw.is_sealed() { "SEALED" } else { "DISCONNECTED" };
+            let state = if error.is_sealed() { "SEALED" } else { "DISCONNECTED" };
             let is_read = model.approvals.is_read();
             let data = if is_read {
-                format!("; data as of {}, decisions are off", clock(model.heard))
+                format!("; data as of {}, decisions are disabled", clock(model.last_contact))
             } else {
                 String::new()
             };
-            let help = if matches!(flaw, LinkFlaw::Down(_)) && !is_read {
-                "; start it with quorated serve, or try quorate dev"
+            let help = if matches!(error, LinkError::Down(_)) && !is_read {
+                "; start it with `quorated serve`, or try `quorate dev`"
             } else {
                 ""
             };
             let since = duration(model.now.saturating_sub(*since));
-            Some(format!("[x] {state} {since}, retry in {retry} s (r now): {flaw}{data}{help}"))
+            Some(format!("[x] {state} {since}, retry in {retry} s (r retries now): {error}{data}{help}"))
         }
     }
 }
 
-fn misfit_warning(model: &Model) -> Option<String> {
-    model.misfit.as_ref().map(|misfit| format!("[x] {misfit}; decisions are off"))
+fn mismatch_warning(model: &Model) -> Option<String> {
+    model.mismatch.as_ref().map(|mismatch| format!("[x] {mismatch}; decisions are disabled"))
 }
 
 fn store_warning(model: &Model) -> Option<String> {
@@ -214,20 +215,20 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let columns = usize::from(area.width);
     let mut rows = Vec::new();
     if area.height >= 3 {
-        rows.push(" marks: [v] checked by this console  [s] stated by the daemon, not provable here  [!] needs care  [x] failed check".to_owned());
+        rows.push(" marks: [v] verified by this console  [s] stated by the daemon, not verified  [!] caution  [x] failed check".to_owned());
     }
     let failure = || model.failures.values().next().cloned().unwrap_or_default();
     rows.push(format!(" {}", if model.notice.is_empty() { failure() } else { model.notice.clone() }));
     let keys = if !model.overlays.is_empty() {
-        "Esc close".to_owned()
+        "Esc Close".to_owned()
     } else if model.opening.is_some() {
-        "Esc back".to_owned()
+        "Esc Back".to_owned()
     } else if model.decide.is_some() {
-        "Esc cancel  Tab next field".to_owned()
-    } else if model.place() == Place::Review && columns < 60 {
-        "a approve  x reject  Space next  Esc  ?".to_owned()
+        "Esc Cancel  Tab Next field".to_owned()
+    } else if model.view() == View::Review && columns < 60 {
+        "a Approve  x Reject  Space Next  Esc  ?".to_owned()
     } else {
-        bar(model.place())
+        bar(model.view())
     };
     rows.push(format!(" {}", fitted(&keys, columns.saturating_sub(1))));
     for (down, text) in rows.iter().enumerate() {
@@ -235,7 +236,7 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     }
 }
 
-/// As many whole keys as fit, and where the others are told.
+/// Returns as many key labels as fit, followed by the key that lists all of them.
 fn fitted(keys: &str, columns: usize) -> String {
     if width(keys) <= columns {
         return keys.to_owned();
@@ -248,5 +249,5 @@ fn fitted(keys: &str, columns: usize) -> String {
         out.push_str(part);
         out.push_str("  ");
     }
-    format!("{out}? all keys")
+    format!("{out}? All keys")
 }

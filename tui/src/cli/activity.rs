@@ -15,7 +15,7 @@ use crate::proof::status_word;
 use crate::session::Session;
 use crate::text::{clean, date_time};
 
-/// How often a waiting activity is read again.
+/// Interval at which a waiting activity is read again.
 const PAUSE_MILLIS: u64 = 500;
 
 pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<Answer, Failure> {
@@ -39,7 +39,7 @@ async fn list(
     types: &[String],
     limit: usize,
 ) -> Result<Answer, Failure> {
-    session.enter().await?;
+    session.check_context().await?;
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
     let types = types.iter().map(|name| activity_type(name)).collect::<Result<Vec<_>, _>>()?;
@@ -76,7 +76,7 @@ async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer
         }
     };
     let Ok(review) = tokio::time::timeout(Duration::from_secs(timeout), decided).await else {
-        return Err(Failure::new(Exit::Waiting, format!("still waits after {timeout} s")));
+        return Err(Failure::new(Exit::Waiting, format!("still waiting after {timeout} s")));
     };
     let review = review?;
     let exit = match Outcome::of(review.activity.status) {
@@ -96,7 +96,7 @@ fn status(name: &str) -> Result<Status, Failure> {
         format!("ACTIVITY_STATUS_{}", name.to_ascii_uppercase().replace('-', "_"))
     };
     serde_json::from_value(Value::String(whole))
-        .map_err(|_| Failure::new(Exit::Usage, format!("there is no status {}", clean(name))))
+        .map_err(|_| Failure::new(Exit::Usage, format!("unknown status {}", clean(name))))
 }
 
 fn activity_type(name: &str) -> Result<String, Failure> {
@@ -105,6 +105,6 @@ fn activity_type(name: &str) -> Result<String, Failure> {
     if whole.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_') {
         Ok(whole)
     } else {
-        Err(Failure::new(Exit::Usage, "a type has letters, digits and underscores"))
+        Err(Failure::new(Exit::Usage, "invalid type: use letters, digits and underscores"))
     }
 }

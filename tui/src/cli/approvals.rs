@@ -9,16 +9,16 @@ use crate::clock::now_millis;
 use crate::failure::Failure;
 use crate::kinds::count;
 use crate::proof::{Evidence, Review, Sibling, Siblings};
-use crate::session::{Session, remember};
+use crate::session::{Session, pin_keys};
 use crate::text::{ago, duration};
 use quorate_common::console::{ReviewRecord, WaitingRule};
 
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer, Failure> {
     let ApprovalsCommand::Ls { mine, others } = command;
-    session.greet().await?;
+    session.daemon_status().await?;
     let mut organization = session.organization().await?;
     let rows = session.waiting(organization.head.organization_id).await?;
-    let roster = remember(&session.folders, &organization)?;
+    let known_keys = pin_keys(&session.folders, &organization)?;
     let book = Book::load(&session.folders.book())?;
     let viewer = session.viewer_in(&organization);
     let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
@@ -29,7 +29,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
         let review = Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
-            roster: &roster,
+            known_keys: &known_keys,
             book: &book,
             viewer: &viewer,
             now,
@@ -38,7 +38,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
         organization = record.organization;
         let is_mine = waits_for_viewer(&review);
         if if *mine { is_mine } else { !(*others && is_mine) } {
-            // A whole review of each would take much more memory than its line.
+            // Only the line is kept: a whole review per activity would take much more memory.
             let order = (!is_mine, std::cmp::Reverse(review.risk), review.activity.created_at.millis());
             lines.push((order, review.activity.id, line(&review, is_mine), text(&review, is_mine, now)));
         }
@@ -46,11 +46,11 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
     let (data, texts): (Vec<Value>, Vec<String>) =
         lines.into_iter().map(|(_, _, data, text)| (data, text)).unzip();
-    let text = if texts.is_empty() { "Nothing waits.\n".to_owned() } else { texts.concat() };
+    let text = if texts.is_empty() { "Nothing waits for approval.\n".to_owned() } else { texts.concat() };
     Ok(Answer::list(data, text))
 }
 
-/// Whether the rule still asks for the viewer.
+/// Returns whether the viewer's approval still counts.
 pub(crate) fn waits_for_viewer(review: &Review) -> bool {
     review.viewer.user.is_some_and(|user| review.tally.open_to.contains(&user))
 }
@@ -68,11 +68,11 @@ fn line(review: &Review, mine: bool) -> Value {
 
 fn text(review: &Review, is_mine: bool, now: u64) -> String {
     let expires =
-        review.tally.lapses_at.map_or_else(|| "-".to_owned(), |at| duration(at.saturating_sub(now)));
+        review.tally.expires_at.map_or_else(|| "-".to_owned(), |at| duration(at.saturating_sub(now)));
     let blocked = if review.blocked() { "  [x] CHECK FAILED" } else { "" };
     let votes = match review.tally.rule {
         Some(WaitingRule::Policy) => {
-            format!("{}, a policy decides", count(review.tally.has(), "approval"))
+            format!("{}, a policy decides how many are needed", count(review.tally.has(), "approval"))
         }
         _ => format!("{} of {} approvals", review.tally.has(), review.tally.needed),
     };

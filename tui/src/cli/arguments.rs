@@ -1,4 +1,4 @@
-//! Subcommands and flags. Help, completions and usage errors come from here.
+//! Subcommands and options. Help texts, completions and usage errors are generated from them.
 
 use clap::{CommandFactory, Parser, Subcommand};
 use quorate_chain::address::Chain;
@@ -9,293 +9,283 @@ use crate::session::Context;
 
 const EXITS: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 denied, 5 waits for approval, 6 rejected, 7 verification failed, 8 unreachable, 9 sealed, 130 interrupted.";
 
-/// Review, approve and reject what waits for consensus, and look into organizations.
+/// Review, approve and reject activities that wait for consensus, and inspect organizations
 #[derive(Debug, Parser)]
 #[command(name = "quorate", version, about, after_help = EXITS)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) context: Context,
-    /// Data on standard output as JSON; lists are one object per line
+    /// Print JSON to standard output; lists are one object per line
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Without a subcommand the console opens
+    /// Command to run; without one the console opens
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-/// What can be done without the console.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The daemon: version, mode, uptime
+    /// Show the daemon's version, mode, uptime and state
     Status,
-    /// What waits for approval
+    /// List activities that wait for approval
     Approvals {
-        /// What to do
         #[command(subcommand)]
         command: ApprovalsCommand,
     },
-    /// What an activity does, with proof, flags and tally
+    /// Review an activity: what it does, its flags, proof and votes
     Review {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Vote yes
-    Approve(ApproveArguments),
-    /// Reject an activity: one rejection is final
+    /// Approve an activity
     ///
-    /// Signs for the pinned organization and the fingerprint of the proposal's bytes. If the record holds no such bytes,
-    /// name the activity by the fingerprint that its proposer gives you.
+    /// Nothing is sent unless the fingerprint is the expected one, all checks pass, and each HIGH flag is
+    /// accepted by name.
+    Approve(ApproveArguments),
+    /// Reject an activity; a single rejection is final
+    ///
+    /// Signs for the pinned organization and the fingerprint of the proposal's bytes. If the record contains
+    /// no such bytes, name the activity by the fingerprint that its proposer gives you.
     Reject {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
-        /// Fingerprint that is rejected; nothing is sent if the proposal has another one
+        /// Expected fingerprint; nothing is sent if the proposal has another one
         #[arg(long, value_name = "HASH", value_parser = fingerprint)]
         expect_sha256: Option<Fingerprint>,
-        /// Remark for the local journal
+        /// Note for the local journal
         #[arg(long)]
         note: Option<String>,
     },
-    /// Activities of every state
+    /// List, show or wait for activities of any status
     Activity {
-        /// What to do
         #[command(subcommand)]
         command: ActivityCommand,
     },
-    /// Organizations
+    /// List or show organizations
     Org {
-        /// What to do
         #[command(subcommand)]
         command: OrgCommand,
     },
-    /// Policies: what they say, and what would happen
+    /// List, check, simulate and propose policies
     Policy {
-        /// What to do
         #[command(subcommand)]
         command: PolicyCommand,
     },
-    /// Webhook deliveries
+    /// Inspect webhook deliveries
     Webhooks {
-        /// What to do
         #[command(subcommand)]
         command: WebhooksCommand,
     },
-    /// Own keys
+    /// Manage your own signing keys
     Key {
-        /// What to do
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// The own address book: whom reviews know by which address
+    /// Manage your address book: names for known addresses in reviews
     Book {
-        /// What to do
         #[command(subcommand)]
         command: BookCommand,
     },
-    /// The keys that this console has seen, and since when
-    Roster {
-        /// What to do
+    /// Manage the known keys, names and root quorums (trust on first use)
+    #[command(alias = "roster")]
+    KnownKeys {
         #[command(subcommand)]
-        command: RosterCommand,
+        command: KnownKeysCommand,
     },
-    /// The local journal of decisions
+    /// Inspect the local journal of decisions
     Journal {
-        /// What to do
         #[command(subcommand)]
         command: JournalCommand,
     },
-    /// A throw-away daemon with an organization to try things on
+    /// Start a throw-away daemon with a demo organization
     Dev(DevArguments),
-    /// Completions for a shell
+    /// Print shell completions
     Completion {
-        /// Which shell
+        /// Shell to generate completions for
         shell: clap_complete::Shell,
     },
 }
 
-/// Commands on webhook deliveries.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum WebhooksCommand {
-    /// List the destinations whose deliveries were parked: taken from the queue, and never made
+    /// List destinations with parked deliveries, which were removed from the queue and are never delivered
     Parked,
 }
 
-/// Commands on approvals.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// Lists what waits
+    /// List waiting activities
     Ls {
-        /// Only what waits for me
+        /// Only activities that wait for me
         #[arg(long, conflicts_with = "others")]
         mine: bool,
-        /// Only what waits for others
+        /// Only activities that wait for others
         #[arg(long)]
         others: bool,
     },
 }
 
-/// A yes has to say what it expects.
+/// Arguments of an approval. The expected fingerprint is required.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApproveArguments {
-    /// Activity id, fingerprint or 64 hex digits
+    /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
-    /// Fingerprint that was reviewed
+    /// Fingerprint that was reviewed; nothing is sent if the proposal has another one
     #[arg(long, value_name = "HASH", value_parser = fingerprint)]
     pub(crate) expect_sha256: Fingerprint,
-    /// Type that was reviewed
+    /// Activity type that was reviewed; nothing is sent if the proposal has another one
     #[arg(long, value_name = "TYPE")]
     pub(crate) expect_type: Option<String>,
-    /// Name of a HIGH flag that is accepted; once for each
+    /// Accept the HIGH flag with this name; repeat for each flag
     #[arg(long, value_name = "FLAG")]
     pub(crate) allow_flag: Vec<String>,
 }
 
-/// How something is proposed.
+/// Arguments of a proposal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProposeArguments {
-    /// Only the review: what it would do, what would come of it; nothing is sent
+    /// Show the review and the expected outcome only; nothing is sent
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Name of a HIGH flag that is accepted; once for each
+    /// Accept the HIGH flag with this name; repeat for each flag
     #[arg(long, value_name = "FLAG")]
     pub(crate) allow_flag: Vec<String>,
 }
 
-/// Commands on activities.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ActivityCommand {
-    /// Lists activities, newest first
+    /// List activities, newest first
     Ls {
-        /// Only with this status, for example COMPLETED; may be repeated
+        /// Only activities with this status, for example COMPLETED; may be repeated
         #[arg(long)]
         status: Vec<String>,
-        /// Only of this type; may be repeated
+        /// Only activities of this type; may be repeated
         #[arg(long = "type")]
         types: Vec<String>,
-        /// How many at most
+        /// Maximum number of activities
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    /// One activity as the daemon records it, with the checks
+    /// Show one activity as the daemon records it, with all checks
     Get {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Waits until an activity is decided
+    /// Wait until an activity is decided
     Wait {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
-        /// Seconds to wait at most
+        /// Maximum time to wait, in seconds
         #[arg(long, default_value_t = 300)]
         timeout: u64,
     },
 }
 
-/// Commands on organizations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrgCommand {
-    /// Lists organizations
+    /// List organizations
     Ls {
-        /// Children of this organization
+        /// List the children of this organization
         #[arg(long, value_name = "ID")]
         parent: Option<quorate_common::ids::OrganizationId>,
     },
-    /// One organization: users, keys, wallets, quorum, policies
+    /// Show one organization: users, keys, wallets, quorum, policies
     Get {
-        /// Which; without it the pinned one
+        /// Organization id; the pinned organization if omitted
         id: Option<quorate_common::ids::OrganizationId>,
     },
 }
 
-/// Commands on policies.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Lists policies, each in words
+    /// List policies, each also in words
     Ls,
-    /// One policy: text, words, who can meet it, and what is suspicious about it
+    /// Show one policy as text and in words, who can satisfy it, and findings about it
     Get {
-        /// Id or name
+        /// Policy id or name
         #[arg(value_name = "POLICY")]
         policy: String,
     },
-    /// Reads expressions without a daemon and tells the first flaw with its place
+    /// Check expressions without a daemon and report the first error with its position
     Check {
-        /// Which requests it is about
+        /// Condition: the requests that the policy applies to
         #[arg(long, value_name = "EXPRESSION")]
         condition: Option<String>,
-        /// Who must agree
+        /// Consensus: the users who must approve
         #[arg(long, value_name = "EXPRESSION")]
         consensus: Option<String>,
-        /// When it is active
+        /// Time: when the policy is active
         #[arg(long, value_name = "EXPRESSION")]
         time: Option<String>,
-        /// A file with a policy as JSON in place of the expressions; - for standard input
+        /// JSON file with a policy, instead of expressions; - for standard input
         #[arg(value_name = "FILE", conflicts_with_all = ["condition", "consensus", "time"])]
         file: Option<std::path::PathBuf>,
     },
-    /// Says of an activity what each policy says of it now, and which part of it decides
+    /// Explain how each policy evaluates an activity now, and which part of it decides
     Explain {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
         /// Only this policy, by id or name
         #[arg(long, value_name = "POLICY")]
         policy: Option<String>,
     },
-    /// Says of an activity that changes policies what differs, and which of the last 1,000 activities would come out
-    /// otherwise
+    /// Show what an activity changes about policies, and which of the last 1,000 activities would have a
+    /// different outcome
     Diff {
-        /// Activity id, fingerprint or 64 hex digits
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Says what would happen to requests if a user made them; nothing is sent
+    /// Show the outcome of requests without sending them
     Simulate {
-        /// User who would ask, by name or id; a request may name another one as its "requester"
+        /// Proposer, by user name or id; a request can name another one as its "proposer"
         #[arg(long = "as", value_name = "USER")]
-        requester: Option<String>,
-        /// Requests as JSON, one after another: a "type" and "parameters" each; - for standard input
+        proposer: Option<String>,
+        /// File with JSON requests, one after another, each with "type" and "parameters"; - for standard
+        /// input
         #[arg(value_name = "FILE", default_value = "-")]
         file: std::path::PathBuf,
     },
-    /// Prints a policy as text to edit, or the beginning of a new one
+    /// Print a policy, or a template for a new one, as text to edit
     Draft {
-        /// Id or name
+        /// Policy id or name
         #[arg(value_name = "POLICY")]
         policy: Option<String>,
     },
-    /// Proposes a new policy
+    /// Propose a new policy
     New {
-        /// The policy as `quorate policy draft` writes it; - for standard input
+        /// Policy in the format of `quorate policy draft`; - for standard input
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
         #[command(flatten)]
         how: ProposeArguments,
     },
-    /// Proposes that a policy changes
+    /// Propose a change of a policy
     Change {
-        /// Id or name
+        /// Policy id or name
         #[arg(value_name = "POLICY")]
         policy: String,
-        /// What it becomes, as `quorate policy draft POLICY` writes it; - for standard input
+        /// Changed policy in the format of `quorate policy draft POLICY`; - for standard input
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
         #[command(flatten)]
         how: ProposeArguments,
     },
-    /// Proposes that a policy goes
+    /// Propose the removal of a policy
     Remove {
-        /// Id or name
+        /// Policy id or name
         #[arg(value_name = "POLICY")]
         policy: String,
         #[command(flatten)]
         how: ProposeArguments,
     },
-    /// Looks for what is suspicious: exits with 1 if anything is
+    /// Report suspicious policies; exits with 1 if there is a warning
     Lint {
         /// Only this policy, by id or name
         #[arg(value_name = "POLICY")]
@@ -303,10 +293,9 @@ pub(crate) enum PolicyCommand {
     },
 }
 
-/// Commands on own keys.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Makes a key in an encrypted file and prints its public half
+    /// Create a key in an encrypted file and print its public key
     Add {
         /// Name of the key
         name: String,
@@ -314,102 +303,98 @@ pub(crate) enum KeyCommand {
         #[arg(long, default_value = "p256")]
         curve: CurveArgument,
     },
-    /// Lists keys
+    /// List your keys
     Ls,
 }
 
-/// Commands on the address book.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BookCommand {
-    /// Lists addresses by name
+    /// List addresses by name
     Ls,
-    /// Adds an address, whose checksum must fit
+    /// Add an address; its checksum must be valid
     Add {
-        /// bitcoin, ethereum (and all chains with its addresses), solana or tron
+        /// Chain: bitcoin, ethereum (and all chains with its addresses), solana or tron
         #[arg(value_parser = super::book::chain)]
         chain: Chain,
-        /// The address in full
+        /// Full address
         address: String,
-        /// What it is called
+        /// Your name for the address
         name: String,
-        /// look-alike, to add an address that begins and ends like a known one
+        /// Accept a flag by name; similar-address accepts an address that starts and ends like a known one
         #[arg(long, value_name = "FLAG")]
         allow_flag: Vec<String>,
     },
-    /// Takes an address out
+    /// Remove an address
     Rm {
-        /// What it is called
+        /// Name of the address
         name: String,
     },
-    /// Prints the book as a file
+    /// Print the address book as a file
     Export,
-    /// Takes in a book that `quorate book export` wrote: all of it or nothing
+    /// Import an address book written by `quorate book export`, completely or not at all
     Import {
-        /// The file; - for standard input
+        /// File to import; - for standard input
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
-        /// look-alike, to take in addresses that begin and end like known ones
+        /// Accept a flag by name; similar-address accepts addresses that start and end like known ones
         #[arg(long, value_name = "FLAG")]
         allow_flag: Vec<String>,
     },
 }
 
-/// Commands on the roster.
 #[derive(Debug, Subcommand)]
-pub(crate) enum RosterCommand {
-    /// Lists keys, and when each was first seen
+pub(crate) enum KnownKeysCommand {
+    /// List the known keys and when each was first seen
     Ls,
-    /// Prints the roster as a file
+    /// Print the known keys as a file
     Export,
-    /// Takes in the keys of a roster, which then count as seen when it saw them: get it from its owner in person
-    Import {
-        /// The file; - for standard input
-        #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
-    },
-    /// Compares with a roster: exits with 1 if a key is in only one of them
-    Diff {
-        /// The file; - for standard input
-        #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
-    },
-    /// Accept the root quorum that the daemon states in place of the known one, and names and keys that you compared
+    /// Import the known keys of another user
     ///
-    /// Reads the executed changes of the quorum since it was pinned, and accepts what they lead to if members of the
-    /// known quorum approved each of them with confirmed keys within 24 hours. A later change that the daemon withholds
-    /// is not noticed. Lists the keys that came after the first contact and were not accepted.
+    /// Imported keys keep the time at which the other user first saw them. Get the file from that user in
+    /// person.
+    Import {
+        /// File to import; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
+    /// Compare the known keys with a file; exits with 1 if they differ
+    Diff {
+        /// File to compare; - for standard input
+        #[arg(value_name = "FILE")]
+        file: std::path::PathBuf,
+    },
+    /// Accept a changed root quorum if it is proven, and names and keys that you compared in person
+    ///
+    /// Follows the executed changes of the root quorum since it was pinned. The result is accepted if members
+    /// of the known quorum approved each change with confirmed keys within 24 hours. A later change that the
+    /// daemon withholds is not noticed. Lists the keys that appeared after the first contact and are not
+    /// accepted yet.
     Accept {
-        /// Accept although no executed change proves it: compare with the members in person first
+        /// Accept the quorum although no recorded votes prove it; compare it with the members in person first
         #[arg(long)]
         unproven: bool,
-        /// Accept the names that users have now: compare their ids with them in person first
+        /// Accept the current user names; compare the ids with the users in person first
         #[arg(long)]
         names: bool,
-        /// Accept this key of a user: compare it with the user in person first; may be given several times
-        #[arg(long = "public-key", value_name = "USER_ID:PUBLIC_KEY", value_parser = super::roster::UserKey::read)]
-        keys: Vec<super::roster::UserKey>,
+        /// Accept this key of a user; compare it with the user in person first; may be repeated
+        #[arg(long = "public-key", value_name = "USER_ID:PUBLIC_KEY", value_parser = super::known_keys::UserKey::read)]
+        keys: Vec<super::known_keys::UserKey>,
     },
 }
 
-/// Commands on the journal.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum JournalCommand {
-    /// Checks the hash chain
+    /// Verify the hash chain of the journal
     Verify,
 }
 
-/// A curve by name.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum CurveArgument {
-    /// NIST P-256
     P256,
-    /// secp256k1
     Secp256k1,
-    /// Ed25519
     Ed25519,
 }
 
-/// Completions as text.
 pub(super) fn completion(shell: clap_complete::Shell) -> String {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "quorate", &mut bytes);

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::arguments::BookCommand;
 use super::{Answer, given};
-use crate::book::{Book, Entry, EntryFlaw, SIZE_LIMIT};
+use crate::book::{Book, Entry, EntryError, SIZE_LIMIT};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
-use crate::place::Folders;
+use crate::files::Folders;
 use crate::text::{date, pad};
 
-/// The flag that has to be named to take in an address that looks like a known one.
-const LOOK_ALIKE: &str = "look-alike";
+/// Name of the flag for an address that starts and ends like a known one (possible address poisoning).
+const SIMILAR_FLAG: &str = "similar-address";
 
 pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer, Failure> {
     let path = folders.book();
@@ -28,17 +28,17 @@ pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer, Fa
         }
         BookCommand::Add { chain, address, name, allow_flag } => {
             let entry = Entry::new(*chain, address, name, now_millis())?;
-            alone(&book, &entry, allow_flag)?;
-            let (data, text) = (line(&entry), told(&entry));
+            check_similar(&book, &entry, allow_flag)?;
+            let (data, text) = (line(&entry), entry_text(&entry));
             book.add(entry)?;
             book.save(&path)?;
             Ok(Answer::one(data, text))
         }
         BookCommand::Rm { name } => {
-            let missing = || Failure::new(Exit::NotFound, "the address book has no entry of that name");
+            let missing = || Failure::new(Exit::NotFound, "no address book entry has this name");
             let entry = book.remove(name).ok_or_else(missing)?;
             book.save(&path)?;
-            Ok(Answer::one(line(&entry), told(&entry)))
+            Ok(Answer::one(line(&entry), entry_text(&entry)))
         }
         BookCommand::Import { file, allow_flag } => import(&mut book, &path, file, allow_flag),
     }
@@ -48,41 +48,45 @@ fn import(book: &mut Book, path: &Path, file: &Path, allowed: &[String]) -> Resu
     let theirs =
         Book::parse(&given(file, SIZE_LIMIT)?).map_err(|reason| Failure::new(Exit::Failed, reason))?;
     for entry in theirs.entries() {
-        alone(book, entry, allowed)?;
-        alone(&theirs, entry, allowed)?;
+        check_similar(book, entry, allowed)?;
+        check_similar(&theirs, entry, allowed)?;
     }
     let added = book.merge(&theirs, now_millis())?;
     book.save(path)?;
     let known = theirs.entries().len().saturating_sub(added);
     Ok(Answer::one(
         json!({"added": added, "known": known}),
-        format!("{added} added, {known} known already\n"),
+        format!("{} added, {known} already known\n", counted(added)),
     ))
 }
 
-/// Refuses an address that looks like a known one, unless the flag is named.
-fn alone(book: &Book, entry: &Entry, allowed: &[String]) -> Result<(), Failure> {
-    let Some(alike) = book.look_alike(entry.chain, &entry.address) else { return Ok(()) };
-    if allowed.iter().any(|flag| flag == LOOK_ALIKE) {
+/// Fails if the address is similar to a known one and the flag is not accepted by name.
+fn check_similar(book: &Book, entry: &Entry, allowed: &[String]) -> Result<(), Failure> {
+    let Some(similar) = book.similar_entry(entry.chain, &entry.address) else { return Ok(()) };
+    if allowed.iter().any(|flag| flag == SIMILAR_FLAG) {
         return Ok(());
     }
     let message = format!(
-        "{} begins and ends like the address of {}, which is {}; if both are right, name it: --allow-flag {LOOK_ALIKE}",
+        "{} starts and ends like the address of {}, {}: possible address poisoning. If both are correct, repeat with --allow-flag {SIMILAR_FLAG}",
         entry.address,
-        alike.marked(),
-        alike.address
+        similar.marked(),
+        similar.address
     );
-    Err(Failure::new(Exit::Verification, message).with(json!({"flag": LOOK_ALIKE, "known": line(alike)})))
+    Err(Failure::new(Exit::Verification, message).with(json!({"flag": SIMILAR_FLAG, "known": line(similar)})))
+}
+
+fn counted(addresses: usize) -> String {
+    if addresses == 1 { "1 address".to_owned() } else { format!("{addresses} addresses") }
 }
 
 fn list(book: &Book) -> Answer {
     let entries = book.entries();
-    let text: String = entries.iter().map(|entry| told(entry)).collect();
-    let none = "No addresses. quorate book add CHAIN ADDRESS NAME adds one.\n".to_owned();
+    let text: String = entries.iter().map(|entry| entry_text(entry)).collect();
+    let none = "No addresses. Add one with `quorate book add CHAIN ADDRESS NAME`.\n".to_owned();
     Answer::list(entries.into_iter().map(line).collect(), if text.is_empty() { none } else { text })
 }
 
-fn told(entry: &Entry) -> String {
+fn entry_text(entry: &Entry) -> String {
     let Entry { chain, address, name, added_millis } = entry;
     format!("{}  {}  {address}  added {}\n", pad(name, 24), pad(chain.name(), 8), date(*added_millis))
 }
@@ -91,19 +95,19 @@ fn line(entry: &Entry) -> Value {
     json!(entry)
 }
 
-impl From<EntryFlaw> for Failure {
-    fn from(flaw: EntryFlaw) -> Self {
-        let exit = match &flaw {
-            EntryFlaw::Name | EntryFlaw::MixedName | EntryFlaw::Address(_) | EntryFlaw::Spelling => {
+impl From<EntryError> for Failure {
+    fn from(error: EntryError) -> Self {
+        let exit = match &error {
+            EntryError::Name | EntryError::MixedName | EntryError::Address(_) | EntryError::NotCanonical => {
                 Exit::Usage
             }
-            EntryFlaw::AddressTaken(_) | EntryFlaw::NameTaken | EntryFlaw::Full => Exit::Failed,
+            EntryError::AddressTaken(_) | EntryError::NameTaken | EntryError::Full => Exit::Failed,
         };
-        Self::new(exit, flaw.to_string())
+        Self::new(exit, error.to_string())
     }
 }
 
-/// A chain by name.
+/// Parses the name of a chain.
 pub(super) fn chain(text: &str) -> Result<Chain, String> {
-    text.parse::<Chain>().map_err(|flaw| flaw.to_string())
+    text.parse::<Chain>().map_err(|error| error.to_string())
 }

@@ -12,29 +12,34 @@ use crate::failure::{Exit, Failure};
 use crate::kinds::Scene;
 use crate::link;
 use crate::proof::{Review, json};
-use crate::session::{Session, note_down, verdict};
+use crate::session::{Session, record_decision, resolve_outcome};
 use crate::text::{clean, clock};
 
-/// Votes yes, if what is there is what the caller expects.
-pub(super) async fn approve(session: &Session, wanted: &ApproveArguments) -> Result<Answer, Failure> {
-    let review = session.review(&wanted.reference).await?;
-    expected(&review, wanted)?;
+/// Approves an activity if it is what the caller expects.
+pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Result<Answer, Failure> {
+    let review = session.review(&options.reference).await?;
+    check_expected(&review, options)?;
     if let Some(vote) = review.own_vote() {
-        let text =
-            format!("You already voted {}. {}\n", clock(vote.cast), outlook(&review.activity, &review));
+        let text = format!(
+            "You already approved it at {}. {}\n",
+            clock(vote.cast),
+            outcome_text(&review.activity, &review)
+        );
         let outcome = Outcome::of(review.activity.status);
         return Ok(answer(&review, Choice::Approve, outcome, "already voted", text));
     }
-    if let Some(refusal) = review.approve_refusal() {
-        return Err(closed(&review, &refusal));
+    if let Some(error) = review.approve_refusal() {
+        return Err(blocked_failure(&review, &error));
     }
-    let (organization, fingerprint) = review.vote_target().map_err(|refusal| closed(&review, &refusal))?;
+    let (organization, fingerprint) =
+        review.vote_target().map_err(|error| blocked_failure(&review, &error))?;
     let ballot = Ballot::vote(true, organization, fingerprint, now_millis());
     cast(session, &review, &ballot, None).await
 }
 
-/// Rejects. Only checks of what is signed stand in the way. Where no bytes prove what is there, the caller has to name the
-/// fingerprint: it is signed as given, for the pinned organization, and the daemon has no part in choosing it.
+/// Rejects an activity. Only checks of the signed bytes can prevent it. If no bytes prove what the activity
+/// is, the caller must name the fingerprint. It is signed as given, for the pinned organization, so that the
+/// daemon cannot choose it.
 pub(super) async fn reject(
     session: &Session,
     reference: &str,
@@ -44,27 +49,28 @@ pub(super) async fn reject(
     let review = session.review(reference).await?;
     let named = expected.or_else(|| named(reference));
     if review.proposal.is_none() {
-        return reject_unread(session, &review, named, note).await;
+        return reject_by_fingerprint(session, &review, named, note).await;
     }
-    if let Some(refusal) = review.reject_refusal() {
-        return Err(closed(&review, &refusal));
+    if let Some(error) = review.reject_refusal() {
+        return Err(blocked_failure(&review, &error));
     }
-    let (organization, fingerprint) = review.vote_target().map_err(|refusal| closed(&review, &refusal))?;
+    let (organization, fingerprint) =
+        review.vote_target().map_err(|error| blocked_failure(&review, &error))?;
     if let Some(named) = named.filter(|named| *named != fingerprint) {
-        let message = format!("the fingerprint is {fingerprint}, expected was {named}; nothing was sent");
+        let message = format!("the fingerprint is {fingerprint}, but {named} was expected; nothing was sent");
         return Err(Failure::new(Exit::Verification, message).with(json(&review)));
     }
     let ballot = Ballot::vote(false, organization, fingerprint, now_millis());
     cast(session, &review, &ballot, note).await
 }
 
-/// The fingerprint that a reference is, if it is one.
+/// Parses a reference as a fingerprint, if it is one.
 fn named(reference: &str) -> Option<Fingerprint> {
     let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
     format!("sha256:{}", bare.to_ascii_lowercase()).parse().ok()
 }
 
-async fn reject_unread(
+async fn reject_by_fingerprint(
     session: &Session,
     review: &Review,
     named: Option<Fingerprint>,
@@ -81,31 +87,31 @@ async fn reject_unread(
         return Err(Failure::new(Exit::Usage, text));
     };
     let Some(fingerprint) = named else {
-        let text = "the record holds no signed bytes, so the daemon alone says what this is; nothing was sent. To reject it \
-                    all the same, get the fingerprint from the proposer: quorate reject sha256:HASH";
+        let text = "the record contains no signed bytes, so nothing proves what the activity does; nothing was sent. To \
+                    reject it anyway, ask its proposer for the fingerprint and run `quorate reject sha256:HASH`";
         return Err(Failure::new(Exit::Verification, text).with(json(review)));
     };
     let ballot = Ballot::vote(false, organization, fingerprint, now_millis());
     cast(session, review, &ballot, note).await
 }
 
-fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
+fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Failure> {
     let differs = |message: String| Failure::new(Exit::Verification, message).with(json(review));
     let Some(proposal) = &review.proposal else {
         let why = review.unprovable().map_or_else(String::new, |why| format!(" ({why})"));
         return Err(differs(format!(
-            "no vote carries bytes that hash to the fingerprint{why}; nothing was sent"
+            "the record contains no signed bytes that match the fingerprint{why}; nothing was sent"
         )));
     };
-    if proposal.fingerprint != wanted.expect_sha256 {
+    if proposal.fingerprint != options.expect_sha256 {
         return Err(differs(format!(
-            "the fingerprint is {}, expected was {}; nothing was sent",
-            proposal.fingerprint, wanted.expect_sha256
+            "the fingerprint is {}, but {} was expected; nothing was sent",
+            proposal.fingerprint, options.expect_sha256
         )));
     }
-    if let Some(kind) = wanted.expect_type.as_ref().filter(|kind| **kind != proposal.activity_type) {
+    if let Some(kind) = options.expect_type.as_ref().filter(|kind| **kind != proposal.activity_type) {
         return Err(differs(format!(
-            "the type is {}, expected was {}; nothing was sent",
+            "the type is {}, but {} was expected; nothing was sent",
             clean(&proposal.activity_type),
             clean(kind)
         )));
@@ -119,11 +125,11 @@ fn expected(review: &Review, wanted: &ApproveArguments) -> Result<(), Failure> {
             .collect();
         return Err(differs(format!("a check failed: {}; nothing was sent", failed.join("; "))));
     }
-    if review.approve_refusal().is_none() { unnamed_flags(review, &wanted.allow_flag) } else { Ok(()) }
+    if review.approve_refusal().is_none() { check_flags(review, &options.allow_flag) } else { Ok(()) }
 }
 
-/// Each HIGH flag must be accepted by its name.
-pub(super) fn unnamed_flags(review: &Review, allowed: &[String]) -> Result<(), Failure> {
+/// Fails if a HIGH flag was not accepted by name.
+pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<(), Failure> {
     let flags = review.high_flags().map(|flag| flag.name);
     let unnamed: Vec<&str> = flags.filter(|name| !allowed.iter().any(|allowed| allowed == name)).collect();
     if unnamed.is_empty() {
@@ -135,7 +141,7 @@ pub(super) fn unnamed_flags(review: &Review, allowed: &[String]) -> Result<(), F
     Err(Failure::new(Exit::Verification, message).with(json(review)))
 }
 
-fn closed(review: &Review, refusal: &str) -> Failure {
+fn blocked_failure(review: &Review, error: &str) -> Failure {
     let exit = match Outcome::of(review.activity.status) {
         Outcome::Rejected => Exit::Rejected,
         Outcome::Executed | Outcome::Failed => Exit::Failed,
@@ -145,32 +151,33 @@ fn closed(review: &Review, refusal: &str) -> Failure {
         Outcome::Waiting if review.vote_target().is_err() => Exit::Verification,
         Outcome::Waiting => Exit::Denied,
     };
-    Failure::new(exit, format!("{refusal}; nothing was sent")).with(json(review))
+    Failure::new(exit, format!("{error}; nothing was sent")).with(json(review))
 }
 
-/// Signs a vote or a proposal, sends it, and looks whether it is in the record.
+/// Signs and sends a vote or a proposal, and checks that the daemon recorded it.
 pub(super) async fn cast(
     session: &Session,
     review: &Review,
     ballot: &Ballot,
     note: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is chosen"))?;
+    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is selected"))?;
     let stamper = session.stamper()?;
     let stamp = stamper
         .stamp(ballot.message.as_bytes())
         .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
-    let answered = link::submit(&session.client, ballot, &stamp).await?;
+    let activity = link::submit(&session.client, ballot, &stamp).await?;
     let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
-    let (target, outcome) = verdict(&session.client, ballot, answered, organization).await?;
-    note_down(&session.folders, review, ballot, (target.id, outcome.word()), note)?;
+    let (target, outcome) = resolve_outcome(&session.client, ballot, activity, organization).await?;
+    record_decision(&session.folders, review, ballot, (target.id, outcome.word()), note)?;
     let what = if ballot.choice == Choice::Propose { "proposal" } else { "vote" };
     if !ballot::is_recorded(&target, ballot, user, &stamp) {
-        let message = format!("sent, but the daemon's record does not hold this {what} with this signature");
+        let message =
+            format!("sent, but the daemon's record does not contain this {what} with your signature");
         return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
     }
-    let told = if ballot.choice == Choice::Propose { "Proposal" } else { "Vote" };
-    let text = format!("{told} recorded. {}\n", outlook(&target, review));
+    let label = if ballot.choice == Choice::Propose { "Proposal" } else { "Vote" };
+    let text = format!("{label} recorded. {}\n", outcome_text(&target, review));
     Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
 }
 
@@ -207,18 +214,18 @@ impl Answer {
     }
 }
 
-/// What became of it, or who must still agree.
-pub(crate) fn outlook(target: &Activity, review: &Review) -> String {
+/// Describes the state of the activity, or who must still approve.
+pub(crate) fn outcome_text(target: &Activity, review: &Review) -> String {
     match Outcome::of(target.status) {
         Outcome::Executed => "It was executed.".to_owned(),
         Outcome::Failed => {
             let reason = target
                 .failure
                 .as_ref()
-                .map_or_else(String::new, |fault| format!(": {}", clean(&fault.message)));
+                .map_or_else(String::new, |error| format!(": {}", clean(&error.message)));
             format!("It was executed and FAILED{reason}.")
         }
-        Outcome::Rejected => "It is rejected.".to_owned(),
+        Outcome::Rejected => "It was rejected.".to_owned(),
         Outcome::Waiting => {
             let scene = Scene::of(&review.organization);
             let voted =
@@ -232,7 +239,7 @@ pub(crate) fn outlook(target: &Activity, review: &Review) -> String {
                 .collect();
             format!(
                 "It waits for others: {}.",
-                if left.is_empty() { "nobody known".to_owned() } else { left.join(", ") }
+                if left.is_empty() { "no known approver".to_owned() } else { left.join(", ") }
             )
         }
     }

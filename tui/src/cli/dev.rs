@@ -1,4 +1,4 @@
-//! `quorate dev`: starts a throw-away daemon, and the console in front of it.
+//! `quorate dev`: starts a throw-away daemon and opens the console for it.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::failure::{Exit, Failure};
-use crate::place::{self, Folders};
+use crate::files::{self, Folders};
 use crate::session::{Context, Session};
 
-/// How long the daemon may take to start.
+/// Time limit for the start of the daemon.
 const START_SECONDS: u64 = 30;
 const PAUSE_MILLIS: u64 = 50;
-/// How long the daemon may take to end before it is killed.
+/// Time limit for the end of the daemon before it is killed.
 const STOP_SECONDS: u64 = 10;
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
-/// What the throw-away daemon is like.
+/// Options of the throw-away daemon.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct DevArguments {
     /// Keep the data in this folder
@@ -30,10 +30,10 @@ pub(crate) struct DevArguments {
     /// Number of root users
     #[arg(long)]
     pub(crate) users: Option<u32>,
-    /// How many must agree
+    /// Root quorum threshold
     #[arg(long)]
     pub(crate) threshold: Option<u32>,
-    /// Start empty
+    /// Start without demo data
     #[arg(long)]
     pub(crate) no_demo: bool,
     /// Address of the HTTP API, on loopback
@@ -41,7 +41,7 @@ pub(crate) struct DevArguments {
     pub(crate) listen: String,
 }
 
-/// A running throw-away daemon. It is stopped when this is dropped.
+/// A running throw-away daemon. It is stopped on drop.
 pub(crate) struct Daemon {
     child: Child,
     folder: PathBuf,
@@ -50,27 +50,27 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     /// Starts the daemon and waits until it is ready.
-    pub(crate) async fn start(wanted: &DevArguments, folders: &Folders) -> Result<Self, Failure> {
+    pub(crate) async fn start(options: &DevArguments, folders: &Folders) -> Result<Self, Failure> {
         let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
         let folder = base.join(format!("quorate-dev-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
         let log = std::fs::File::create(folder.join("quorated.log"))?;
         let mut process = Process::new(program());
-        process.arg("dev").arg("--listen").arg(&wanted.listen);
+        process.arg("dev").arg("--listen").arg(&options.listen);
         process
             .arg("--socket")
             .arg(folder.join("socket"))
             .arg("--credentials")
             .arg(folder.join("credentials.json"));
-        if let Some(data) = &wanted.data_dir {
+        if let Some(data) = &options.data_dir {
             process.arg("--data-dir").arg(data);
         }
-        for (flag, number) in [("--users", wanted.users), ("--threshold", wanted.threshold)] {
+        for (flag, number) in [("--users", options.users), ("--threshold", options.threshold)] {
             if let Some(number) = number {
                 process.arg(flag).arg(number.to_string());
             }
         }
-        if wanted.no_demo {
+        if options.no_demo {
             process.arg("--no-demo");
         }
         process.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
@@ -79,20 +79,20 @@ impl Daemon {
             Failure::new(Exit::Failed, format!("cannot start {}: {error}", program().display()))
         })?;
         let mut daemon = Self { child, folder, folders: folders.clone() };
-        daemon.ready().await?;
+        daemon.wait_until_ready().await?;
         Ok(daemon)
     }
 
-    /// The credentials file.
+    /// Returns the path of the credentials file.
     pub(crate) fn credentials(&self) -> PathBuf {
         self.folder.join("credentials.json")
     }
 
-    /// A context for the first root user who can still vote.
+    /// Returns a context for the first root user who can still vote.
     pub(crate) async fn context(&self) -> Result<Context, Failure> {
         let mut context = Context { credentials: Some(self.credentials()), ..Context::default() };
         let session = Session::new(&context, &self.folders)?;
-        let bytes = place::read_secret(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
+        let bytes = files::read_secret(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
         let file: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let users: Vec<(String, String)> = file
             .get("rootUsers")
@@ -118,11 +118,14 @@ impl Daemon {
         Ok(context)
     }
 
-    async fn ready(&mut self) -> Result<(), Failure> {
+    async fn wait_until_ready(&mut self) -> Result<(), Failure> {
         let attempts = START_SECONDS.saturating_mul(1000) / PAUSE_MILLIS;
         for _ in 0..attempts {
             if let Some(status) = self.child.try_wait()? {
-                return Err(Failure::new(Exit::Failed, format!("quorated ended ({status}): {}", self.log())));
+                return Err(Failure::new(
+                    Exit::Failed,
+                    format!("quorated exited ({status}): {}", self.log()),
+                ));
             }
             if self.credentials().exists() {
                 let session = Session::new(
@@ -130,7 +133,7 @@ impl Daemon {
                     &self.folders,
                 );
                 if let Ok(session) = session
-                    && session.greet().await.is_ok()
+                    && session.daemon_status().await.is_ok()
                 {
                     return Ok(());
                 }
@@ -143,7 +146,7 @@ impl Daemon {
         ))
     }
 
-    /// The end of the daemon's log.
+    /// Returns the last lines of the daemon's log.
     fn log(&self) -> String {
         let text = std::fs::read_to_string(self.folder.join("quorated.log")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().rev().take(5).collect();
@@ -172,9 +175,9 @@ impl Drop for Daemon {
     }
 }
 
-/// Runs the daemon until a signal, and says how to go on from another shell.
-pub(super) async fn without_terminal(wanted: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
-    let daemon = Daemon::start(wanted, folders).await?;
+/// Runs the daemon until a signal arrives, and prints the commands to connect from another shell.
+pub(super) async fn without_terminal(options: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
+    let daemon = Daemon::start(options, folders).await?;
     let context = daemon.context().await?;
     let user = context.user.unwrap_or_default();
     let file = daemon.credentials();
@@ -183,7 +186,7 @@ pub(super) async fn without_terminal(wanted: &DevArguments, folders: &Folders) -
     crate::output::now(
         &data,
         &format!(
-            "DEV daemon runs until this command ends. From another shell:\n  {command}\n  {command} approvals ls\n"
+            "The DEV daemon runs until this command ends. In another shell, run:\n  {command}\n  {command} approvals ls\n"
         ),
     );
     crate::signals::ended().await;
@@ -191,7 +194,7 @@ pub(super) async fn without_terminal(wanted: &DevArguments, folders: &Folders) -
     Ok(Answer::list(Vec::new(), String::new()))
 }
 
-/// The daemon beside this program, or the one in the search path.
+/// Returns the daemon program beside this program, otherwise the one in the search path.
 fn program() -> PathBuf {
     let beside =
         std::env::current_exe().ok().and_then(|own| own.parent().map(|folder| folder.join("quorated")));

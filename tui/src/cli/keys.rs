@@ -8,10 +8,10 @@ use serde_json::json;
 use super::Answer;
 use super::arguments::{CurveArgument, JournalCommand, KeyCommand};
 use crate::failure::{Exit, Failure};
+use crate::files::Folders;
 use crate::keys::curve_name;
 use crate::keys::file::{self, KeyFile};
 use crate::keys::passphrase::{self, Source};
-use crate::place::Folders;
 use crate::session::Context;
 
 pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer, Failure> {
@@ -30,10 +30,10 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
     let source = context.passphrase_fd.map_or(Source::Ask, Source::Descriptor);
     let phrase = passphrase::read(
         source,
-        &format!("New passphrase, {} characters or more: ", file::PASSPHRASE_MINIMUM),
+        &format!("New passphrase (at least {} characters): ", file::PASSPHRASE_MINIMUM),
     )?;
-    if passphrase::is_typed(source) && *passphrase::read(source, "Once more: ")? != *phrase {
-        return Err(Failure::new(Exit::Usage, "the two passphrases differ; no key was made"));
+    if passphrase::is_typed(source) && *passphrase::read(source, "Repeat the passphrase: ")? != *phrase {
+        return Err(Failure::new(Exit::Usage, "the passphrases differ; no key was created"));
     }
     let key = KeyFile::create(folders, name, curve, &phrase)?;
     let text = format!("{}\n", key.public_key());
@@ -49,15 +49,15 @@ fn list(folders: &Folders) -> Result<Answer, Failure> {
                 let _ = writeln!(text, "{name}  {}  {}", curve_name(key.curve()), key.public_key());
                 data.push(line(&name, &key));
             }
-            Err(flaw) => {
-                let _ = writeln!(text, "{name}  unusable: {flaw}");
-                data.push(json!({"name": name, "error": flaw.to_string()}));
+            Err(error) => {
+                let _ = writeln!(text, "{name}  unusable: {error}");
+                data.push(json!({"name": name, "error": error.to_string()}));
             }
         }
     }
     Ok(Answer::list(
         data,
-        if text.is_empty() { "No keys. quorate key add NAME makes one.\n".to_owned() } else { text },
+        if text.is_empty() { "No keys. Create one with `quorate key add NAME`.\n".to_owned() } else { text },
     ))
 }
 
@@ -70,8 +70,8 @@ pub(super) fn journal(folders: &Folders, command: JournalCommand) -> Result<Answ
     match crate::journal::verify(&folders.journal())? {
         Ok(count) => Ok(Answer::one(
             json!({"entries": count, "intact": true}),
-            format!("{count} entries, chain intact\n"),
+            format!("Entries: {count}. The hash chain is intact.\n"),
         )),
-        Err(line) => Err(Failure::new(Exit::Verification, format!("the chain breaks at line {line}"))),
+        Err(line) => Err(Failure::new(Exit::Verification, format!("the hash chain breaks at line {line}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: one subcommand, one file. Each returns data and words; only [`crate::output`] prints.
+//! The command line, one file per subcommand. Commands return data and text; only [`crate::output`] prints.
 
 mod activity;
 mod approvals;
@@ -7,19 +7,19 @@ mod book;
 mod decide;
 mod dev;
 mod keys;
+mod known_keys;
 mod organizations;
 mod policies;
 mod propose;
 mod review;
-mod roster;
 mod status;
 mod webhooks;
 
 pub(crate) use approvals::waits_for_viewer;
 pub(crate) use arguments::{Arguments, Command};
-pub(crate) use decide::outlook;
+pub(crate) use decide::outcome_text;
 pub(crate) use dev::{Daemon, DevArguments};
-pub(crate) use policies::{foretold, replayed};
+pub(crate) use policies::{replay_lines, simulation_text};
 pub(crate) use review::{needs, text as review_text};
 pub(crate) use status::{mode_word, store_word};
 
@@ -28,23 +28,22 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::failure::{Exit, Failure};
-use crate::place::{self, Folders};
+use crate::files::{self, Folders};
 use crate::session::Session;
 use crate::text::clean;
 
-/// What a command gives back.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    /// Exit code.
     pub(crate) exit: Exit,
-    /// For scripts: lists are one object per line.
+    /// Data for scripts: lists are one object per line.
     pub(crate) data: Vec<Value>,
-    /// For people.
+    /// Text for people.
     pub(crate) text: String,
 }
 
 impl Answer {
-    /// Nothing more to say.
+    /// Creates an empty result.
     pub(crate) const fn nothing() -> Self {
         Self { exit: Exit::Done, data: Vec::new(), text: String::new() }
     }
@@ -74,7 +73,7 @@ pub(crate) async fn run(
         Command::Status => status::run(&session()?).await,
         Command::Approvals { command } => approvals::run(&session()?, command).await,
         Command::Review { reference } => review::run(&session()?, reference).await,
-        Command::Approve(wanted) => decide::approve(&session()?, wanted).await,
+        Command::Approve(options) => decide::approve(&session()?, options).await,
         Command::Reject { reference, expect_sha256, note } => {
             decide::reject(&session()?, reference, *expect_sha256, note.as_deref()).await
         }
@@ -84,21 +83,21 @@ pub(crate) async fn run(
         Command::Webhooks { command } => webhooks::run(&session()?, *command).await,
         Command::Key { command } => keys::run(folders, &arguments.context, command),
         Command::Book { command } => book::run(folders, command),
-        Command::Roster { command } => roster::run(folders, session, command).await,
+        Command::KnownKeys { command } => known_keys::run(folders, session, command).await,
         Command::Journal { command } => keys::journal(folders, *command),
-        Command::Dev(wanted) => dev::without_terminal(wanted, folders).await,
+        Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }
 }
 
-/// The content of a file that was named, or of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 fn given(file: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     if file == Path::new("-") {
-        return Ok(place::read_input(limit)?);
+        return Ok(files::read_input(limit)?);
     }
     let missing =
-        || Failure::new(Exit::NotFound, format!("there is no file {}", clean(&file.display().to_string())));
-    place::read(file, limit)?.ok_or_else(missing)
+        || Failure::new(Exit::NotFound, format!("file {} not found", clean(&file.display().to_string())));
+    files::read(file, limit)?.ok_or_else(missing)
 }
 
 #[cfg(test)]

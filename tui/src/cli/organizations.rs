@@ -9,15 +9,15 @@ use serde_json::json;
 use super::Answer;
 use super::arguments::OrgCommand;
 use crate::failure::Failure;
-use crate::kinds::Scene;
-use crate::session::{Session, remember};
+use crate::kinds::{Scene, count};
+use crate::session::{Session, pin_keys};
 use crate::text::{clean, quoted};
 
 pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer, Failure> {
-    session.greet().await?;
+    session.daemon_status().await?;
     match command {
         OrgCommand::Ls { parent } => {
-            // Without a pinned organization there is none yet that the user could be in.
+            // Without a pinned organization, there is none in which to check the user.
             if session.viewer.organization.is_some() {
                 session.organization().await?;
             }
@@ -28,7 +28,7 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
                 Some(id) => session.client.organization(*id).await?,
                 None => session.organization().await?,
             };
-            remember(&session.folders, &organization)?;
+            pin_keys(&session.folders, &organization)?;
             Ok(Answer::one(json!(organization), text(&organization)))
         }
     }
@@ -63,7 +63,7 @@ async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answe
     ))
 }
 
-/// An organization as plain lines: a word for what it is, its id, its name.
+/// Formats an organization as lines: the kind of record, its id and its name.
 fn text(organization: &OrganizationDetail) -> String {
     let head = &organization.head;
     let mut out = format!(
@@ -74,54 +74,57 @@ fn text(organization: &OrganizationDetail) -> String {
         head.root_quorum.user_ids.len(),
         head.version
     );
-    let lines =
-        people(organization).into_iter().chain(keys_and_rules(organization)).chain(settings(organization));
-    for (what, told) in lines {
-        let _ = writeln!(out, "{what:<9} {told}");
+    let lines = members(organization)
+        .into_iter()
+        .chain(keys_and_policies(organization))
+        .chain(settings(organization));
+    for (what, description) in lines {
+        let _ = writeln!(out, "{what:<9} {description}");
     }
     out
 }
 
-/// A word and what is told of it.
-type Told = (&'static str, String);
+/// The kind of a record and its description.
+type Row = (&'static str, String);
 
-fn people(organization: &OrganizationDetail) -> Vec<Told> {
+fn members(organization: &OrganizationDetail) -> Vec<Row> {
     let mut lines = Vec::new();
     for user in &organization.users {
         let role = if organization.head.root_quorum.user_ids.contains(&user.user_id) { "root" } else { "-" };
-        let told = format!(
-            "{role:<4} {} {}: {} API keys, {} passkeys",
+        let description = format!(
+            "{role:<4} {} {}: {}, {}",
             user.user_id,
             quoted(&user.user_name),
-            user.api_keys.len(),
-            user.authenticators.len()
+            count(user.api_keys.len(), "API key"),
+            count(user.authenticators.len(), "passkey")
         );
-        lines.push(("user", told));
+        lines.push(("user", description));
     }
     for invitation in &organization.invitations {
-        let told = format!(
+        let description = format!(
             "{} {} {} {}",
             invitation.invitation_id,
             clean(invitation.status.trim_start_matches("INVITATION_STATUS_")),
             quoted(&invitation.receiver_user_name),
             clean(&invitation.receiver_email)
         );
-        lines.push(("invited", told));
+        lines.push(("invited", description));
     }
     lines
 }
 
-fn keys_and_rules(organization: &OrganizationDetail) -> Vec<Told> {
+fn keys_and_policies(organization: &OrganizationDetail) -> Vec<Row> {
     let mut lines = Vec::new();
     for wallet in &organization.wallets {
         lines.push(("wallet", format!("{} {}", wallet.wallet_id, quoted(&wallet.wallet_name))));
     }
     for key in &organization.private_keys {
-        let told = format!("{} {} {}", key.private_key_id, quoted(&key.private_key_name), clean(&key.curve));
-        lines.push(("key", told));
+        let description =
+            format!("{} {} {}", key.private_key_id, quoted(&key.private_key_name), clean(&key.curve));
+        lines.push(("key", description));
     }
     for secret in &organization.secrets {
-        let name = secret.name.as_deref().map_or_else(|| "without a name".to_owned(), quoted);
+        let name = secret.name.as_deref().map_or_else(|| "unnamed".to_owned(), quoted);
         lines.push(("secret", format!("{} {name}", secret.secret_id)));
     }
     for policy in &organization.policies {
@@ -132,28 +135,28 @@ fn keys_and_rules(organization: &OrganizationDetail) -> Vec<Told> {
         lines.push(("tag", format!("{} {}", tag.tag_id, quoted(&tag.tag_name))));
     }
     for endpoint in &organization.webhook_endpoints {
-        let state = if endpoint.is_active { "active" } else { "silent" };
-        let told =
+        let state = if endpoint.is_active { "active" } else { "inactive" };
+        let description =
             format!("{} {state} {} {}", endpoint.endpoint_id, quoted(&endpoint.name), clean(&endpoint.url));
-        lines.push(("webhook", told));
+        lines.push(("webhook", description));
     }
     for profile in &organization.session_profiles {
         let (name, scope) = (quoted(&profile.session_profile_name), quoted(&profile.scope));
         lines.push(("profile", format!("{} {name}: {scope}", profile.session_profile_id)));
     }
     for interface in &organization.smart_contract_interfaces {
-        let told = format!(
+        let description = format!(
             "{} {} {}",
             interface.smart_contract_interface_id,
             quoted(&interface.label),
             clean(&interface.smart_contract_address)
         );
-        lines.push(("contract", told));
+        lines.push(("contract", description));
     }
     lines
 }
 
-fn settings(organization: &OrganizationDetail) -> Vec<Told> {
+fn settings(organization: &OrganizationDetail) -> Vec<Row> {
     let mut lines = Vec::new();
     for feature in &organization.features {
         let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
@@ -162,11 +165,12 @@ fn settings(organization: &OrganizationDetail) -> Vec<Told> {
     let scene = Scene::of(organization);
     for list in &organization.ip_allowlists {
         let whose =
-            list.public_key.as_deref().map_or_else(|| "everybody".to_owned(), |key| scene.key_named(key));
+            list.public_key.as_deref().map_or_else(|| "all users".to_owned(), |key| scene.key_named(key));
         let state = if list.enabled == Some(false) { "off" } else { "on" };
         let blocks: Vec<String> = list.rules.iter().map(|rule| clean(&rule.cidr)).collect();
-        let blocks = if blocks.is_empty() { "no block".to_owned() } else { blocks.join(", ") };
-        let unknown = if list.on_evaluation_error == "ALLOW" { "; unknown addresses are taken" } else { "" };
+        let blocks = if blocks.is_empty() { "no blocks".to_owned() } else { blocks.join(", ") };
+        let unknown =
+            if list.on_evaluation_error == "ALLOW" { "; unknown addresses are allowed" } else { "" };
         let state = if list.public_key.is_some() { String::new() } else { format!("{state}, ") };
         lines.push(("addresses", format!("{whose}: {state}{blocks}{unknown}")));
     }
@@ -176,9 +180,9 @@ fn settings(organization: &OrganizationDetail) -> Vec<Told> {
         } else {
             format!(" a card ending in {}", clean(&method.last_four))
         };
-        let told =
+        let description =
             format!("{}{card} of {}", clean(&method.payment_method_id), quoted(&method.card_holder_name));
-        lines.push(("payment", told));
+        lines.push(("payment", description));
     }
     lines.extend(organization.billing_tier.as_deref().map(|product| ("tier", clean(product))));
     lines
@@ -187,12 +191,12 @@ fn settings(organization: &OrganizationDetail) -> Vec<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Stage;
+    use crate::testing::Fixture;
 
     #[test]
-    fn every_record_has_its_line() {
+    fn text_lists_every_record() {
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
-            insta::assert_snapshot!("organization", text(&Stage::new(3, 2).furnished()));
+            insta::assert_snapshot!("organization", text(&Fixture::new(3, 2).with_all_records()));
         });
     }
 }

@@ -4,71 +4,77 @@ use serde_json::json;
 
 use super::Answer;
 use super::arguments::ProposeArguments;
-use super::decide::{cast, unnamed_flags};
-use super::policies::House;
+use super::decide::{cast, check_flags};
+use super::policies::LoadedOrganization;
 use super::review;
-use crate::ballot::Wish;
+use crate::ballot::ActivityRequest;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
-use crate::policies::{Draft, DraftFlaw, removal};
-use crate::proof::{Ground, Review, json as told};
+use crate::policies::{Draft, DraftError, removal};
+use crate::proof::{DraftContext, Review, json as review_json};
 use crate::session::Session;
 
-/// A policy as text to edit: one that is, or the beginning of a new one.
-pub(super) fn draft(house: Option<&House>, policy: Option<&str>) -> Result<Answer, Failure> {
-    let draft = match (house, policy) {
-        (Some(house), Some(policy)) => Draft::of(house.policy(policy)?),
+/// Returns a policy, or a template for a new one, as text to edit.
+pub(super) fn draft(loaded: Option<&LoadedOrganization>, policy: Option<&str>) -> Result<Answer, Failure> {
+    let draft = match (loaded, policy) {
+        (Some(loaded), Some(policy)) => Draft::of(loaded.policy(policy)?),
         _ => Draft::blank(),
     };
     let text = draft.text();
     Ok(Answer::one(json!({"draft": text}), text))
 }
 
-/// What asks for a new policy.
-pub(super) fn new(text: &str) -> Result<Wish, Failure> {
-    Ok(Draft::read(text).map_err(|error| flaw(&error))?.creation())
+/// Builds the request for a new policy.
+pub(super) fn new(text: &str) -> Result<ActivityRequest, Failure> {
+    Ok(Draft::read(text).map_err(|error| draft_failure(&error))?.creation())
 }
 
-/// What asks for a policy to become what a draft says.
-pub(super) fn change(house: &House, policy: &str, text: &str) -> Result<Wish, Failure> {
-    let policy = house.policy(policy)?;
-    Draft::read(text).and_then(|draft| draft.change(policy)).map_err(|error| flaw(&error))
+/// Builds the request that changes a policy to a draft.
+pub(super) fn change(
+    loaded: &LoadedOrganization,
+    policy: &str,
+    text: &str,
+) -> Result<ActivityRequest, Failure> {
+    let policy = loaded.policy(policy)?;
+    Draft::read(text).and_then(|draft| draft.change(policy)).map_err(|error| draft_failure(&error))
 }
 
-/// What asks for a policy to go.
-pub(super) fn remove(house: &House, policy: &str) -> Result<Wish, Failure> {
-    Ok(removal(house.policy(policy)?))
+/// Builds the request that removes a policy.
+pub(super) fn remove(loaded: &LoadedOrganization, policy: &str) -> Result<ActivityRequest, Failure> {
+    Ok(removal(loaded.policy(policy)?))
 }
 
-fn flaw(flaw: &DraftFlaw) -> Failure {
-    Failure::lines(Exit::Usage, &format!("the draft makes no policy: {flaw}"))
+fn draft_failure(error: &DraftError) -> Failure {
+    Failure::lines(Exit::Usage, &format!("invalid draft: {error}"))
 }
 
-/// Asks for it, if the flags of its review are accepted by name; tells the review only, if no more is wanted.
+/// Proposes a request if the flags of its review are accepted by name. A dry run only shows the review.
 pub(super) async fn propose(
     session: &Session,
-    house: &House,
-    wish: &Wish,
-    wanted: &ProposeArguments,
+    loaded: &LoadedOrganization,
+    request: &ActivityRequest,
+    options: &ProposeArguments,
 ) -> Result<Answer, Failure> {
-    let viewer = session.viewer_in(&house.organization);
-    let nobody = || Failure::new(Exit::Usage, "no user and key are chosen: see quorate key add");
-    let ground = Ground {
-        organization: &house.organization,
+    let viewer = session.viewer_in(&loaded.organization);
+    let no_key = || Failure::new(Exit::Usage, "no user and key are chosen: see quorate key add");
+    let context = DraftContext {
+        organization: &loaded.organization,
         viewer: &viewer,
-        public_key: session.public_key().ok_or_else(nobody)?,
-        strict_deny_errors: house.strict,
+        public_key: session.public_key().ok_or_else(no_key)?,
+        strict_deny_errors: loaded.strict,
         now: now_millis(),
     };
-    let review = Review::of_wish(wish, &ground).map_err(|refusal| Failure::new(Exit::Usage, refusal))?;
-    if wanted.dry_run {
-        return Ok(Answer::one(told(&review), review::text(&review)));
+    let review = Review::of_request(request, &context).map_err(|error| Failure::new(Exit::Usage, error))?;
+    if options.dry_run {
+        return Ok(Answer::one(review_json(&review), review::text(&review)));
     }
     if review.blocked() {
         let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();
-        return Err(Failure::new(Exit::Denied, format!("{outlook}; nothing was sent")).with(told(&review)));
+        return Err(
+            Failure::new(Exit::Denied, format!("{outlook}; nothing was sent")).with(review_json(&review))
+        );
     }
-    unnamed_flags(&review, &wanted.allow_flag)?;
-    let ballot = review.draft.as_ref().map(|draft| draft.ballot.clone()).ok_or_else(nobody)?;
+    check_flags(&review, &options.allow_flag)?;
+    let ballot = review.draft.as_ref().map(|draft| draft.ballot.clone()).ok_or_else(no_key)?;
     cast(session, &review, &ballot, None).await
 }

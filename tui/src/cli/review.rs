@@ -4,7 +4,7 @@ use quorate_common::ids::PolicyId;
 
 use super::Answer;
 use crate::failure::{Exit, Failure};
-use crate::kinds::{Scene, stated};
+use crate::kinds::{Scene, count, stated};
 use crate::proof::{Review, json, status_word};
 use crate::session::Session;
 use crate::text::{clock, date_time, duration, grouped};
@@ -15,7 +15,7 @@ pub(super) async fn run(session: &Session, reference: &str) -> Result<Answer, Fa
     Ok(if review.blocked() { answer.exits(Exit::Verification) } else { answer })
 }
 
-/// The review as plain lines, without boxes or escape sequences.
+/// Formats the review as plain lines, without boxes or escape sequences.
 pub(crate) fn text(review: &Review) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
@@ -32,19 +32,28 @@ pub(crate) fn text(review: &Review) -> String {
     line(format!("\ntype      {}", crate::text::clean(&review.activity.activity_type)));
     if review.draft.is_none() {
         line(format!("id        {}", review.activity.id));
-        line(format!("proposer  {}", review.asker));
+        line(format!("proposer  {}", review.proposer));
         line(format!("proposed  {}", date_time(review.activity.created_at.millis())));
         line(format!("needs     {}", needs(review)));
     } else {
         line(format!("outlook   {}", needs(review)));
     }
     for vote in &review.votes {
-        let said = if vote.selection == quorate_common::activity::Selection::Approved { "yes" } else { "no" };
+        let selection = if vote.selection == quorate_common::activity::Selection::Approved {
+            "approval"
+        } else {
+            "rejection"
+        };
         let state = vote
-            .flaw
+            .error
             .clone()
-            .unwrap_or_else(|| if vote.lapsed { "expired".to_owned() } else { "signature [v]".to_owned() });
-        line(format!("vote      {said} {} [s] {}{}  {state}", vote.name, clock(vote.cast), vote.key_note()));
+            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { "signature [v]".to_owned() });
+        line(format!(
+            "vote      {selection} by {} [s] {}{}  {state}",
+            vote.name,
+            clock(vote.cast),
+            vote.key_note()
+        ));
     }
     for change in &review.changes {
         line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));
@@ -63,15 +72,15 @@ pub(crate) fn text(review: &Review) -> String {
     }
     if review.blocked() && review.draft.is_none() {
         let rejection = match review.reject_refusal() {
-            None => "Rejecting is possible.".to_owned(),
-            Some(refusal) => format!("It cannot be rejected from this record either: {refusal}."),
+            None => "It can still be rejected.".to_owned(),
+            Some(error) => format!("It cannot be rejected from this record either: {error}."),
         };
         line(format!("\nBLOCKED: a check failed; this cannot be approved here. {rejection}"));
     }
     out
 }
 
-/// Who has agreed, how many must, and what the viewer's vote would do.
+/// Describes who approved, how many must, and who can still approve.
 pub(crate) fn needs(review: &Review) -> String {
     if let Some(draft) = &review.draft {
         return draft.outlook.clone();
@@ -80,7 +89,7 @@ pub(crate) fn needs(review: &Review) -> String {
     let scene = Scene::of(&review.organization);
     let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
     let rule = match tally.rule {
-        None => return format!("nothing any more: {}", status_word(review.activity.status)),
+        None => return format!("nothing: it is {}", status_word(review.activity.status)),
         Some(quorate_common::console::WaitingRule::RootQuorum) => format!(
             "root quorum, {} of {} [s]",
             tally.needed,
@@ -90,18 +99,18 @@ pub(crate) fn needs(review: &Review) -> String {
             format!("{}, or {} [s] of the root quorum", policies(review), tally.needed)
         }
     };
-    let lapse = tally.lapses_at.map_or_else(String::new, |at| {
-        format!("; votes expire in {}", duration(at.saturating_sub(review.taken_at)))
+    let expiry = tally.expires_at.map_or_else(String::new, |at| {
+        format!("; votes expire in {}", duration(at.saturating_sub(review.reviewed_at)))
     });
     let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
-    format!("{rule}; has {}; still open to: {open}{lapse}", tally.has())
+    format!("{rule}; {} so far; can still approve: {open}{expiry}", count(tally.has(), "approval"))
 }
 
-/// The policies whose consensus is missing, by their names.
+/// Names the policies whose consensus is missing.
 fn policies(review: &Review) -> String {
     let waits = |id: PolicyId| {
-        let mut said = review.tally.policy_evaluations.iter();
-        said.any(|said| said.policy_id == id && said.outcome == "OUTCOME_REQUIRES_CONSENSUS")
+        let mut evaluations = review.tally.policy_evaluations.iter();
+        evaluations.any(|one| one.policy_id == id && one.outcome == "OUTCOME_REQUIRES_CONSENSUS")
     };
     let waiting = review.organization.policies.iter().filter(|policy| waits(policy.policy_id));
     let names: Vec<String> = waiting.map(|policy| stated(&policy.policy_name)).collect();

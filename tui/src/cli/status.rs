@@ -5,15 +5,15 @@ use serde_json::json;
 
 use super::Answer;
 use super::webhooks::{counted, parked, total};
-use crate::clock::{CLOCKS_APART_MILLIS, now_millis};
+use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
 pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
-    let status = session.greet().await?;
-    let apart = status.now_millis.abs_diff(now_millis());
-    // The state of the store is told also where nothing can be read of it.
+    let status = session.daemon_status().await?;
+    let difference = status.now_millis.abs_diff(now_millis());
+    // The status is also shown if the store cannot be read.
     let destinations = parked(session).await.ok();
     let parked = destinations.as_deref().map(total);
     let mut data = serde_json::to_value(&status).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         members.insert("socket".to_owned(), json!(session.client.socket()));
         members.insert("parkedWebhooks".to_owned(), json!(parked));
         members.insert("parkedDestinations".to_owned(), json!(destinations.as_ref().map(Vec::len)));
-        members.insert("clockApartMillis".to_owned(), json!(apart));
+        members.insert("clockApartMillis".to_owned(), json!(difference));
     }
     let started = status.started_at.millis();
     let store = match &status.store {
@@ -34,13 +34,13 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
     let webhooks = match (parked, &destinations) {
         (Some(0), _) => "none parked".to_owned(),
         (Some(parked), Some(destinations)) => format!(
-            "{parked} parked for {}; run 'quorate webhooks parked'",
+            "{parked} parked for {}; run `quorate webhooks parked`",
             counted(destinations.len(), "destination")
         ),
         _ => "cannot be read now".to_owned(),
     };
-    let clock = if apart > CLOCKS_APART_MILLIS {
-        format!("{} apart from this host's; requests may be refused", duration(apart))
+    let clock = if difference > CLOCK_DIFFERENCE_MILLIS {
+        format!("differs from this host's by {}; requests may be refused", duration(difference))
     } else {
         "ok".to_owned()
     };
@@ -56,24 +56,24 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         if status.keys_locked {
             "locked in memory"
         } else {
-            "not locked in memory: the system may swap them"
+            "not locked in memory: they may be swapped to disk"
         },
         clean(&status.quorum_public_key),
     );
     Ok(Answer::one(data, text))
 }
 
-/// What stands on every screen while the store takes no writes.
+/// Returns the word for a store that accepts no writes. Every screen shows it.
 pub(crate) const fn store_word(state: StoreState) -> &'static str {
     match state {
         StoreState::Full => "FULL",
         StoreState::Recovering => "RECOVERING",
         StoreState::Altered => "ALTERED",
-        StoreState::Unknown => "NOT IN ORDER",
+        StoreState::Unknown => "NOT READY",
     }
 }
 
-/// The word that stands on every screen.
+/// Returns the word for the daemon's mode. Every screen shows it.
 pub(crate) const fn mode_word(mode: quorate_common::console::Mode) -> &'static str {
     match mode {
         quorate_common::console::Mode::Dev => "DEV",

@@ -1,4 +1,4 @@
-//! Exit codes and data of commands, against a made-up daemon behind a real socket.
+//! Tests of exit codes and output data, against a test daemon behind a real socket.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use clap::Parser;
@@ -9,17 +9,18 @@ use serde_json::json;
 
 use super::*;
 use crate::clock::now_millis;
-use crate::fake::{Fake, Manner};
-use crate::testing::{NOW, Stage, lowering, tagging};
+use crate::fake::{Behavior, Fake};
+use crate::testing::{Fixture, NOW, tag_proposal, threshold_proposal};
 
-/// The record as if it were made just now.
+/// Returns the record as if it was made just now.
 fn fresh(record: &ReviewRecord) -> ReviewRecord {
-    let stage = Stage::new(record.organization.users.len(), record.organization.head.root_quorum.threshold);
+    let fixture =
+        Fixture::new(record.organization.users.len(), record.organization.head.root_quorum.threshold);
     let activity = &record.row.activity;
     let message = activity.votes[0].message.replace(&(NOW - 600_000).to_string(), &now_millis().to_string());
-    let mut record = stage.propose_bytes(1, &message, &activity.activity_type, activity.intent.clone());
-    record.row.activity.created_at = Timestamp::of_millis(now_millis());
-    record.row.activity.votes[0].created_at = Timestamp::of_millis(now_millis());
+    let mut record = fixture.propose_bytes(1, &message, &activity.activity_type, activity.intent.clone());
+    record.row.activity.created_at = Timestamp::from_millis(now_millis());
+    record.row.activity.votes[0].created_at = Timestamp::from_millis(now_millis());
     record
 }
 
@@ -32,7 +33,7 @@ async fn run_with(words: &[String], folders: &Folders) -> (Exit, Vec<Value>) {
     }
 }
 
-/// Runs words as a user of a made-up daemon.
+/// Runs a command as a user of a test daemon.
 async fn at(fake: &Fake, user: &str, words: &[&str]) -> (Exit, Vec<Value>) {
     let mut all = vec![
         "--credentials".to_owned(),
@@ -49,17 +50,17 @@ fn runtime(test: impl Future<Output = ()>) {
     runtime.block_on(test);
 }
 
-fn names(record: &ReviewRecord) -> (String, String) {
+fn references(record: &ReviewRecord) -> (String, String) {
     (record.row.activity.id.to_string(), record.row.activity.fingerprint.hex())
 }
 
 #[test]
-fn approves_what_was_reviewed() {
+fn approves_a_reviewed_activity() {
     runtime(async {
-        let (_, record) = tagging();
+        let (_, record) = tag_proposal();
         let record = fresh(&record);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let (exit, data) = at(&fake, "mira", &["review", &hash, "--json"]).await;
         assert_eq!((exit, &data[0]["blocked"], &data[0]["risk"]), (Exit::Done, &json!(false), &json!("LOW")));
         assert_eq!(data[0]["votes"]["needed"], json!(2));
@@ -86,12 +87,12 @@ fn approves_what_was_reviewed() {
 }
 
 #[test]
-fn says_what_it_waits_for_and_votes_once() {
+fn repeated_approvals_are_not_sent() {
     runtime(async {
-        let (_, record) = lowering();
+        let (_, record) = threshold_proposal();
         let record = fresh(&record);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let flagged = [
             "approve",
             &id,
@@ -133,12 +134,12 @@ fn says_what_it_waits_for_and_votes_once() {
 }
 
 #[test]
-fn refuses_what_was_not_expected() {
+fn unexpected_activities_are_not_approved() {
     runtime(async {
-        let (_, record) = lowering();
+        let (_, record) = threshold_proposal();
         let record = fresh(&record);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let refused = async |words: &[&str], exit: Exit| {
             assert_eq!(at(&fake, "mira", words).await.0, exit, "{words:?}");
         };
@@ -192,14 +193,14 @@ fn refuses_what_was_not_expected() {
 }
 
 #[test]
-fn a_lying_daemon_is_blocked() {
+fn a_forged_intent_blocks_the_approval() {
     runtime(async {
-        let (_, record) = tagging();
+        let (_, record) = tag_proposal();
         let mut record = fresh(&record);
         record.row.activity.intent =
             json!({"createUserTagIntent": {"userTagName": "harmless", "userIds": []}});
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let (exit, data) = at(&fake, "mira", &["review", &id]).await;
         assert_eq!((exit, &data[0]["blocked"]), (Exit::Verification, &json!(true)));
         assert_eq!(
@@ -212,12 +213,12 @@ fn a_lying_daemon_is_blocked() {
 }
 
 #[test]
-fn a_lost_answer_leads_to_the_same_bytes() {
+fn a_lost_answer_resends_the_same_bytes() {
     runtime(async {
-        let (_, record) = tagging();
+        let (_, record) = tag_proposal();
         let record = fresh(&record);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Lossy);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::LosesAnswer);
         assert_eq!(at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
         let sent = fake.votes.lock().unwrap().clone();
         assert_eq!((sent.len(), &sent[0]), (2, &sent[1]));
@@ -228,29 +229,31 @@ fn a_lost_answer_leads_to_the_same_bytes() {
 #[test]
 fn receipts_are_checked() {
     runtime(async {
-        for (manner, expected) in [(Manner::Forgetful, Exit::Verification), (Manner::Failing, Exit::Failed)] {
-            let (_, record) = tagging();
+        for (behavior, expected) in
+            [(Behavior::RecordsNothing, Exit::Verification), (Behavior::FailsExecution, Exit::Failed)]
+        {
+            let (_, record) = tag_proposal();
             let record = fresh(&record);
-            let (id, hash) = names(&record);
-            let fake = Fake::start(record, manner);
+            let (id, hash) = references(&record);
+            let fake = Fake::start(record, behavior);
             assert_eq!(at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0, expected);
         }
     });
 }
 
 #[test]
-fn tells_daemons_apart() {
+fn exit_codes_distinguish_daemons() {
     runtime(async {
-        for (manner, expected) in [
-            (Manner::Sealed, Exit::Sealed),
-            (Manner::Foreign, Exit::Failed),
-            (Manner::Production, Exit::Denied),
-            (Manner::Honest, Exit::Done),
+        for (behavior, expected) in [
+            (Behavior::Sealed, Exit::Sealed),
+            (Behavior::OtherProtocol, Exit::Failed),
+            (Behavior::Production, Exit::Denied),
+            (Behavior::Honest, Exit::Done),
         ] {
-            let fake = Fake::start(tagging().1, manner);
+            let fake = Fake::start(tag_proposal().1, behavior);
             assert_eq!(at(&fake, "mira", &["status"]).await.0, expected);
         }
-        let fake = Fake::start(tagging().1, Manner::Honest);
+        let fake = Fake::start(tag_proposal().1, Behavior::Honest);
         let socket = format!("{}.none", fake.socket().display());
         assert_eq!(
             run_with(&["--socket".to_owned(), socket, "status".to_owned()], &fake.folders()).await.0,
@@ -264,11 +267,11 @@ fn tells_daemons_apart() {
 }
 
 #[test]
-fn lists_and_shows() {
+fn lists_and_shows_records() {
     runtime(async {
-        let (_, mut record) = tagging();
+        let (_, mut record) = tag_proposal();
         record.row.activity.status = Status::Completed;
-        let fake = Fake::start(record, Manner::Honest);
+        let fake = Fake::start(record, Behavior::Honest);
         for words in [
             &["org", "ls"][..],
             &["org", "get"],
@@ -285,16 +288,16 @@ fn lists_and_shows() {
 }
 
 #[test]
-fn an_address_book_is_kept_and_told() {
+fn address_book_commands_edit_the_book() {
     runtime(async {
-        let fake = Fake::start(tagging().1, Manner::Honest);
+        let fake = Fake::start(tag_proposal().1, Behavior::Honest);
         let folders = fake.folders();
         let book = async |words: &[&str]| {
             let all: Vec<String> =
                 std::iter::once("book").chain(words.iter().copied()).map(str::to_owned).collect();
             run_with(&all, &folders).await
         };
-        // Of the tests of ERC-55; the second is made to be mistaken for it.
+        // From the test cases of ERC-55; the second address imitates the first one.
         let (known, alike) =
             ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aae00000000000000000000000000000000eaed");
         assert_eq!(book(&["ls"]).await, (Exit::Done, Vec::new()));
@@ -325,13 +328,16 @@ fn an_address_book_is_kept_and_told() {
         assert_eq!((exit, data[0].clone()), (Exit::Done, json!({"added": 0, "known": 1})));
         std::fs::write(&path, text.replace("exchange cold", "exchange")).unwrap();
         assert_eq!(book(&["import", &path_text]).await.0, Exit::Failed);
-        let added = book(&["add", "ethereum", alike, "other", "--allow-flag", "look-alike"]).await;
+        let added = book(&["add", "ethereum", alike, "other", "--allow-flag", "similar-address"]).await;
         assert_eq!(added.0, Exit::Done);
         assert_eq!(book(&["ls"]).await.1.len(), 2);
         assert_eq!(book(&["rm", "exchange cold"]).await.0, Exit::Done);
         std::fs::write(&path, &text).unwrap();
         assert_eq!(book(&["import", &path_text]).await.0, Exit::Verification);
-        assert_eq!(book(&["import", &path_text, "--allow-flag", "look-alike"]).await.1[0]["added"], json!(1));
+        assert_eq!(
+            book(&["import", &path_text, "--allow-flag", "similar-address"]).await.1[0]["added"],
+            json!(1)
+        );
         std::fs::write(&path, "{").unwrap();
         assert_eq!(book(&["import", &path_text]).await.0, Exit::Failed);
         std::fs::write(folders.book(), "{").unwrap();
@@ -343,43 +349,47 @@ fn an_address_book_is_kept_and_told() {
 }
 
 #[test]
-fn rosters_are_compared_and_exchanged() {
+fn known_keys_are_compared_and_exchanged() {
     runtime(async {
-        let fake = Fake::start(fresh(&tagging().1), Manner::Honest);
+        let fake = Fake::start(fresh(&tag_proposal().1), Behavior::Honest);
+        // The former name of the command keeps working.
         assert_eq!(at(&fake, "mira", &["roster", "ls"]).await, (Exit::Done, Vec::new()));
         assert_eq!(at(&fake, "mira", &["approvals", "ls"]).await.0, Exit::Done);
-        let (exit, keys) = at(&fake, "mira", &["roster", "ls"]).await;
+        let (exit, keys) = at(&fake, "mira", &["known-keys", "ls"]).await;
         assert!(exit == Exit::Done && keys.len() > 1, "{keys:?}");
-        let (_, whole) = at(&fake, "mira", &["roster", "export"]).await;
+        let (_, whole) = at(&fake, "mira", &["known-keys", "export"]).await;
         let path = fake.folders().state.join("theirs.json");
         let path_text = path.display().to_string();
         std::fs::write(&path, whole[0].to_string()).unwrap();
-        assert_eq!(at(&fake, "mira", &["roster", "diff", &path_text]).await, (Exit::Done, Vec::new()));
+        assert_eq!(at(&fake, "mira", &["known-keys", "diff", &path_text]).await, (Exit::Done, Vec::new()));
         let (user, public) = (keys[0]["userId"].as_str().unwrap(), keys[0]["publicKey"].as_str().unwrap());
         let changed = public.replace(['0', '1', '2'], "3");
         std::fs::write(&path, whole[0].to_string().replace(public, &changed)).unwrap();
-        let (exit, data) = at(&fake, "mira", &["roster", "diff", &path_text]).await;
-        let told: Vec<_> =
+        let (exit, data) = at(&fake, "mira", &["known-keys", "diff", &path_text]).await;
+        let rows: Vec<_> =
             data.iter().map(|row| (row["only"].as_str().unwrap(), row["userId"].as_str().unwrap())).collect();
-        assert_eq!((exit, told), (Exit::Failed, vec![("here", user), ("there", user)]));
-        let imported = at(&fake, "mira", &["roster", "import", &path_text]).await;
+        assert_eq!((exit, rows), (Exit::Failed, vec![("here", user), ("there", user)]));
+        let imported = at(&fake, "mira", &["known-keys", "import", &path_text]).await;
         assert_eq!(imported, (Exit::Done, vec![json!({"added": 1})]));
-        assert_eq!(at(&fake, "mira", &["roster", "ls"]).await.1.len(), keys.len() + 1);
-        assert_eq!(at(&fake, "mira", &["roster", "diff", &path_text]).await.1.len(), 1);
+        assert_eq!(at(&fake, "mira", &["known-keys", "ls"]).await.1.len(), keys.len() + 1);
+        assert_eq!(at(&fake, "mira", &["known-keys", "diff", &path_text]).await.1.len(), 1);
         std::fs::write(&path, whole[0].to_string().replace(public, &public.to_uppercase())).unwrap();
-        assert_eq!(at(&fake, "mira", &["roster", "import", &path_text]).await.0, Exit::Failed);
-        assert_eq!(at(&fake, "mira", &["roster", "import", "/nonexistent/roster"]).await.0, Exit::NotFound);
+        assert_eq!(at(&fake, "mira", &["known-keys", "import", &path_text]).await.0, Exit::Failed);
+        assert_eq!(
+            at(&fake, "mira", &["known-keys", "import", "/nonexistent/roster"]).await.0,
+            Exit::NotFound
+        );
     });
 }
 
 #[test]
-fn a_key_file_votes_too() {
+fn votes_with_a_key_file() {
     use std::io::Write as _;
     use std::os::fd::AsRawFd as _;
     runtime(async {
-        let mut record = fresh(&tagging().1);
-        let place = Fake::start(tagging().1, Manner::Honest);
-        let folders = place.folders();
+        let mut record = fresh(&tag_proposal().1);
+        let home = Fake::start(tag_proposal().1, Behavior::Honest);
+        let folders = home.folders();
         let phrase = |text: &str| {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text.as_bytes()).unwrap();
@@ -397,10 +407,10 @@ fn a_key_file_votes_too() {
         let public = data[0]["publicKey"].as_str().unwrap().to_owned();
         assert_eq!(run_as(&phrase("short"), &["key", "add", "other"]).await.0, Exit::Usage);
         public.clone_into(&mut record.organization.users[0].api_keys[0].credential.public_key);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let socket = fake.socket().display().to_string();
-        let organization = Stage::id().to_string();
+        let organization = Fixture::id().to_string();
         let unpinned = ["--socket", &socket, "--key", "laptop", "approve", &id, "--expect-sha256", &hash];
         assert_eq!(
             run_as(&phrase("correct horse"), &unpinned).await.0,
@@ -417,7 +427,7 @@ fn a_key_file_votes_too() {
 }
 
 #[test]
-fn no_vote_leaves_for_another_organization_or_fingerprint() {
+fn misdirected_votes_are_not_signed() {
     runtime(async {
         let elsewhere = quorate_common::ids::OrganizationId::from_bytes([0x11; 16]);
         let forgeries: [fn(&mut ReviewRecord, quorate_common::ids::OrganizationId); 3] = [
@@ -425,17 +435,17 @@ fn no_vote_leaves_for_another_organization_or_fingerprint() {
             |record, elsewhere| {
                 record.row.activity.organization_id = elsewhere;
                 record.organization.head.organization_id = elsewhere;
-                record.organization.head.parent_organization_id = Some(Stage::id());
+                record.organization.head.parent_organization_id = Some(Fixture::id());
             },
             |record, _| {
                 record.row.activity.fingerprint = quorate_common::fingerprint::Fingerprint::of(b"another");
             },
         ];
         for (number, forge) in forgeries.iter().enumerate() {
-            let mut record = fresh(&tagging().1);
+            let mut record = fresh(&tag_proposal().1);
             forge(&mut record, elsewhere);
-            let (id, _) = names(&record);
-            let fake = Fake::start(record, Manner::Honest);
+            let (id, _) = references(&record);
+            let fake = Fake::start(record, Behavior::Honest);
             let (exit, data) = at(&fake, "mira", &["reject", &id]).await;
             assert_ne!(exit, Exit::Done, "forgery {number}: {data:?}");
             assert!(fake.votes.lock().unwrap().is_empty(), "forgery {number} got a signature");
@@ -444,24 +454,24 @@ fn no_vote_leaves_for_another_organization_or_fingerprint() {
 }
 
 #[test]
-fn the_key_belongs_to_the_user_and_the_user_exists() {
+fn user_and_key_must_match() {
     use std::io::Write as _;
     use std::os::fd::AsRawFd as _;
     runtime(async {
-        let fake = Fake::start(fresh(&tagging().1), Manner::Honest);
+        let fake = Fake::start(fresh(&tag_proposal().1), Behavior::Honest);
         let folders = fake.folders();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"correct horse\n").unwrap();
         std::io::Seek::rewind(&mut file).unwrap();
         let words = ["--passphrase-fd", &file.as_raw_fd().to_string(), "key", "add", "mira"];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (exit, made) = run_with(&words, &folders).await;
+        let (exit, created) = run_with(&words, &folders).await;
         assert_eq!(exit, Exit::Done);
-        made[0]["publicKey"].as_str().unwrap().clone_into(
+        created[0]["publicKey"].as_str().unwrap().clone_into(
             &mut fake.record.lock().unwrap().organization.users[0].api_keys[0].credential.public_key,
         );
         let socket = fake.socket().display().to_string();
-        let organization = Stage::id().to_string();
+        let organization = Fixture::id().to_string();
         let as_user = async |user: &[&str], command: &[&str]| {
             let context = ["--socket", &socket, "--organization", &organization];
             let all = context.iter().chain(user).chain(command).map(|word| (*word).to_owned());
@@ -483,11 +493,11 @@ fn the_key_belongs_to_the_user_and_the_user_exists() {
 }
 
 #[test]
-fn what_is_rejected_unread_is_named_by_the_caller() {
+fn rejecting_unreadable_bytes_requires_a_fingerprint() {
     runtime(async {
-        let (_, record) = crate::testing::hiding();
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let (_, record) = crate::testing::card_proposal();
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         assert_eq!(at(&fake, "mira", &["reject", &id]).await.0, Exit::Verification);
         assert_eq!(
             at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0,
@@ -496,16 +506,16 @@ fn what_is_rejected_unread_is_named_by_the_caller() {
         assert!(fake.votes.lock().unwrap().is_empty());
         assert_eq!(at(&fake, "mira", &["reject", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
         let sent = fake.votes.lock().unwrap().clone();
-        assert!(sent.len() == 1 && sent[0].contains(&hash) && sent[0].contains(&Stage::id().to_string()));
+        assert!(sent.len() == 1 && sent[0].contains(&hash) && sent[0].contains(&Fixture::id().to_string()));
     });
 }
 
 #[test]
-fn a_rejection_names_what_it_expects_if_it_wants() {
+fn a_rejection_checks_the_expected_fingerprint() {
     runtime(async {
-        let record = fresh(&tagging().1);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let record = fresh(&tag_proposal().1);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         let other = "0".repeat(64);
         assert_eq!(
             at(&fake, "mira", &["reject", &id, "--expect-sha256", &other]).await.0,
@@ -517,11 +527,11 @@ fn a_rejection_names_what_it_expects_if_it_wants() {
 }
 
 #[test]
-fn another_quorum_blocks_until_it_is_accepted() {
+fn a_changed_quorum_blocks_until_it_is_accepted() {
     runtime(async {
-        let record = fresh(&tagging().1);
-        let (id, hash) = names(&record);
-        let fake = Fake::start(record, Manner::Honest);
+        let record = fresh(&tag_proposal().1);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
         assert_eq!(at(&fake, "mira", &["review", &id]).await.0, Exit::Done);
         {
             let mut record = fake.record.lock().unwrap();
@@ -545,24 +555,24 @@ fn another_quorum_blocks_until_it_is_accepted() {
         );
         let approve = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "name-changed"];
         assert_eq!(by_id(&approve).await.0, Exit::Verification);
-        assert_eq!(by_id(&["roster", "accept"]).await.0, Exit::Verification, "nothing proves it");
-        let (exit, data) = by_id(&["roster", "accept", "--unproven"]).await;
+        assert_eq!(by_id(&["known-keys", "accept"]).await.0, Exit::Verification, "nothing proves it");
+        let (exit, data) = by_id(&["known-keys", "accept", "--unproven"]).await;
         assert_eq!((exit, &data[0]["proven"], &data[0]["namesLeft"]), (Exit::Done, &json!(false), &json!(2)));
         assert_eq!(by_id(&["review", &id]).await.0, Exit::Done);
-        let (_, data) = by_id(&["roster", "accept", "--names"]).await;
+        let (_, data) = by_id(&["known-keys", "accept", "--names"]).await;
         assert_eq!(data[0]["namesAccepted"], json!(2));
         assert_eq!(by_id(&approve[..4]).await.0, Exit::Done);
     });
 }
 
 #[test]
-fn a_key_is_confirmed_by_its_own_digits() {
+fn keys_are_accepted_by_their_public_key() {
     runtime(async {
-        let record = fresh(&tagging().1);
-        let (id, _) = names(&record);
+        let record = fresh(&tag_proposal().1);
+        let (id, _) = references(&record);
         let proposers = record.organization.users[1].clone();
         let key = proposers.api_keys[0].credential.public_key.clone();
-        let fake = Fake::start(record, Manner::Honest);
+        let fake = Fake::start(record, Behavior::Honest);
         let by_id = async |words: &[&str]| at(&fake, "mira", words).await;
         fake.record.lock().unwrap().organization.users[1].api_keys.clear();
         assert_eq!(by_id(&["approvals", "ls"]).await.0, Exit::Done);
@@ -572,30 +582,30 @@ fn a_key_is_confirmed_by_its_own_digits() {
             let (_, data) = by_id(&["review", &id]).await;
             let checks = data[0]["checks"].as_array().unwrap();
             let k6 = checks.iter().find(|check| check["id"] == "K6").unwrap()["mark"].clone();
-            (k6, data[0]["flags"].to_string().contains("asker-key-"))
+            (k6, data[0]["flags"].to_string().contains("proposer-key-"))
         };
         assert_eq!(reviewed().await, (json!("[!]"), true));
         let confirmed = async || {
-            let listed = by_id(&["roster", "ls"]).await.1;
+            let listed = by_id(&["known-keys", "ls"]).await.1;
             listed.iter().find(|line| line["publicKey"] == json!(key)).unwrap()["confirmed"].clone()
         };
         assert_eq!(confirmed().await, json!(false));
-        let (exit, data) = by_id(&["roster", "accept"]).await;
+        let (exit, data) = by_id(&["known-keys", "accept"]).await;
         assert_eq!(
             (exit, &data[0]["keysAccepted"], &data[0]["keysLeft"]),
             (Exit::Done, &json!(0), &json!(1))
         );
-        let right = format!("{}:{}", Stage::user(1), key.to_uppercase());
-        let nobodys = format!("{}:{}", Stage::user(1), Stage::stamper(4).public_key());
-        let another_users = format!("{}:{key}", Stage::user(2));
+        let right = format!("{}:{}", Fixture::user(1), key.to_uppercase());
+        let nobodys = format!("{}:{}", Fixture::user(1), Fixture::stamper(4).public_key());
+        let another_users = format!("{}:{key}", Fixture::user(2));
         for wrong in [&[&nobodys][..], &[&another_users], &[&right, &nobodys]] {
             let named = wrong.iter().flat_map(|key| ["--public-key", key.as_str()]);
-            let words: Vec<&str> = ["roster", "accept"].into_iter().chain(named).collect();
+            let words: Vec<&str> = ["known-keys", "accept"].into_iter().chain(named).collect();
             assert_eq!(by_id(&words).await.0, Exit::NotFound, "{wrong:?}");
         }
-        assert_eq!(by_id(&["roster", "accept", "--public-key", &key]).await.0, Exit::Usage);
+        assert_eq!(by_id(&["known-keys", "accept", "--public-key", &key]).await.0, Exit::Usage);
         assert_eq!(confirmed().await, json!(false), "nothing is accepted by halves");
-        let (exit, data) = by_id(&["roster", "accept", "--public-key", &right]).await;
+        let (exit, data) = by_id(&["known-keys", "accept", "--public-key", &right]).await;
         assert_eq!(
             (exit, &data[0]["keysAccepted"], &data[0]["keysLeft"]),
             (Exit::Done, &json!(1), &json!(0))

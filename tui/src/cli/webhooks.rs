@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::text::date_time;
 
 pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<Answer, Failure> {
-    session.greet().await?;
+    session.daemon_status().await?;
     match command {
         WebhooksCommand::Parked => {
             let destinations = parked(session).await?;
@@ -21,41 +21,42 @@ pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<A
     }
 }
 
-/// Reads all destinations whose deliveries were parked.
+/// Reads all destinations with parked deliveries.
 pub(super) async fn parked(session: &Session) -> Result<Vec<ParkedDeliveries>, Failure> {
-    let mut found = Vec::new();
+    let mut destinations = Vec::new();
     let mut after: Option<String> = None;
     loop {
         let page = session.client.parked(after.as_deref()).await?;
         // A cursor that stays the same would never end.
         let is_last = page.next.is_none() || page.next == after;
-        found.extend(page.destinations);
+        destinations.extend(page.destinations);
         if is_last {
-            return Ok(found);
+            return Ok(destinations);
         }
         after = page.next;
     }
 }
 
-/// How many deliveries were parked in all.
+/// Returns the total number of parked deliveries.
 pub(super) fn total(destinations: &[ParkedDeliveries]) -> u64 {
     destinations.iter().fold(0, |sum, one| sum.saturating_add(one.parked).saturating_add(one.unreadable))
 }
 
-/// A number of things, in words.
+/// Formats a number with its noun.
 pub(super) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn text(destinations: &[ParkedDeliveries]) -> String {
     if destinations.is_empty() {
-        return "no webhook deliveries were parked\n".to_owned();
+        return "No webhook deliveries are parked.\n".to_owned();
     }
     let mut text = String::new();
     for one in destinations {
-        let endpoint =
-            one.endpoint_id.map_or_else(|| "URL of the feature".to_owned(), |id| format!("endpoint {id}"));
-        // Writing to a string does not fail.
+        let endpoint = one
+            .endpoint_id
+            .map_or_else(|| "webhook URL of the organization".to_owned(), |id| format!("endpoint {id}"));
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "organization {}, {endpoint}\n  {} parked for a limit, {} unreadable, from {} to {}\n  activities {} to {}",

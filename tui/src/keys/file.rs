@@ -1,5 +1,6 @@
-//! Encrypted key files: Argon2id (RFC 9106) over the passphrase, AES-256-GCM (NIST SP 800-38D) over the
-//! secret, with everything else in the file as associated data, so that nothing can be swapped.
+//! Encrypted key files. The key is derived from the passphrase with Argon2id (RFC 9106). The secret is
+//! encrypted with AES-256-GCM (NIST SP 800-38D). All other fields are associated data, so that none can be
+//! replaced.
 
 use std::path::PathBuf;
 
@@ -10,50 +11,50 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::curve_name;
-use crate::place::{self, Folders, PlaceFlaw};
+use crate::files::{self, FileError, Folders};
 
 /// Memory of Argon2id in KiB: 64 MiB, the second recommended option of RFC 9106 §4.
 const MEMORY_KIB: u32 = 64 * 1024;
 const PASSES: u32 = 3;
 const LANES: u32 = 4;
-/// What a file may ask for, so that a foreign one cannot exhaust the machine.
+/// Upper limits for the parameters in a file, so that an untrusted file cannot exhaust the machine.
 const MEMORY_LIMIT_KIB: u32 = 1024 * 1024;
 const PASSES_LIMIT: u32 = 64;
 const LANES_LIMIT: u32 = 64;
 const SALT_LEN: usize = 16;
 const SIZE_LIMIT: u64 = 16 * 1024;
-/// Shortest passphrase that a new key takes, in characters.
+/// Minimum length of the passphrase of a new key, in characters.
 pub(crate) const PASSPHRASE_MINIMUM: usize = 8;
 
 /// Why a key file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeyFlaw {
+pub(crate) enum KeyFileError {
     /// The file cannot be read or written.
     #[error(transparent)]
-    Place(#[from] PlaceFlaw),
-    /// No file of that name.
-    #[error("there is no key named {0}; see quorate key ls")]
+    File(#[from] FileError),
+    /// No key file has this name.
+    #[error("no key is named {0}; list your keys with `quorate key ls`")]
     Missing(String),
-    /// The name cannot be a file name.
+    /// The name cannot be used as a file name.
     #[error(
-        "a key name has 1 to 64 letters, digits, hyphens, dots or underscores and starts with a letter or digit"
+        "invalid key name: use 1 to 64 letters, digits, hyphens, dots or underscores, starting with a letter or digit"
     )]
     Name,
     /// The content is not a key file of this version.
-    #[error("{}: not a key file of this version", .0.display())]
+    #[error("{}: not a valid key file of this version", .0.display())]
     Content(PathBuf),
-    /// Wrong passphrase, or the file was altered; the two cannot be told apart.
+    /// The passphrase is wrong or the file was altered; these cases cannot be distinguished.
     #[error("wrong passphrase, or the key file was altered")]
     Passphrase,
     /// The passphrase is too short.
-    #[error("the passphrase needs at least {PASSPHRASE_MINIMUM} characters")]
-    Short,
-    /// The machine could not do it.
-    #[error("cannot encrypt the key: {0}")]
-    Machine(&'static str),
+    #[error("the passphrase is too short: use at least {PASSPHRASE_MINIMUM} characters")]
+    ShortPassphrase,
+    /// A cryptographic operation or the random source failed.
+    #[error("cryptographic operation failed: {0}")]
+    Crypto(&'static str),
 }
 
-/// A key file as stored. Holds the secret only encrypted.
+/// A stored key file. Contains the secret in encrypted form only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct KeyFile {
@@ -69,60 +70,60 @@ pub(crate) struct KeyFile {
 }
 
 impl KeyFile {
-    /// Makes a key and stores it under `name`.
+    /// Creates a key and stores it under `name`.
     pub(crate) fn create(
         folders: &Folders,
         name: &str,
         curve: ApiKeyCurve,
         passphrase: &str,
-    ) -> Result<Self, KeyFlaw> {
+    ) -> Result<Self, KeyFileError> {
         let path = path(folders, name)?;
         if passphrase.chars().count() < PASSPHRASE_MINIMUM {
-            return Err(KeyFlaw::Short);
+            return Err(KeyFileError::ShortPassphrase);
         }
         let (secret, stamper) = fresh(curve)?;
         let file = Self::seal(curve, stamper.public_key(), &secret, passphrase)?;
-        place::create_private(&path, &serde_json::to_vec_pretty(&file).unwrap_or_default())?;
+        files::create_private(&path, &serde_json::to_vec_pretty(&file).unwrap_or_default())?;
         Ok(file)
     }
 
-    /// Reads the file of that name.
-    pub(crate) fn load(folders: &Folders, name: &str) -> Result<Self, KeyFlaw> {
+    /// Loads the key file with this name.
+    pub(crate) fn load(folders: &Folders, name: &str) -> Result<Self, KeyFileError> {
         let path = path(folders, name)?;
         let bytes =
-            place::read_secret(&path, SIZE_LIMIT)?.ok_or_else(|| KeyFlaw::Missing(name.to_owned()))?;
-        let file: Self = serde_json::from_slice(&bytes).map_err(|_| KeyFlaw::Content(path.clone()))?;
+            files::read_secret(&path, SIZE_LIMIT)?.ok_or_else(|| KeyFileError::Missing(name.to_owned()))?;
+        let file: Self = serde_json::from_slice(&bytes).map_err(|_| KeyFileError::Content(path.clone()))?;
         let sane = file.version == 1
             && file.memory_kib <= MEMORY_LIMIT_KIB
             && file.passes <= PASSES_LIMIT
             && file.lanes <= LANES_LIMIT;
-        if sane { Ok(file) } else { Err(KeyFlaw::Content(path)) }
+        if sane { Ok(file) } else { Err(KeyFileError::Content(path)) }
     }
 
-    /// The public key, lowercase hex.
+    /// Returns the public key in lower-case hex.
     pub(crate) fn public_key(&self) -> &str {
         &self.public_key
     }
 
-    /// The curve.
     pub(crate) const fn curve(&self) -> ApiKeyCurve {
         self.curve
     }
 
-    /// Decrypts the secret and makes a stamper of it. Takes about a tenth of a second on purpose.
-    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, KeyFlaw> {
-        let salt = const_hex::decode(&self.salt).map_err(|_| KeyFlaw::Passphrase)?;
+    /// Decrypts the secret and creates a stamper from it. Deliberately takes about a tenth of a second.
+    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, KeyFileError> {
+        let salt = const_hex::decode(&self.salt).map_err(|_| KeyFileError::Passphrase)?;
         let nonce: [u8; NONCE_LEN] =
-            const_hex::decode_to_array(&self.nonce).map_err(|_| KeyFlaw::Passphrase)?;
-        let mut bytes = Zeroizing::new(const_hex::decode(&self.secret).map_err(|_| KeyFlaw::Passphrase)?);
+            const_hex::decode_to_array(&self.nonce).map_err(|_| KeyFileError::Passphrase)?;
+        let mut bytes =
+            Zeroizing::new(const_hex::decode(&self.secret).map_err(|_| KeyFileError::Passphrase)?);
         let key = self.key(passphrase, &salt)?;
         let plain = key
             .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(self.bound()), &mut bytes)
-            .map_err(|_| KeyFlaw::Passphrase)?;
+            .map_err(|_| KeyFileError::Passphrase)?;
         let secret: Zeroizing<[u8; 32]> =
-            Zeroizing::new((&*plain).try_into().map_err(|_| KeyFlaw::Passphrase)?);
-        let stamper = Stamper::new(self.curve, &secret).map_err(|_| KeyFlaw::Passphrase)?;
-        if stamper.public_key() == self.public_key { Ok(stamper) } else { Err(KeyFlaw::Passphrase) }
+            Zeroizing::new((&*plain).try_into().map_err(|_| KeyFileError::Passphrase)?);
+        let stamper = Stamper::new(self.curve, &secret).map_err(|_| KeyFileError::Passphrase)?;
+        if stamper.public_key() == self.public_key { Ok(stamper) } else { Err(KeyFileError::Passphrase) }
     }
 
     fn seal(
@@ -130,7 +131,7 @@ impl KeyFile {
         public_key: &str,
         secret: &[u8; 32],
         passphrase: &str,
-    ) -> Result<Self, KeyFlaw> {
+    ) -> Result<Self, KeyFileError> {
         let (mut salt, mut nonce) = ([0; SALT_LEN], [0; NONCE_LEN]);
         random(&mut salt)?;
         random(&mut nonce)?;
@@ -153,23 +154,24 @@ impl KeyFile {
             Aad::from(file.bound()),
             &mut *bytes,
         )
-        .map_err(|_| KeyFlaw::Machine("encryption failed"))?;
+        .map_err(|_| KeyFileError::Crypto("AES-256-GCM encryption"))?;
         file.secret = const_hex::encode(&*bytes);
         Ok(file)
     }
 
-    fn key(&self, passphrase: &str, salt: &[u8]) -> Result<LessSafeKey, KeyFlaw> {
+    fn key(&self, passphrase: &str, salt: &[u8]) -> Result<LessSafeKey, KeyFileError> {
         let mut key = Zeroizing::new([0_u8; 32]);
         let params = Params::new(self.memory_kib, self.passes, self.lanes, Some(key.len()))
-            .map_err(|_| KeyFlaw::Machine("parameters of Argon2id"))?;
+            .map_err(|_| KeyFileError::Crypto("invalid Argon2id parameters"))?;
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
             .hash_password_into(passphrase.as_bytes(), salt, &mut *key)
-            .map_err(|_| KeyFlaw::Machine("Argon2id failed"))?;
-        let key = UnboundKey::new(&AES_256_GCM, &*key).map_err(|_| KeyFlaw::Machine("key length"))?;
+            .map_err(|_| KeyFileError::Crypto("Argon2id"))?;
+        let key =
+            UnboundKey::new(&AES_256_GCM, &*key).map_err(|_| KeyFileError::Crypto("invalid key length"))?;
         Ok(LessSafeKey::new(key))
     }
 
-    /// What the encryption binds beside the secret.
+    /// Returns the associated data of the encryption.
     fn bound(&self) -> String {
         let Self { version, public_key, memory_kib, passes, lanes, salt, .. } = self;
         format!(
@@ -179,23 +181,23 @@ impl KeyFile {
     }
 }
 
-/// Names of the stored keys.
-pub(crate) fn names(folders: &Folders) -> Result<Vec<String>, KeyFlaw> {
-    Ok(place::names(&folders.keys(), ".key")?)
+/// Returns the names of the stored keys.
+pub(crate) fn names(folders: &Folders) -> Result<Vec<String>, KeyFileError> {
+    Ok(files::names(&folders.keys(), ".key")?)
 }
 
-fn path(folders: &Folders, name: &str) -> Result<PathBuf, KeyFlaw> {
+fn path(folders: &Folders, name: &str) -> Result<PathBuf, KeyFileError> {
     let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
     let starts = name.starts_with(|letter: char| letter.is_ascii_alphanumeric());
     if !plain || !starts || name.len() > 64 {
-        return Err(KeyFlaw::Name);
+        return Err(KeyFileError::Name);
     }
     Ok(folders.keys().join(format!("{name}.key")))
 }
 
-/// A random secret that is a key of the curve.
-fn fresh(curve: ApiKeyCurve) -> Result<(Zeroizing<[u8; 32]>, Stamper), KeyFlaw> {
-    // A random scalar misses the range of a curve about once in 2^32 tries at worst.
+/// Generates a random secret key for the curve.
+fn fresh(curve: ApiKeyCurve) -> Result<(Zeroizing<[u8; 32]>, Stamper), KeyFileError> {
+    // In the worst case a random scalar is out of range about once in 2^32 attempts.
     for _ in 0..8 {
         let mut secret = Zeroizing::new([0_u8; 32]);
         random(&mut *secret)?;
@@ -203,11 +205,11 @@ fn fresh(curve: ApiKeyCurve) -> Result<(Zeroizing<[u8; 32]>, Stamper), KeyFlaw> 
             return Ok((secret, stamper));
         }
     }
-    Err(KeyFlaw::Machine("the random source does not work"))
+    Err(KeyFileError::Crypto("no random bytes available"))
 }
 
-fn random(bytes: &mut [u8]) -> Result<(), KeyFlaw> {
-    getrandom::fill(bytes).map_err(|_| KeyFlaw::Machine("the random source does not work"))
+fn random(bytes: &mut [u8]) -> Result<(), KeyFileError> {
+    getrandom::fill(bytes).map_err(|_| KeyFileError::Crypto("no random bytes available"))
 }
 
 #[cfg(test)]
@@ -221,20 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn opens_with_the_passphrase_only() {
+    fn unlock_requires_the_passphrase() {
         for curve in [ApiKeyCurve::P256, ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519] {
             let file = small(curve);
             assert_eq!(file.unlock("correct horse").unwrap().public_key(), file.public_key());
-            assert!(matches!(file.unlock("correct horsf"), Err(KeyFlaw::Passphrase)));
+            assert!(matches!(file.unlock("correct horsf"), Err(KeyFileError::Passphrase)));
         }
     }
 
     #[test]
-    fn notices_what_was_altered() {
+    fn detects_altered_files() {
         let file = small(ApiKeyCurve::P256);
         let other = small(ApiKeyCurve::P256);
-        let check =
-            |altered: KeyFile| assert!(matches!(altered.unlock("correct horse"), Err(KeyFlaw::Passphrase)));
+        let check = |altered: KeyFile| {
+            assert!(matches!(altered.unlock("correct horse"), Err(KeyFileError::Passphrase)));
+        };
         check(KeyFile { public_key: other.public_key.clone(), ..file.clone() });
         check(KeyFile { curve: ApiKeyCurve::Ed25519, ..file.clone() });
         check(KeyFile { salt: other.salt.clone(), ..file.clone() });
@@ -244,12 +247,12 @@ mod tests {
     }
 
     #[test]
-    fn names_are_plain() {
+    fn rejects_invalid_names() {
         for bad in ["", ".", "../x", "a/b", "-a", "a b", "ü", &"a".repeat(65)] {
             assert!(
                 matches!(
                     path(&Folders { config: PathBuf::new(), state: PathBuf::new() }, bad),
-                    Err(KeyFlaw::Name)
+                    Err(KeyFileError::Name)
                 ),
                 "{bad}"
             );
@@ -257,22 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn files_are_the_owners_only() {
+    fn files_are_private_to_their_owner() {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
         let folders = Folders { config: home.path().to_owned(), state: home.path().to_owned() };
-        assert!(matches!(KeyFile::create(&folders, "a", ApiKeyCurve::P256, "short"), Err(KeyFlaw::Short)));
+        assert!(matches!(
+            KeyFile::create(&folders, "a", ApiKeyCurve::P256, "short"),
+            Err(KeyFileError::ShortPassphrase)
+        ));
         KeyFile::create(&folders, "a", ApiKeyCurve::P256, "long enough").unwrap();
         assert!(matches!(
             KeyFile::create(&folders, "a", ApiKeyCurve::P256, "long enough"),
-            Err(KeyFlaw::Place(PlaceFlaw::Exists(_)))
+            Err(KeyFileError::File(FileError::Exists(_)))
         ));
         let path = folders.keys().join("a.key");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         KeyFile::load(&folders, "a").unwrap().unlock("long enough").unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
-        assert!(matches!(KeyFile::load(&folders, "a"), Err(KeyFlaw::Place(PlaceFlaw::Wide { .. }))));
-        assert!(matches!(KeyFile::load(&folders, "b"), Err(KeyFlaw::Missing(_))));
+        assert!(matches!(
+            KeyFile::load(&folders, "a"),
+            Err(KeyFileError::File(FileError::Permissions { .. }))
+        ));
+        assert!(matches!(KeyFile::load(&folders, "b"), Err(KeyFileError::Missing(_))));
         assert_eq!(names(&folders).unwrap(), ["a"]);
     }
 }

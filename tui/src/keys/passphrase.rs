@@ -1,4 +1,4 @@
-//! Asks for a passphrase on the terminal without echo, or reads one line of a descriptor for scripts.
+//! Asks for a passphrase on the terminal without echo, or reads one line from a file descriptor for scripts.
 //! Never reads arguments or the environment.
 
 use std::fs::File;
@@ -7,22 +7,22 @@ use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-/// Longest passphrase, in bytes.
+/// Maximum length of a passphrase, in bytes.
 const LENGTH_LIMIT: u64 = 1024;
 
-/// Where a passphrase comes from.
+/// Source of a passphrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The terminal, or the first line of standard input when that is no terminal.
+    /// The terminal, or the first line of standard input if that is not a terminal.
     Ask,
-    /// The first line of this open descriptor.
+    /// The first line of this open file descriptor.
     Descriptor(u32),
 }
 
 /// Why there is no passphrase.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PassphraseFlaw {
-    /// Standard input is no terminal, and is empty.
+pub(crate) enum PassphraseError {
+    /// Standard input is not a terminal and is empty.
     #[error("no terminal to ask for the passphrase; use --passphrase-fd N")]
     NoTerminal,
     /// The terminal or the descriptor cannot be read.
@@ -30,8 +30,8 @@ pub(crate) enum PassphraseFlaw {
     Unreadable(#[from] std::io::Error),
 }
 
-/// One passphrase. `prompt` is shown on the terminal only.
-pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, PassphraseFlaw> {
+/// Reads a passphrase. The prompt is shown on the terminal only.
+pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, PassphraseError> {
     match source {
         Source::Descriptor(number) => {
             Ok(line(&mut BufReader::new(File::open(format!("/dev/fd/{number}"))?))?)
@@ -40,14 +40,14 @@ pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, Pa
         Source::Ask => {
             let mut input = std::io::stdin().lock();
             if input.fill_buf()?.is_empty() {
-                return Err(PassphraseFlaw::NoTerminal);
+                return Err(PassphraseError::NoTerminal);
             }
             Ok(line(&mut input)?)
         }
     }
 }
 
-/// Whether a person types, so that a new passphrase is asked for twice.
+/// Returns whether a person types the passphrase, so that a new one must be typed twice.
 pub(crate) fn is_typed(source: Source) -> bool {
     source == Source::Ask && std::io::stdin().is_terminal()
 }
@@ -70,7 +70,7 @@ fn ask(prompt: &str) -> std::io::Result<Zeroizing<String>> {
     text
 }
 
-/// Echo is off as long as this lives.
+/// Disables terminal echo until it is dropped.
 struct Quiet<'a> {
     terminal: &'a File,
     before: rustix::termios::Termios,
@@ -81,7 +81,7 @@ impl<'a> Quiet<'a> {
         let before = tcgetattr(terminal)?;
         let mut silent = before.clone();
         silent.local_modes &= !(LocalModes::ECHO | LocalModes::ECHONL);
-        // Flush: what was typed before the prompt is not meant for it.
+        // `Flush` discards what was typed before the prompt.
         tcsetattr(terminal, OptionalActions::Flush, &silent)?;
         Ok(Self { terminal, before })
     }

@@ -1,7 +1,7 @@
-//! Makes whoever holds the secret of an invitation a user.
+//! Creates a user for the holder of an invitation's secret.
 
 use super::scene::{listed, stated};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct AcceptInvitation;
@@ -12,12 +12,12 @@ impl Kind for AcceptInvitation {
             Version {
                 activity_type: "ACTIVITY_TYPE_ACCEPT_INVITATION",
                 intent: "acceptInvitationIntent",
-                shape: "invitationId userId authenticator:Authenticator1",
+                schema: "invitationId userId authenticator:Authenticator1",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_ACCEPT_INVITATION_V2",
                 intent: "acceptInvitationIntentV2",
-                shape: "invitationId userId authenticator:Authenticator2",
+                schema: "invitationId userId authenticator:Authenticator2",
             },
         ]
     }
@@ -26,7 +26,7 @@ impl Kind for AcceptInvitation {
         "Accept invitation"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("invitationId")?;
         let user = parameters.text("userId")?;
         let passkey =
@@ -34,31 +34,32 @@ impl Kind for AcceptInvitation {
         let passkey = quoted(passkey.text("authenticatorName")?);
         let invitation = scene.invitation(id);
         let who = invitation.map_or_else(
-            || "whoever was invited".to_owned(),
+            || "the invited person".to_owned(),
             |known| format!("{} ({})", stated(&known.receiver_user_name), clean(&known.receiver_email)),
         );
-        let mut story = Story::new(
+        let mut description = Description::new(
             invitation.map_or_else(|| clean(id), |known| stated(&known.receiver_user_name)),
             format!(
-                "Make {who} a user with the id {} and the passkey {passkey}, as the invitation {} says. The secret \
-                 that was mailed stamps this, so its key is none of the user's.",
+                "Make {who} a user with the id {} and the passkey {passkey}, as the invitation {} says. The \
+                 mailed secret stamps this request; its key does not become a key of the user.",
                 clean(user),
                 scene.invitation_named(id)
             ),
         );
         let Some(invitation) = invitation else {
-            let text = format!("the invitation {} is not in this organization now", clean(id));
-            story.flag(Level::Med, "unknown-invitation", text);
-            return Ok(story);
+            let text = format!("The invitation {} does not exist in this organization now.", clean(id));
+            description.flag(Level::Med, "unknown-invitation", text);
+            return Ok(description);
         };
         if !invitation.receiver_user_tags.is_empty() {
             let tags = invitation.receiver_user_tags.iter().map(|tag| scene.tag_named(&tag.to_string()));
-            let text = format!("the new user can do at once whatever policies give to {}", listed(tags));
-            story.flag(Level::Med, "joins-tag", text);
+            let text =
+                format!("The new user gets every right that policies give to {} at once.", listed(tags));
+            description.flag(Level::Med, "joins-tag", text);
         }
         if invitation.status == "INVITATION_STATUS_REVOKED" {
-            story.flag(Level::Med, "invitation-revoked", "the invitation has been taken back");
+            description.flag(Level::Med, "invitation-revoked", "Uses an invitation that has been revoked.");
         }
-        Ok(story)
+        Ok(description)
     }
 }

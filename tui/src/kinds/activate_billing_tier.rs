@@ -1,6 +1,6 @@
-//! Records which product is paid for.
+//! Records the product that is paid for.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct ActivateBillingTier;
@@ -10,7 +10,7 @@ impl Kind for ActivateBillingTier {
         &[Version {
             activity_type: "ACTIVITY_TYPE_ACTIVATE_BILLING_TIER",
             intent: "activateBillingTierIntent",
-            shape: "productId orbPlanId",
+            schema: "productId orbPlanId",
         }]
     }
 
@@ -18,19 +18,20 @@ impl Kind for ActivateBillingTier {
         "Activate billing tier"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let product = parameters.text("productId")?;
         let plan = parameters.maybe_text("orbPlanId")?;
-        let plan = plan.map_or_else(String::new, |plan| format!(" The plan {} is not kept.", quoted(plan)));
-        let mut story = Story::new(
+        let plan = plan.map_or_else(String::new, |plan| format!(" The plan {} is not stored.", quoted(plan)));
+        let mut description = Description::new(
             quoted(product),
             format!(
-                "Record the product {} as the billing tier. Nothing is charged, and nothing depends on it.{plan}",
+                "Record the product {} as the billing tier. Nothing is charged, and nothing depends on \
+                 it.{plan}",
                 quoted(product)
             ),
         );
         let now = scene.organization.billing_tier.as_deref().map_or_else(|| "none".to_owned(), clean);
-        story.change("billing tier", now, clean(product), "");
-        Ok(story)
+        description.change("billing tier", now, clean(product), "");
+        Ok(description)
     }
 }

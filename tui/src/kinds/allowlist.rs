@@ -1,29 +1,29 @@
-//! What is told of the addresses that requests may come from.
+//! Descriptions and flags that the kinds on IP allowlists share.
 
 use quorate_common::wire::IpAllowlist;
 
 use super::scene::{Scene, count, stated};
-use super::{Level, Reader, Story, Undecodable};
+use super::{Description, Level, Reader, Undecodable};
 use crate::text::clean;
 
-/// Whose requests a list is about.
+/// The requests to which a list applies.
 pub(super) struct Target<'a> {
-    /// Public key of the API key; everybody's without one.
+    /// Public key of an API key; the requests of all users if absent.
     pub(super) key: Option<&'a str>,
 }
 
 impl<'a> Target<'a> {
-    /// Of the parameters of a kind that is about a list.
+    /// Reads the target from the parameters.
     pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
         Ok(Self { key: parameters.maybe_text("publicKey")? })
     }
 
-    /// In words, with the whole public key of an API key.
+    /// Returns the target as text, with the full public key of an API key.
     pub(super) fn named(&self, scene: &Scene<'_>) -> String {
         self.key.map_or_else(|| "all users of this organization".to_owned(), |key| scene.key_named(key))
     }
 
-    /// In a few words, for lists.
+    /// Returns the target in a few words, for lists.
     pub(super) fn brief(&self, scene: &Scene<'_>) -> String {
         let Some(key) = self.key else { return "everybody".to_owned() };
         match scene.key_holder(key) {
@@ -32,7 +32,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The list as the daemon says it is now.
+    /// Returns the current list, as the daemon states it.
     pub(super) fn now<'s>(&self, scene: &Scene<'s>) -> Option<&'s IpAllowlist> {
         let same = |list: &&IpAllowlist| match (self.key, list.public_key.as_deref()) {
             (Some(wanted), Some(known)) => known.eq_ignore_ascii_case(wanted),
@@ -41,37 +41,39 @@ impl<'a> Target<'a> {
         scene.organization.ip_allowlists.iter().find(same)
     }
 
-    /// What holds when the list keeps nobody out any more.
-    pub(super) fn opened(&self) -> &'static str {
+    /// Returns the sentence on what applies once the list no longer refuses any request.
+    pub(super) fn removal_effect(&self) -> &'static str {
         match self.key {
-            Some(_) => "for this API key the list of the organization, if it is on, counts again",
-            None => "requests are taken from anywhere then, also of API keys with blocks of their own",
+            Some(_) => "The list of the organization applies to this API key again, if it is on.",
+            None => {
+                "Requests are then accepted from anywhere, including those of API keys with their own blocks."
+            }
         }
     }
 
-    /// Remarks on an API key that is not there.
-    pub(super) fn flag(&self, scene: &Scene<'_>, story: &mut Story) {
+    /// Flags an API key that does not exist.
+    pub(super) fn flag_unknown_key(&self, scene: &Scene<'_>, description: &mut Description) {
         if let Some(key) = self.key
             && scene.key_holder(key).is_none()
         {
-            let text = format!("{} is not in this organization now", scene.key_named(key));
-            story.flag(Level::Med, "unknown-key", text);
+            let text = format!("{} does not exist in this organization now.", scene.key_named(key));
+            description.flag(Level::Med, "unknown-key", text);
         }
     }
 }
 
-/// Whether the list of the organization is on, which switches on those of API keys.
+/// Returns whether the list of the organization is on. The lists of API keys apply only then.
 pub(super) fn is_on(scene: &Scene<'_>) -> bool {
     Target { key: None }.now(scene).is_some_and(|list| list.enabled == Some(true))
 }
 
-/// How many API keys have blocks of their own.
+/// Returns the number of API keys with their own blocks.
 pub(super) fn own_lists(scene: &Scene<'_>) -> usize {
     let own = |list: &&IpAllowlist| list.public_key.is_some() && !list.rules.is_empty();
     scene.organization.ip_allowlists.iter().filter(own).count()
 }
 
-/// A list in a few words; whether it is on is nothing that a list of an API key has.
+/// Returns a list in a few words. A list of an API key has no on/off state.
 pub(super) fn state(on: Option<bool>, blocks: usize) -> String {
     let blocks = count(blocks, "block");
     match on {
@@ -81,53 +83,53 @@ pub(super) fn state(on: Option<bool>, blocks: usize) -> String {
     }
 }
 
-/// What a list that takes the place of another does to those who ask.
+/// The effect of a list that replaces another.
 pub(super) struct Effect<'a> {
-    /// Whose requests it is about.
+    /// The requests to which the list applies.
     pub(super) target: &'a Target<'a>,
-    /// Whether the list before kept anybody out.
+    /// Whether the old list refuses any request.
     pub(super) before: bool,
-    /// Whether the new one does.
+    /// Whether the new list refuses any request.
     pub(super) after: bool,
-    /// Whether the new one lets anybody in.
-    pub(super) lets_in: bool,
-    /// Blocks that go.
-    pub(super) gone: &'a [String],
-    /// Blocks that come.
-    pub(super) new: &'a [String],
+    /// Whether the new list admits any request.
+    pub(super) admits_any: bool,
+    /// Removed blocks.
+    pub(super) removed: &'a [String],
+    /// Added blocks.
+    pub(super) added: &'a [String],
 }
 
 impl Effect<'_> {
-    /// Who is kept out, and who gets in.
-    pub(super) fn flags(&self, story: &mut Story) {
+    /// Flags the requests that are refused and accepted from then on.
+    pub(super) fn flags(&self, description: &mut Description) {
         match (self.before, self.after) {
-            (_, true) if !self.lets_in => {
-                let text =
-                    "an enabled list without blocks lets nobody in, also nobody who would take it back";
-                story.flag(Level::High, "locks-everybody-out", text);
-                story.danger("the word that tells who is let in: nobody", "nobody");
+            (_, true) if !self.admits_any => {
+                let text = "Locks everybody out, including those who could undo it: an enabled list without \
+                    blocks admits nobody.";
+                description.flag(Level::High, "locks-everybody-out", text);
+                description.danger("the word nobody", "nobody");
             }
             (false, true) => {
                 let text = match self.target.key {
-                    Some(_) => "whoever asks with this API key from elsewhere is refused",
-                    None => "whoever asks from elsewhere is refused, also when taking this back",
+                    Some(_) => "Requests with this API key from all other addresses are refused.",
+                    None => "Requests from all other addresses are refused, including those to undo this.",
                 };
-                story.flag(Level::Med, "restricts-addresses", text);
+                description.flag(Level::Med, "restricts-addresses", text);
             }
-            (true, true) => self.replaced(story),
-            (true, false) => story.flag(Level::Med, "allowlist-off", self.target.opened()),
+            (true, true) => self.flag_replaced(description),
+            (true, false) => description.flag(Level::Med, "allowlist-off", self.target.removal_effect()),
             (false, false) => {}
         }
     }
 
-    fn replaced(&self, story: &mut Story) {
-        if !self.gone.is_empty() {
-            let text = format!("requests from {} are refused then", self.gone.join(", "));
-            story.flag(Level::Med, "blocks-removed", text);
+    fn flag_replaced(&self, description: &mut Description) {
+        if !self.removed.is_empty() {
+            let text = format!("Requests from {} are then refused.", self.removed.join(", "));
+            description.flag(Level::Med, "blocks-removed", text);
         }
-        if !self.new.is_empty() {
-            let text = format!("requests from {} are taken then", self.new.join(", "));
-            story.flag(Level::Med, "blocks-added", text);
+        if !self.added.is_empty() {
+            let text = format!("Requests from {} are then accepted.", self.added.join(", "));
+            description.flag(Level::Med, "blocks-added", text);
         }
     }
 }

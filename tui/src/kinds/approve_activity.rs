@@ -1,6 +1,6 @@
-//! A vote for another activity.
+//! An approval of another activity.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct ApproveActivity;
@@ -10,19 +10,19 @@ impl Kind for ApproveActivity {
         &[Version {
             activity_type: "ACTIVITY_TYPE_APPROVE_ACTIVITY",
             intent: "approveActivityIntent",
-            shape: "fingerprint",
+            schema: "fingerprint",
         }]
     }
 
     fn title(&self) -> &'static str {
-        "Vote yes"
+        "Approve activity"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
         let fingerprint = clean(parameters.text("fingerprint")?);
-        Ok(Story::new(
-            format!("yes to {fingerprint}"),
-            format!("Vote yes on the activity with the fingerprint {fingerprint}."),
+        Ok(Description::new(
+            format!("approval of {fingerprint}"),
+            format!("Approve the activity with the fingerprint {fingerprint}."),
         ))
     }
 }

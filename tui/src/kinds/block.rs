@@ -1,11 +1,11 @@
-//! Blocks of addresses (RFC 4632 §3.1, RFC 4291 §2.3), read as the daemon reads them.
+//! CIDR blocks of IP addresses (RFC 4632 §3.1, RFC 4291 §2.3), parsed as the daemon parses them.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use crate::text::{clean, quoted};
 
-/// A network and the length of its prefix; bits beyond the prefix are dropped.
+/// A network and the length of its prefix. Bits beyond the prefix are cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Block {
     network: IpAddr,
@@ -13,7 +13,7 @@ struct Block {
 }
 
 impl Block {
-    /// Reads a block; an address alone is a block of one.
+    /// Parses a block. A single address is a block of one address.
     fn read(text: &str) -> Option<Self> {
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
@@ -47,7 +47,7 @@ impl fmt::Display for Block {
     }
 }
 
-/// A block with its name.
+/// A block with its label.
 pub(super) struct Rule<'a> {
     text: &'a str,
     label: Option<&'a str>,
@@ -55,23 +55,22 @@ pub(super) struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    /// Of text and name.
     pub(super) fn new(text: &'a str, label: Option<&'a str>) -> Self {
         Self { text, label, block: Block::read(text) }
     }
 
-    /// Whether two stand for the same block.
+    /// Returns whether both denote the same block.
     pub(super) fn same(&self, other: &Self) -> bool {
         if self.block.is_some() { self.block == other.block } else { self.text == other.text }
     }
 
-    /// Whether it is a block at all.
+    /// Returns whether the text is a valid block.
     pub(super) fn is_read(&self) -> bool {
         self.block.is_some()
     }
 
-    /// In words: the block as it counts, and as it was written where that differs.
-    pub(super) fn told(&self) -> String {
+    /// Returns the block as it applies, the original text where it differs, and the label.
+    pub(super) fn describe(&self) -> String {
         let block = self.block.map_or_else(|| clean(self.text), |block| block.to_string());
         let alone = block.split_once('/').is_some_and(|(alone, _)| alone.eq_ignore_ascii_case(self.text));
         let written = if alone || block.eq_ignore_ascii_case(self.text) {
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_blocks_and_drops_what_lies_beyond_the_prefix() {
+    fn parses_blocks_and_clears_bits_beyond_the_prefix() {
         for (text, expected) in [
             ("203.0.113.7/24", Some("203.0.113.0/24")),
             ("203.0.113.7", Some("203.0.113.7/32")),

@@ -1,7 +1,7 @@
-//! Adds users that have API keys only.
+//! Adds users whose only credentials are API keys.
 
-use super::create_users::added;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::create_users::describe_added;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct CreateApiOnlyUsers;
 
@@ -10,7 +10,7 @@ impl Kind for CreateApiOnlyUsers {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_API_ONLY_USERS",
             intent: "createApiOnlyUsersIntent",
-            shape: "apiOnlyUsers[]:ApiOnlyUser",
+            schema: "apiOnlyUsers[]:ApiOnlyUser",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for CreateApiOnlyUsers {
         "Create API users"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        added(&parameters.list("apiOnlyUsers")?, scene)
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        describe_added(&parameters.list("apiOnlyUsers")?, scene)
     }
 }

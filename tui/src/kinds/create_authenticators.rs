@@ -1,7 +1,7 @@
-//! Gives a user more passkeys or security keys.
+//! Adds passkeys or security keys to a user.
 
-use super::credential::given;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::credential::describe_added;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct CreateAuthenticators;
 
@@ -11,12 +11,12 @@ impl Kind for CreateAuthenticators {
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_AUTHENTICATORS",
                 intent: "createAuthenticatorsIntent",
-                shape: "userId authenticators[]:Authenticator1",
+                schema: "userId authenticators[]:Authenticator1",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2",
                 intent: "createAuthenticatorsIntentV2",
-                shape: "userId authenticators[]:Authenticator2",
+                schema: "userId authenticators[]:Authenticator2",
             },
         ]
     }
@@ -25,7 +25,7 @@ impl Kind for CreateAuthenticators {
         "Add authenticators"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        given(parameters, "authenticators", "authenticatorName", "authenticator", scene)
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        describe_added(parameters, "authenticators", "authenticatorName", "authenticator", scene)
     }
 }

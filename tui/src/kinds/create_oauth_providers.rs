@@ -1,7 +1,7 @@
-//! Gives a user more identities to sign in with.
+//! Adds OAuth identities to a user.
 
-use super::credential::given;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::credential::describe_added;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct CreateOauthProviders;
@@ -11,7 +11,7 @@ impl Kind for CreateOauthProviders {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2",
             intent: "createOauthProvidersIntentV2",
-            shape: "userId oauthProviders[]:Provider2",
+            schema: "userId oauthProviders[]:Provider2",
         }]
     }
 
@@ -19,15 +19,16 @@ impl Kind for CreateOauthProviders {
         "Add OAuth providers"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        let mut story = given(parameters, "oauthProviders", "providerName", "OAuth provider", scene)?;
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        let mut description =
+            describe_added(parameters, "oauthProviders", "providerName", "OAuth provider", scene)?;
         for provider in parameters.list("oauthProviders")? {
             if let Some(claims) = provider.object("oidcClaims")? {
-                let told = ["iss", "sub", "aud"].map(|name| claims.text(name).map(clean));
-                let [issuer, subject, audience] = told;
-                story.fact("identity", format!("{} at {} for {}", subject?, issuer?, audience?));
+                let values = ["iss", "sub", "aud"].map(|name| claims.text(name).map(clean));
+                let [issuer, subject, audience] = values;
+                description.fact("identity", format!("{} at {} for {}", subject?, issuer?, audience?));
             }
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,7 +1,7 @@
-//! Adds several rules about who may do what.
+//! Adds several policies.
 
-use super::policy::{Rule, counted};
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::policy::{Rule, count_policies};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct CreatePolicies;
@@ -11,7 +11,7 @@ impl Kind for CreatePolicies {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_POLICIES",
             intent: "createPoliciesIntent",
-            shape: "policies[]:Policy",
+            schema: "policies[]:Policy",
         }]
     }
 
@@ -19,36 +19,41 @@ impl Kind for CreatePolicies {
         "Create policies"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let policies = parameters.list("policies")?;
-        let mut sentences = vec![format!("Add {}.", counted(policies.len()))];
-        let mut story = Story::new(counted(policies.len()), String::new());
+        let mut sentences = vec![format!("Add {}.", count_policies(policies.len()))];
+        let mut description = Description::new(count_policies(policies.len()), String::new());
         for policy in &policies {
             let rule = Rule::of(policy)?;
             sentences.push(rule.added(policy)?);
             let name = quoted(policy.text("policyName")?);
             let stated = |text: Option<&str>, none: &str| text.map_or_else(|| none.to_owned(), clean);
-            story.change(
+            description.change(
                 &format!("condition of {name}"),
                 "-",
                 stated(rule.condition, "none: any activity"),
                 "",
             );
-            story.change(
+            description.change(
                 &format!("consensus of {name}"),
                 "-",
                 stated(rule.consensus, "none: anybody alone"),
                 "",
             );
             if rule.time.is_some() {
-                story.change(&format!("time of {name}"), "-", stated(rule.time, ""), "");
+                description.change(&format!("time of {name}"), "-", stated(rule.time, ""), "");
             }
-            rule.tell(&format!("{name} in words"), &mut story, scene);
-            rule.flags(&mut story);
+            rule.add_description(&format!("{name} in words"), &mut description, scene);
+            rule.flags(&mut description);
         }
-        story.sentence = sentences.join(" ");
+        description.sentence = sentences.join(" ");
         let before = scene.organization.policies.len();
-        story.change("policies", before.to_string(), before.saturating_add(policies.len()).to_string(), "");
-        Ok(story)
+        description.change(
+            "policies",
+            before.to_string(),
+            before.saturating_add(policies.len()).to_string(),
+            "",
+        );
+        Ok(description)
     }
 }

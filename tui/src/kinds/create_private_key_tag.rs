@@ -1,7 +1,7 @@
-//! Makes a tag and puts it on private keys.
+//! Creates a tag and adds it to private keys.
 
 use super::tag::PRIVATE_KEYS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct CreatePrivateKeyTag;
 
@@ -10,7 +10,7 @@ impl Kind for CreatePrivateKeyTag {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG",
             intent: "createPrivateKeyTagIntent",
-            shape: "privateKeyTagName privateKeyIds[]",
+            schema: "privateKeyTagName privateKeyIds[]",
         }]
     }
 
@@ -18,8 +18,8 @@ impl Kind for CreatePrivateKeyTag {
         "Create private key tag"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let ids = parameters.texts("privateKeyIds")?;
-        Ok(PRIVATE_KEYS.made(parameters.text("privateKeyTagName")?, &ids, scene))
+        Ok(PRIVATE_KEYS.describe_creation(parameters.text("privateKeyTagName")?, &ids, scene))
     }
 }

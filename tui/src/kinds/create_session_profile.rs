@@ -2,7 +2,7 @@
 
 use quorate_policy::{ExpressionKind, Program};
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, duration, quoted};
 
 pub(super) struct CreateSessionProfile;
@@ -12,7 +12,7 @@ impl Kind for CreateSessionProfile {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_SESSION_PROFILE",
             intent: "createSessionProfileIntent",
-            shape: "sessionProfileName scope expirationSeconds notes",
+            schema: "sessionProfileName scope expirationSeconds notes",
         }]
     }
 
@@ -20,39 +20,43 @@ impl Kind for CreateSessionProfile {
         "Create session profile"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let name = parameters.text("sessionProfileName")?;
         let scope = parameters.text("scope")?;
         let life = if parameters.has("expirationSeconds") {
             let seconds = parameters.number("expirationSeconds")?;
             format!("at most {} ({seconds} seconds)", duration(seconds.saturating_mul(1000)))
         } else {
-            "as long as any session, since the profile sets no end".to_owned()
+            "as long as any session, because the profile sets no limit".to_owned()
         };
-        let mut story = Story::new(
+        let mut description = Description::new(
             quoted(name),
             format!(
-                "Add the session profile {}: a session that names it may ask only for activities for which {} holds, \
-                 and lasts {life}.",
+                "Add the session profile {}: a session that names it may only propose activities where {} is \
+                 true, and lasts {life}.",
                 quoted(name),
                 quoted(scope)
             ),
         );
-        story.change("scope", "-", clean(scope), "");
+        description.change("scope", "-", clean(scope), "");
         let profiles = &scene.organization.session_profiles;
         let before = profiles.len();
-        story.change("profiles", before.to_string(), before.saturating_add(1).to_string(), "");
+        description.change("profiles", before.to_string(), before.saturating_add(1).to_string(), "");
         if scope.trim() == "true" {
-            let text = "the scope holds for ANY activity: such a session is limited by nothing";
-            story.flag(Level::Med, "scope-without-limit", text);
+            let text = "Does not limit sessions: the scope is true for ANY activity.";
+            description.flag(Level::Med, "scope-without-limit", text);
         }
-        if let Err(flaw) = Program::parse(ExpressionKind::Condition, scope) {
-            story.flag(Level::Med, "unreadable-expression", clean(&flaw.to_string()));
+        if let Err(error) = Program::parse(ExpressionKind::Condition, scope) {
+            description.flag(
+                Level::Med,
+                "unreadable-expression",
+                format!("This console cannot evaluate it: {}.", clean(&error.to_string())),
+            );
         }
         if profiles.iter().any(|profile| profile.session_profile_name == name) {
-            let text = format!("there is a session profile named {} already", quoted(name));
-            story.flag(Level::Med, "same-name", text);
+            let text = format!("Easy to confuse: a session profile named {} already exists.", quoted(name));
+            description.flag(Level::Med, "same-name", text);
         }
-        Ok(story)
+        Ok(description)
     }
 }

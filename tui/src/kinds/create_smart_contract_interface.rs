@@ -2,10 +2,10 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, grouped, has_hidden, quoted};
 
-/// Longest text of an interface that is shown as it stands, in bytes.
+/// Longest interface text that is shown unabridged, in bytes.
 const SHOWN_BYTES: usize = 1000;
 /// The member that holds the text.
 const TEXT: &str = "smartContractInterface";
@@ -17,7 +17,7 @@ impl Kind for CreateSmartContractInterface {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE",
             intent: "createSmartContractInterfaceIntent",
-            shape: "smartContractAddress smartContractInterface type label notes",
+            schema: "smartContractAddress smartContractInterface type label notes",
         }]
     }
 
@@ -25,55 +25,65 @@ impl Kind for CreateSmartContractInterface {
         "Create contract interface"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let address = parameters.text("smartContractAddress")?;
         let text = parameters.text(TEXT)?;
         let label = parameters.text("label")?;
         let kind = parameters.text("type")?;
-        let mut story = Story::new(
+        let mut description = Description::new(
             format!("{} of {}", quoted(label), clean(address)),
             format!(
-                "Add the interface {} of the {} contract {}: {} bytes of text, by which calls of the contract are read.",
+                "Add the interface {} of the {} contract {}: {} bytes of text, used to decode calls of the \
+                 contract.",
                 quoted(label),
                 network(kind),
                 clean(address),
                 text.len()
             ),
         );
-        story.fact("size of the interface", format!("{} bytes", text.len()));
-        story.fact(
+        description.fact("size of the interface", format!("{} bytes", text.len()));
+        description.fact(
             "SHA-256 of the interface, computed here",
             grouped(&const_hex::encode(Sha256::digest(text))),
         );
         let interfaces = &scene.organization.smart_contract_interfaces;
         let before = interfaces.len();
-        story.change("interfaces", before.to_string(), before.saturating_add(1).to_string(), "");
-        story.flag(
+        description.change("interfaces", before.to_string(), before.saturating_add(1).to_string(), "");
+        description.flag(
             Level::Med,
-            "interface-of-asker",
-            "a wrong interface tells calls in wrong words: compare the SHA-256 with one from the contract's makers",
+            "interface-of-proposer",
+            "A wrong interface describes later calls wrongly. Compare the SHA-256 with that of the \
+             contract's authors.",
         );
         if interfaces
             .iter()
             .any(|one| one.interface_type == kind && one.smart_contract_address.eq_ignore_ascii_case(address))
         {
-            story.flag(Level::Med, "same-address", "there is an interface of this contract already");
+            description.flag(
+                Level::Med,
+                "same-address",
+                "Calls may be decoded differently than today: this contract already has an interface.",
+            );
         }
-        // Line breaks and tabs lay out such a text; it is not drawn with them.
+        // Line breaks and tabs are normal in such a text and are not drawn.
         let hidden = text.split(['\n', '\r', '\t']).any(has_hidden);
         if hidden && text.len() > SHOWN_BYTES {
-            story.flag(Level::Med, "hidden-characters", "the interface holds characters that do not show");
+            description.flag(
+                Level::Med,
+                "hidden-characters",
+                "The interface may differ from what you see: it contains invisible characters.",
+            );
         }
-        Ok(story)
+        Ok(description)
     }
 
     fn abridged(&self, member: &str, text: &str) -> Option<String> {
         (member == TEXT && text.len() > SHOWN_BYTES)
-            .then(|| format!("{} bytes, told by their SHA-256; the raw bytes hold them", text.len()))
+            .then(|| format!("{} bytes, identified by their SHA-256; see the raw bytes", text.len()))
     }
 }
 
-/// What kind of contract, in words.
+/// Returns the network of a contract type for people.
 fn network(kind: &str) -> String {
     match kind {
         "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM" => "Ethereum".to_owned(),

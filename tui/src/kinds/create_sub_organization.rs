@@ -1,4 +1,4 @@
-//! Creates a sub-organization with its root users and, if asked for, keys.
+//! Creates a sub-organization with its root users and, if requested, keys.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::create_private_keys::private_key;
 use super::create_users::credentials;
 use super::create_wallet::wallet;
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::quoted;
 
 pub(super) struct CreateSubOrganization;
@@ -20,60 +20,61 @@ impl Kind for CreateSubOrganization {
         "Create sub-organization"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
         let Some(name) = parameters.maybe_text("subOrganizationName")? else {
             return first_version(parameters);
         };
         let threshold = parameters.number("rootQuorumThreshold")?;
         let users = parameters.list("rootUsers")?;
-        let mut told = Vec::new();
+        let mut named = Vec::new();
         for user in &users {
-            told.push(format!("{} with {}", quoted(user.text("userName")?), credentials(user)?));
+            named.push(format!("{} with {}", quoted(user.text("userName")?), credentials(user)?));
         }
         let number = count(users.len(), "root user");
         let mut sentence = format!(
-            "Create the sub-organization {} with {number}, of whom {threshold} must agree: {}.",
+            "Create the sub-organization {} with {number} and a root quorum threshold of {threshold}: {}.",
             quoted(name),
-            listed(told)
+            listed(named)
         );
-        if let Some(asked) = parameters.object("wallet")? {
-            let _ = write!(sentence, " It starts with {}", wallet(&asked)?);
+        if let Some(requested) = parameters.object("wallet")? {
+            let _ = write!(sentence, " It starts with {}", wallet(&requested)?);
         }
         let keys = parameters.list("privateKeys")?;
         if !keys.is_empty() {
             let keys = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
             let _ = write!(sentence, " It starts with the private keys {}.", listed(keys));
         }
-        let mut story =
-            Story::new(format!("{}, root {threshold} of {}", quoted(name), users.len()), sentence);
+        let mut description =
+            Description::new(format!("{}, root {threshold} of {}", quoted(name), users.len()), sentence);
         if threshold == 1 && users.len() > 1 {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "one-can-act",
-                format!("any one of its {number} can do anything in it alone"),
+                format!("Any ONE of its {number} can do anything in it alone: the threshold is 1."),
             );
         }
-        sign_in(parameters, &mut story)?;
-        Ok(story)
+        sign_in(parameters, &mut description)?;
+        Ok(description)
     }
 }
 
-fn first_version(parameters: &Reader<'_>) -> Result<Story, Undecodable> {
+fn first_version(parameters: &Reader<'_>) -> Result<Description, Undecodable> {
     let name = quoted(parameters.text("name")?);
     let passkey = match parameters.object("rootAuthenticator")? {
         Some(passkey) => quoted(passkey.text("authenticatorName")?),
         None => "none".to_owned(),
     };
-    let mut story = Story::new(
+    let mut description = Description::new(
         name.clone(),
         format!("Create the sub-organization {name} with one root user who holds the passkey {passkey}."),
     );
-    sign_in(parameters, &mut story)?;
-    Ok(story)
+    sign_in(parameters, &mut description)?;
+    Ok(description)
 }
 
-/// Ways of signing in are on in a new sub-organization unless they are switched off.
-fn sign_in(parameters: &Reader<'_>, story: &mut Story) -> Result<(), Undecodable> {
+/// Flags the ways to sign in that are enabled. All are enabled in a new sub-organization unless they are
+/// disabled.
+fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<(), Undecodable> {
     let ways = [
         ("disableEmailRecovery", "e-mail recovery"),
         ("disableEmailAuth", "e-mail sign-in"),
@@ -87,7 +88,11 @@ fn sign_in(parameters: &Reader<'_>, story: &mut Story) -> Result<(), Undecodable
         }
     }
     if !on.is_empty() {
-        story.flag(Level::Low, "sign-in-open", format!("on in it from the start: {}", listed(on)));
+        description.flag(
+            Level::Low,
+            "sign-in-open",
+            format!("Ways to sign in or recover access that are enabled from the start: {}.", listed(on)),
+        );
     }
     Ok(())
 }
@@ -117,6 +122,6 @@ static VERSIONS: [Version; 8] = {
     ]
 };
 
-const fn version(activity_type: &'static str, intent: &'static str, shape: &'static str) -> Version {
-    Version { activity_type, intent, shape }
+const fn version(activity_type: &'static str, intent: &'static str, schema: &'static str) -> Version {
+    Version { activity_type, intent, schema }
 }

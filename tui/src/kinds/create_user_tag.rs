@@ -1,7 +1,7 @@
-//! Makes a tag and puts it on users.
+//! Creates a tag and adds it to users.
 
 use super::tag::USERS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct CreateUserTag;
 
@@ -10,7 +10,7 @@ impl Kind for CreateUserTag {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_USER_TAG",
             intent: "createUserTagIntent",
-            shape: "userTagName userIds[]",
+            schema: "userTagName userIds[]",
         }]
     }
 
@@ -18,8 +18,8 @@ impl Kind for CreateUserTag {
         "Create user tag"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let ids = parameters.texts("userIds")?;
-        Ok(USERS.made(parameters.text("userTagName")?, &ids, scene))
+        Ok(USERS.describe_creation(parameters.text("userTagName")?, &ids, scene))
     }
 }

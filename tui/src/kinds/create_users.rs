@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::scene::{count, listed, stated};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct CreateUsers;
@@ -14,22 +14,22 @@ impl Kind for CreateUsers {
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_USERS",
                 intent: "createUsersIntent",
-                shape: "users[]:User1",
+                schema: "users[]:User1",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_USERS_V2",
                 intent: "createUsersIntentV2",
-                shape: "users[]:User2",
+                schema: "users[]:User2",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_USERS_V3",
                 intent: "createUsersIntentV3",
-                shape: "users[]:User3",
+                schema: "users[]:User3",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_CREATE_USERS_V4",
                 intent: "createUsersIntentV4",
-                shape: "users[]:User4",
+                schema: "users[]:User4",
             },
         ]
     }
@@ -38,49 +38,49 @@ impl Kind for CreateUsers {
         "Create users"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        added(&parameters.list("users")?, scene)
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        describe_added(&parameters.list("users")?, scene)
     }
 }
 
-/// The story of adding these users; they may lack any credential but API keys.
-pub(super) fn added(users: &[Reader<'_>], scene: &Scene<'_>) -> Result<Story, Undecodable> {
+/// Describes the creation of these users. Users of some kinds can have no credentials except API keys.
+pub(super) fn describe_added(users: &[Reader<'_>], scene: &Scene<'_>) -> Result<Description, Undecodable> {
     let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
     let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
-    let mut story = Story::new(listed(names), String::new());
+    let mut description = Description::new(listed(names), String::new());
     for user in users {
         let name = user.text("userName")?;
         let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
         if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "same-name",
-                format!("there is a user named {} already: {}", quoted(name), known.user_id),
+                format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id),
             );
         }
         let tags = user.texts("userTags")?;
         if !tags.is_empty() {
-            let told = listed(tags.iter().map(|tag| scene.tag_named(tag)));
-            let _ = write!(sentence, " {} is tagged {told}.", quoted(name));
-            story.flag(
+            let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            let _ = write!(sentence, " {} is tagged {tag_names}.", quoted(name));
+            description.flag(
                 Level::Med,
                 "joins-tag",
-                format!("{} can do at once whatever policies give to {told}", quoted(name)),
+                format!("{} gets every right that policies give to {tag_names} at once.", quoted(name)),
             );
         }
-        registered_keys(user, scene, &mut story)?;
+        registered_keys(user, scene, &mut description)?;
     }
-    story.change(
+    description.change(
         "users",
         scene.organization.users.len().to_string(),
         scene.organization.users.len().saturating_add(users.len()).to_string(),
         "",
     );
-    story.sentence = sentence;
-    Ok(story)
+    description.sentence = sentence;
+    Ok(description)
 }
 
-/// Credentials of a new user in words.
+/// Returns the credentials of a new user as text.
 pub(super) fn credentials(user: &Reader<'_>) -> Result<String, Undecodable> {
     let mut parts = Vec::new();
     for key in user.list("apiKeys")? {
@@ -93,15 +93,15 @@ pub(super) fn credentials(user: &Reader<'_>) -> Result<String, Undecodable> {
         parts.push(format!("sign-in through {}", quoted(provider.text("providerName")?)));
     }
     if let Some(email) = user.maybe_text("userEmail")? {
-        parts.push(format!("the address {}", clean(email)));
+        parts.push(format!("the mail address {}", clean(email)));
     }
     if let Some(phone) = user.maybe_text("userPhoneNumber")? {
-        parts.push(format!("the number {}", clean(phone)));
+        parts.push(format!("the telephone number {}", clean(phone)));
     }
     Ok(if parts.is_empty() { "no credential".to_owned() } else { parts.join(", ") })
 }
 
-/// An API key in words, with its whole public key.
+/// Returns an API key as text, with its full public key.
 pub(super) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable> {
     let name = quoted(key.text("apiKeyName")?);
     let public = clean(key.text("publicKey")?);
@@ -115,11 +115,11 @@ pub(super) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable> {
     Ok(format!("an API key {name} ({curve} {public}, {life})"))
 }
 
-/// Flags keys that some user has already.
+/// Flags keys that a user already has.
 pub(super) fn registered_keys(
     user: &Reader<'_>,
     scene: &Scene<'_>,
-    story: &mut Story,
+    description: &mut Description,
 ) -> Result<(), Undecodable> {
     for key in user.list("apiKeys")? {
         let public = key.text("publicKey")?;
@@ -130,10 +130,14 @@ pub(super) fn registered_keys(
                 .any(|registered| registered.credential.public_key.eq_ignore_ascii_case(public))
         });
         if let Some(holder) = holder {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "key-in-use",
-                format!("the key {} already belongs to {}", clean(public), stated(&holder.user_name)),
+                format!(
+                    "The key is not new: {} already belongs to {}.",
+                    clean(public),
+                    stated(&holder.user_name)
+                ),
             );
         }
     }

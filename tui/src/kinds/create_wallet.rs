@@ -1,7 +1,7 @@
 //! Creates a wallet and its first accounts.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct CreateWallet;
@@ -11,7 +11,7 @@ impl Kind for CreateWallet {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_WALLET",
             intent: "createWalletIntent",
-            shape: "walletName accounts[]:Account mnemonicLength",
+            schema: "walletName accounts[]:Account mnemonicLength",
         }]
     }
 
@@ -19,19 +19,23 @@ impl Kind for CreateWallet {
         "Create wallet"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let name = parameters.text("walletName")?;
-        let mut story = Story::new(quoted(name), format!("Create {}", wallet(parameters)?));
+        let mut description = Description::new(quoted(name), format!("Create {}", wallet(parameters)?));
         if scene.organization.wallets.iter().any(|known| known.wallet_name == name) {
-            story.flag(Level::Med, "same-name", format!("there is a wallet named {} already", quoted(name)));
+            description.flag(
+                Level::Med,
+                "same-name",
+                format!("Easy to confuse: a wallet named {} already exists.", quoted(name)),
+            );
         }
         let before = scene.organization.wallets.len();
-        story.change("wallets", before.to_string(), before.saturating_add(1).to_string(), "");
-        Ok(story)
+        description.change("wallets", before.to_string(), before.saturating_add(1).to_string(), "");
+        Ok(description)
     }
 }
 
-/// A wallet to be made, in words that end a sentence.
+/// Returns a wallet to create as the end of a sentence.
 pub(super) fn wallet(parameters: &Reader<'_>) -> Result<String, Undecodable> {
     let accounts = parameters.list("accounts")?;
     let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
@@ -47,7 +51,7 @@ pub(super) fn wallet(parameters: &Reader<'_>) -> Result<String, Undecodable> {
     ))
 }
 
-/// An account to be derived, in words.
+/// Returns an account to derive as text.
 pub(super) fn account(account: &Reader<'_>) -> Result<String, Undecodable> {
     let path = clean(account.text("path")?);
     let curve = clean(account.text("curve")?.trim_start_matches("CURVE_"));

@@ -1,8 +1,8 @@
-//! Derives more accounts of a wallet.
+//! Derives further accounts of a wallet.
 
 use super::create_wallet::account;
 use super::scene::{count, listed};
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct CreateWalletAccounts;
 
@@ -11,7 +11,7 @@ impl Kind for CreateWalletAccounts {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS",
             intent: "createWalletAccountsIntent",
-            shape: "walletId accounts[]:Account persist",
+            schema: "walletId accounts[]:Account persist",
         }]
     }
 
@@ -19,12 +19,12 @@ impl Kind for CreateWalletAccounts {
         "Add wallet accounts"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("walletId")?;
         let accounts = parameters.list("accounts")?;
         let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
         let wallet = scene.wallet_named(id);
-        Ok(Story::new(
+        Ok(Description::new(
             format!("{} in {wallet}", count(accounts.len(), "account")),
             format!(
                 "Derive {} in the wallet {wallet}: {}.",

@@ -1,6 +1,6 @@
 //! Adds an endpoint that receives webhooks.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, endpoint};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, endpoint};
 use crate::text::quoted;
 
 pub(super) struct CreateWebhookEndpoint;
@@ -10,7 +10,7 @@ impl Kind for CreateWebhookEndpoint {
         &[Version {
             activity_type: "ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT",
             intent: "createWebhookEndpointIntent",
-            shape: "url name subscriptions[]:Subscription",
+            schema: "url name subscriptions[]:Subscription",
         }]
     }
 
@@ -18,28 +18,28 @@ impl Kind for CreateWebhookEndpoint {
         "Create webhook endpoint"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let url = parameters.text("url")?;
         let name = parameters.text("name")?;
-        let hears = endpoint::hears(parameters)?;
-        let told = if hears {
-            format!("It is sent {}.", endpoint::NEWS)
+        let receives_activities = endpoint::receives_activities(parameters)?;
+        let effect = if receives_activities {
+            format!("It receives {}.", endpoint::ACTIVITY_EVENTS)
         } else {
-            "It asks for no news of activities, so nothing is posted.".to_owned()
+            "It does not subscribe to activity updates, so nothing is posted to it.".to_owned()
         };
-        let mut story = Story::new(
-            format!("{} at {}", quoted(name), endpoint::place(url)),
-            format!("Add the endpoint {} at {}. {told}", quoted(name), quoted(url)),
+        let mut description = Description::new(
+            format!("{} at {}", quoted(name), endpoint::display_host(url)),
+            format!("Add the endpoint {} at {}. {effect}", quoted(name), quoted(url)),
         );
         let before = scene.organization.webhook_endpoints.len();
-        story.change("endpoints", before.to_string(), before.saturating_add(1).to_string(), "");
-        if hears {
-            let text = format!("whoever runs {} learns of every activity", endpoint::place(url));
-            story.flag(Level::Med, "webhook-url", text);
-            endpoint::filters(parameters, &mut story)?;
+        description.change("endpoints", before.to_string(), before.saturating_add(1).to_string(), "");
+        if receives_activities {
+            let text = format!("The operator of {} sees every activity.", endpoint::display_host(url));
+            description.flag(Level::Med, "webhook-url", text);
+            endpoint::flag_filters(parameters, &mut description)?;
         }
-        endpoint::destination(url, &mut story);
-        endpoint::name(name, None, scene, &mut story);
-        Ok(story)
+        endpoint::flag_url(url, &mut description);
+        endpoint::flag_name(name, None, scene, &mut description);
+        Ok(description)
     }
 }

@@ -1,67 +1,79 @@
-//! What is told of credentials that a user gets or loses, other than API keys.
+//! Descriptions of credentials that are added to or deleted from a user, other than API keys.
 
 use super::scene::{Scene, count, listed};
-use super::{Level, Reader, Story, Undecodable};
+use super::{Description, Level, Reader, Undecodable};
 use crate::text::quoted;
 
-/// A user gets credentials, named by a member of each.
-pub(super) fn given(
+/// Describes the credentials that a user gets, each named by one of its members.
+pub(super) fn describe_added(
     parameters: &Reader<'_>,
     list: &str,
     member: &str,
     noun: &str,
     scene: &Scene<'_>,
-) -> Result<Story, Undecodable> {
+) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
     let user = scene.user_named(id);
     let new = parameters.list(list)?;
     let names = new.iter().map(|one| one.text(member).map(quoted)).collect::<Result<Vec<_>, _>>()?;
-    let mut story = Story::new(
+    let mut description = Description::new(
         format!("{} for {}", count(new.len(), noun), scene.user_short(id)),
         format!(
-            "Give {user} {}: {}. It is recorded and signs nobody in yet.",
+            "Add {} for {user}: {}. This does not sign anybody in yet.",
             count(new.len(), &format!("more {noun}")),
             listed(names)
         ),
     );
     if scene.is_root(id) {
-        story.flag(Level::High, "credential-for-root-user", format!("{user} is in the root quorum"));
+        description.flag(
+            Level::High,
+            "credential-for-root-user",
+            format!("Adds a credential for a member of the root quorum: {user}."),
+        );
     }
-    if scene.asker.is_some_and(|asker| !asker.to_string().eq_ignore_ascii_case(id)) {
-        story.flag(Level::High, "credential-by-other", format!("{user} did not ask for this"));
+    if scene.proposer.is_some_and(|proposer| !proposer.to_string().eq_ignore_ascii_case(id)) {
+        description.flag(
+            Level::High,
+            "credential-by-other",
+            format!("Somebody else may gain access as {user}, who did not propose this."),
+        );
     }
-    story.danger("the NAME of the user who gets the credential", &scene.user_name(id));
-    unknown(&mut story, id, scene);
-    Ok(story)
+    description.danger("the NAME of the user who gets the credential", &scene.user_name(id));
+    flag_unknown_user(&mut description, id, scene);
+    Ok(description)
 }
 
-/// A user loses credentials, named by those whose ids are known.
-pub(super) fn taken(
+/// Describes the credentials that a user loses.
+pub(super) fn describe_deleted(
     parameters: &Reader<'_>,
     list: &str,
     noun: &str,
     named: impl Fn(&str) -> String,
-    left: impl Fn(usize) -> bool,
+    keeps_credential: impl Fn(usize) -> bool,
     scene: &Scene<'_>,
-) -> Result<Story, Undecodable> {
+) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
     let ids = parameters.texts(list)?;
-    let told = listed(ids.iter().map(|one| named(one)));
-    let mut story = Story::new(
+    let deleted = listed(ids.iter().map(|one| named(one)));
+    let mut description = Description::new(
         format!("{} of {}", count(ids.len(), noun), scene.user_short(id)),
-        format!("Take {} from {}: {told}.", count(ids.len(), noun), scene.user_named(id)),
+        format!("Delete {} of {}: {deleted}.", count(ids.len(), noun), scene.user_named(id)),
     );
-    story.flag(Level::Med, "access-removed", "whoever uses these loses access");
-    if !left(ids.len()) {
-        story.flag(Level::Med, "last-credential", "no credential is left to this user");
+    description.flag(
+        Level::Med,
+        "access-removed",
+        "People and programs that use the deleted credentials lose access.",
+    );
+    if !keeps_credential(ids.len()) {
+        description.flag(Level::Med, "last-credential", "Locks the user out: no credential is left.");
     }
-    unknown(&mut story, id, scene);
-    Ok(story)
+    flag_unknown_user(&mut description, id, scene);
+    Ok(description)
 }
 
-fn unknown(story: &mut Story, id: &str, scene: &Scene<'_>) {
+fn flag_unknown_user(description: &mut Description, id: &str, scene: &Scene<'_>) {
     if scene.user(id).is_none() {
-        let text = format!("{} is not in this organization now", scene.user_named(id));
-        story.flag(Level::Med, "unknown-user", text);
+        let text = format!("{} does not exist in this organization now.", scene.user_named(id));
+        description.flag(Level::Med, "unknown-user", text);
     }
 }

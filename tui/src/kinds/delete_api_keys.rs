@@ -1,7 +1,7 @@
-//! Takes API keys from a user.
+//! Deletes API keys of a user.
 
 use super::scene::{count, listed, stated};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteApiKeys;
@@ -11,7 +11,7 @@ impl Kind for DeleteApiKeys {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_API_KEYS",
             intent: "deleteApiKeysIntent",
-            shape: "userId apiKeyIds[]",
+            schema: "userId apiKeyIds[]",
         }]
     }
 
@@ -19,7 +19,7 @@ impl Kind for DeleteApiKeys {
         "Delete API keys"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("userId")?;
         let ids = parameters.texts("apiKeyIds")?;
         let user = scene.user(id);
@@ -38,22 +38,26 @@ impl Kind for DeleteApiKeys {
             }
         };
         let sentence = format!(
-            "Take {} from {}: {}.",
+            "Delete {} of {}: {}.",
             count(ids.len(), "API key"),
             scene.user_named(id),
             listed(ids.iter().map(key))
         );
-        let mut story =
-            Story::new(format!("{} of {}", count(ids.len(), "key"), scene.user_short(id)), sentence);
+        let mut description =
+            Description::new(format!("{} of {}", count(ids.len(), "key"), scene.user_short(id)), sentence);
         let held = user.map_or(0, |user| user.api_keys.len());
         let left = held.saturating_sub(ids.len());
-        story.change("API keys of this user", held.to_string(), left.to_string(), "");
-        story.flag(Level::Med, "access-removed", "whoever uses these keys loses access");
+        description.change("API keys of this user", held.to_string(), left.to_string(), "");
+        description.flag(
+            Level::Med,
+            "access-removed",
+            "People and programs that use the deleted keys lose access.",
+        );
         if user.is_some_and(|user| {
             left == 0 && user.authenticators.is_empty() && user.oauth_providers.is_empty()
         }) {
-            story.flag(Level::Med, "last-credential", "no credential is left to this user");
+            description.flag(Level::Med, "last-credential", "Locks the user out: no credential is left.");
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,8 +1,8 @@
-//! Takes authenticators from a user.
+//! Deletes authenticators of a user.
 
-use super::credential::taken;
+use super::credential::describe_deleted;
 use super::scene::stated;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteAuthenticators;
@@ -12,7 +12,7 @@ impl Kind for DeleteAuthenticators {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_AUTHENTICATORS",
             intent: "deleteAuthenticatorsIntent",
-            shape: "userId authenticatorIds[]",
+            schema: "userId authenticatorIds[]",
         }]
     }
 
@@ -20,7 +20,7 @@ impl Kind for DeleteAuthenticators {
         "Delete authenticators"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let user = scene.user(parameters.text("userId")?);
         let named = |id: &str| {
             let held = user.and_then(|user| {
@@ -33,13 +33,13 @@ impl Kind for DeleteAuthenticators {
                 None => format!("{} (not known here)", clean(id)),
             }
         };
-        let left = |gone: usize| {
+        let keeps_credential = |deleted: usize| {
             user.is_none_or(|user| {
                 !user.api_keys.is_empty()
                     || !user.oauth_providers.is_empty()
-                    || user.authenticators.len() > gone
+                    || user.authenticators.len() > deleted
             })
         };
-        taken(parameters, "authenticatorIds", "authenticator", named, left, scene)
+        describe_deleted(parameters, "authenticatorIds", "authenticator", named, keeps_credential, scene)
     }
 }

@@ -1,7 +1,7 @@
-//! Takes an invitation back.
+//! Revokes an invitation.
 
 use super::scene::stated;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteInvitation;
@@ -11,39 +11,43 @@ impl Kind for DeleteInvitation {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_INVITATION",
             intent: "deleteInvitationIntent",
-            shape: "invitationId",
+            schema: "invitationId",
         }]
     }
 
     fn title(&self) -> &'static str {
-        "Take invitation back"
+        "Revoke invitation"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("invitationId")?;
         let named = scene.invitation_named(id);
         let known = scene.invitation(id);
         let address = known.map_or_else(String::new, |one| format!(" to {}", stated(&one.receiver_email)));
-        let mut story = Story::new(
+        let mut description = Description::new(
             known.map_or_else(
                 || named.clone(),
                 |one| format!("{} at {}", stated(&one.receiver_user_name), clean(&one.receiver_email)),
             ),
-            format!("Take the invitation {named}{address} back: the secret in its mail opens nothing then."),
+            format!("Revoke the invitation {named}{address}: the secret in its mail no longer works."),
         );
         let Some(known) = known else {
-            story.flag(Level::Med, "unknown-invitation", format!("{named} is not in this organization now"));
-            return Ok(story);
+            description.flag(
+                Level::Med,
+                "unknown-invitation",
+                format!("{named} does not exist in this organization now."),
+            );
+            return Ok(description);
         };
         let status = known.status.strip_prefix("INVITATION_STATUS_").unwrap_or(&known.status);
-        story.change("invitation", clean(status), "REVOKED", "");
+        description.change("invitation", clean(status), "REVOKED", "");
         if status == "ACCEPTED" {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "invitation-accepted",
-                "it has been accepted: whoever became a user by it stays one",
+                "Removes no access: the invitation has been accepted, and its user stays.",
             );
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,8 +1,8 @@
-//! Takes OAuth providers from a user.
+//! Deletes OAuth providers of a user.
 
-use super::credential::taken;
+use super::credential::describe_deleted;
 use super::scene::stated;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteOauthProviders;
@@ -12,7 +12,7 @@ impl Kind for DeleteOauthProviders {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS",
             intent: "deleteOauthProvidersIntent",
-            shape: "userId providerIds[]",
+            schema: "userId providerIds[]",
         }]
     }
 
@@ -20,7 +20,7 @@ impl Kind for DeleteOauthProviders {
         "Delete OAuth providers"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let user = scene.user(parameters.text("userId")?);
         let named = |id: &str| {
             let held = user.and_then(|user| {
@@ -31,13 +31,13 @@ impl Kind for DeleteOauthProviders {
                 None => format!("{} (not known here)", clean(id)),
             }
         };
-        let left = |gone: usize| {
+        let keeps_credential = |deleted: usize| {
             user.is_none_or(|user| {
                 !user.api_keys.is_empty()
                     || !user.authenticators.is_empty()
-                    || user.oauth_providers.len() > gone
+                    || user.oauth_providers.len() > deleted
             })
         };
-        taken(parameters, "providerIds", "OAuth provider", named, left, scene)
+        describe_deleted(parameters, "providerIds", "OAuth provider", named, keeps_credential, scene)
     }
 }

@@ -1,7 +1,6 @@
 //! Deletes the organization itself.
 
-use super::ended::ended;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, organization_deletion};
 use crate::text::clean;
 
 pub(super) struct DeleteOrganization;
@@ -11,7 +10,7 @@ impl Kind for DeleteOrganization {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_ORGANIZATION",
             intent: "deleteOrganizationIntent",
-            shape: "organizationId",
+            schema: "organizationId",
         }]
     }
 
@@ -19,13 +18,13 @@ impl Kind for DeleteOrganization {
         "Delete organization"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("organizationId")?;
-        let mut story = ended("organization", true, scene);
+        let mut description = organization_deletion::describe("organization", true, scene);
         if !scene.organization.head.organization_id.to_string().eq_ignore_ascii_case(id) {
-            let text = format!("it names {}, which is not the organization acted upon", clean(id));
-            story.flag(Level::High, "other-organization", text);
+            let text = format!("Names another organization than the one it was proposed in: {}.", clean(id));
+            description.flag(Level::High, "other-organization", text);
         }
-        Ok(story)
+        Ok(description)
     }
 }

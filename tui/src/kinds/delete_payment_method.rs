@@ -1,7 +1,7 @@
-//! Forgets how the service is paid for.
+//! Deletes the recorded payment method.
 
 use super::set_payment_method::recorded;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::quoted;
 
 pub(super) struct DeletePaymentMethod;
@@ -11,7 +11,7 @@ impl Kind for DeletePaymentMethod {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_PAYMENT_METHOD",
             intent: "deletePaymentMethodIntent",
-            shape: "paymentMethodId",
+            schema: "paymentMethodId",
         }]
     }
 
@@ -19,18 +19,18 @@ impl Kind for DeletePaymentMethod {
         "Delete payment method"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.maybe_text("paymentMethodId")?;
-        let which = id.map_or_else(|| ", whatever is recorded".to_owned(), |id| format!(" {}", quoted(id)));
-        let mut story = Story::new(
+        let which = id.map_or_else(|| " that is recorded".to_owned(), |id| format!(" {}", quoted(id)));
+        let mut description = Description::new(
             id.map_or_else(|| recorded(scene), quoted),
-            format!("Forget the payment method{which}. Nothing depends on it."),
+            format!("Delete the payment method{which}. Nothing depends on it."),
         );
-        story.change("payment method", recorded(scene), "none", "");
+        description.change("payment method", recorded(scene), "none", "");
         let known = scene.organization.payment_method.as_ref();
         if known.is_none_or(|known| id.is_some_and(|id| known.payment_method_id != id)) {
-            story.flag(Level::Med, "unknown-payment-method", "no such payment method is recorded now");
+            description.flag(Level::Med, "unknown-payment-method", "No such payment method is recorded now.");
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,7 +1,7 @@
-//! Takes rules away.
+//! Deletes policies.
 
-use super::policy::gone;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::policy::describe_deletion;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeletePolicies;
 
@@ -10,7 +10,7 @@ impl Kind for DeletePolicies {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_POLICIES",
             intent: "deletePoliciesIntent",
-            shape: "policyIds[]",
+            schema: "policyIds[]",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for DeletePolicies {
         "Delete policies"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        Ok(gone(&parameters.texts("policyIds")?, scene))
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        Ok(describe_deletion(&parameters.texts("policyIds")?, scene))
     }
 }

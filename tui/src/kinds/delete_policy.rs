@@ -1,7 +1,7 @@
-//! Takes a rule away.
+//! Deletes a policy.
 
-use super::policy::gone;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::policy::describe_deletion;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeletePolicy;
 
@@ -10,7 +10,7 @@ impl Kind for DeletePolicy {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_POLICY",
             intent: "deletePolicyIntent",
-            shape: "policyId",
+            schema: "policyId",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for DeletePolicy {
         "Delete policy"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        Ok(gone(&[parameters.text("policyId")?], scene))
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        Ok(describe_deletion(&[parameters.text("policyId")?], scene))
     }
 }

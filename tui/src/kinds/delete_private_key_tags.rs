@@ -1,7 +1,7 @@
-//! Takes tags away from all private keys.
+//! Deletes tags of private keys.
 
 use super::tag::PRIVATE_KEYS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeletePrivateKeyTags;
 
@@ -10,7 +10,7 @@ impl Kind for DeletePrivateKeyTags {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS",
             intent: "deletePrivateKeyTagsIntent",
-            shape: "privateKeyTagIds[]",
+            schema: "privateKeyTagIds[]",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for DeletePrivateKeyTags {
         "Delete private key tags"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        PRIVATE_KEYS.gone(parameters, "privateKeyTagIds", scene)
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        PRIVATE_KEYS.describe_deletion(parameters, "privateKeyTagIds", scene)
     }
 }

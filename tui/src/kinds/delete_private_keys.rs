@@ -1,7 +1,7 @@
-//! Destroys private keys.
+//! Deletes private keys.
 
-use super::destroyed::Destroyed;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::key_deletion::KeyDeletion;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeletePrivateKeys;
 
@@ -10,7 +10,7 @@ impl Kind for DeletePrivateKeys {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_PRIVATE_KEYS",
             intent: "deletePrivateKeysIntent",
-            shape: "privateKeyIds[] deleteWithoutExport",
+            schema: "privateKeyIds[] deleteWithoutExport",
         }]
     }
 
@@ -18,14 +18,14 @@ impl Kind for DeletePrivateKeys {
         "Delete private keys"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        Destroyed {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        KeyDeletion {
             noun: "private key",
             with: "",
             present: scene.organization.private_keys.len(),
             named: &|id| scene.private_key_named(id),
             known: &|id| scene.private_key(id).map(|one| (one.private_key_name.as_str(), one.exported)),
         }
-        .told(parameters, "privateKeyIds")
+        .describe(parameters, "privateKeyIds")
     }
 }

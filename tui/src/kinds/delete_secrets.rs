@@ -1,7 +1,7 @@
-//! Destroys secrets.
+//! Deletes secrets.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteSecrets;
@@ -11,7 +11,7 @@ impl Kind for DeleteSecrets {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_SECRETS",
             intent: "deleteSecretsIntent",
-            shape: "secretIds[]",
+            schema: "secretIds[]",
         }]
     }
 
@@ -19,21 +19,26 @@ impl Kind for DeleteSecrets {
         "Delete secrets"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let ids = parameters.texts("secretIds")?;
         let those = count(ids.len(), "secret");
         let named = listed(ids.iter().map(|id| scene.secret_named(id)));
-        let mut story = Story::new(those.clone(), format!("Destroy {those}: {named}. It cannot be undone."));
+        let mut description =
+            Description::new(those.clone(), format!("Destroy {those}: {named}. This cannot be undone."));
         let present = scene.organization.secrets.len();
-        story.change("secrets", present.to_string(), present.saturating_sub(ids.len()).to_string(), "");
-        story.flag(Level::High, "no-copy", "nothing here tells whether anybody has a copy of what they hold");
+        description.change("secrets", present.to_string(), present.saturating_sub(ids.len()).to_string(), "");
+        description.flag(
+            Level::High,
+            "no-copy",
+            "The content is lost unless somebody has a copy, which this console cannot check.",
+        );
         if let Some(name) = ids.first().and_then(|id| scene.secret(id)?.name.as_deref()) {
-            story.danger("the NAME of the first secret that is destroyed", &clean(name));
+            description.danger("the NAME of the first secret that is destroyed", &clean(name));
         }
         for id in ids.iter().filter(|id| scene.secret(id).is_none()) {
-            let text = format!("{} is not in this organization now", scene.secret_named(id));
-            story.flag(Level::Med, "unknown-secret", text);
+            let text = format!("{} does not exist in this organization now.", scene.secret_named(id));
+            description.flag(Level::Med, "unknown-secret", text);
         }
-        Ok(story)
+        Ok(description)
     }
 }

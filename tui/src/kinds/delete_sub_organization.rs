@@ -1,7 +1,6 @@
-//! Deletes the sub-organization acted upon.
+//! Deletes the sub-organization to which the activity was submitted.
 
-use super::ended::ended;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, organization_deletion};
 
 pub(super) struct DeleteSubOrganization;
 
@@ -10,7 +9,7 @@ impl Kind for DeleteSubOrganization {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION",
             intent: "deleteSubOrganizationIntent",
-            shape: "deleteWithoutExport",
+            schema: "deleteWithoutExport",
         }]
     }
 
@@ -18,13 +17,13 @@ impl Kind for DeleteSubOrganization {
         "Delete sub-organization"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let without_export = parameters.yes("deleteWithoutExport")?;
-        let mut story = ended("sub-organization", !without_export, scene);
+        let mut description = organization_deletion::describe("sub-organization", !without_export, scene);
         if without_export {
-            let text = "also what never left by export, of which there may be no copy";
-            story.flag(Level::Med, "without-export", text);
+            let text = "Also deletes keys that were never exported and may have no copy.";
+            description.flag(Level::Med, "without-export", text);
         }
-        Ok(story)
+        Ok(description)
     }
 }

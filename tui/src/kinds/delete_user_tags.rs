@@ -1,7 +1,7 @@
-//! Takes tags away from all users.
+//! Deletes tags of users.
 
 use super::tag::USERS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeleteUserTags;
 
@@ -10,7 +10,7 @@ impl Kind for DeleteUserTags {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_USER_TAGS",
             intent: "deleteUserTagsIntent",
-            shape: "userTagIds[]",
+            schema: "userTagIds[]",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for DeleteUserTags {
         "Delete user tags"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        USERS.gone(parameters, "userTagIds", scene)
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        USERS.describe_deletion(parameters, "userTagIds", scene)
     }
 }

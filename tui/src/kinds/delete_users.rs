@@ -1,7 +1,7 @@
-//! Removes users with all their credentials.
+//! Deletes users with all their credentials.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeleteUsers;
 
@@ -10,7 +10,7 @@ impl Kind for DeleteUsers {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_USERS",
             intent: "deleteUsersIntent",
-            shape: "userIds[]",
+            schema: "userIds[]",
         }]
     }
 
@@ -18,34 +18,38 @@ impl Kind for DeleteUsers {
         "Delete users"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let ids = parameters.texts("userIds")?;
         let named = listed(ids.iter().map(|id| scene.user_named(id)));
         let brief = listed(ids.iter().map(|id| scene.user_short(id)));
         let sentence = format!(
-            "Remove {} with all their credentials: {named}. They can do nothing afterwards.",
+            "Delete {} with all their credentials: {named}. They lose all access.",
             count(ids.len(), "user")
         );
-        let mut story = Story::new(brief, sentence);
+        let mut description = Description::new(brief, sentence);
         let before = scene.organization.users.len();
-        story.change("users", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
+        description.change("users", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
         for id in &ids {
             if scene.is_root(id) {
-                story.flag(
+                description.flag(
                     Level::High,
                     "root-user-removed",
-                    format!("{} is in the root quorum", scene.user_named(id)),
+                    format!("Deletes a member of the root quorum: {}.", scene.user_named(id)),
                 );
-                story.danger("the NAME of the root user who is removed", &scene.user_name(id));
+                description.danger("the NAME of the root user who is deleted", &scene.user_name(id));
             } else if scene.user(id).is_none() {
-                story.flag(
+                description.flag(
                     Level::Med,
                     "unknown-user",
-                    format!("{} is not in this organization now", scene.user_named(id)),
+                    format!("{} does not exist in this organization now.", scene.user_named(id)),
                 );
             }
         }
-        story.flag(Level::Med, "access-removed", "people or programs lose access; it cannot be undone");
-        Ok(story)
+        description.flag(
+            Level::Med,
+            "access-removed",
+            "People or programs lose access. This cannot be undone.",
+        );
+        Ok(description)
     }
 }

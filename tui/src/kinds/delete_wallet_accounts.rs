@@ -1,7 +1,7 @@
-//! Removes accounts of wallets.
+//! Deletes accounts of wallets.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct DeleteWalletAccounts;
@@ -11,7 +11,7 @@ impl Kind for DeleteWalletAccounts {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS",
             intent: "deleteWalletAccountsIntent",
-            shape: "walletAccountIds[] deleteWithoutExport",
+            schema: "walletAccountIds[] deleteWithoutExport",
         }]
     }
 
@@ -19,21 +19,30 @@ impl Kind for DeleteWalletAccounts {
         "Delete wallet accounts"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let ids = parameters.texts("walletAccountIds")?;
         let named = listed(ids.iter().map(|id| clean(id)));
-        let mut story = Story::new(
+        let mut description = Description::new(
             count(ids.len(), "wallet account"),
             format!(
-                "Remove {}: {named}. Their addresses sign no more, until the same paths are derived again from their wallets in {}.",
+                "Delete {}: {named}. Deleted accounts cannot sign until the same paths are derived again \
+                 from their wallets in {}.",
                 count(ids.len(), "wallet account"),
                 super::scene::stated(&scene.organization.head.organization_name)
             ),
         );
-        story.flag(Level::High, "accounts-removed", "what needs signatures of these addresses stops");
+        description.flag(
+            Level::High,
+            "accounts-removed",
+            "Stops everything that needs a signature by a deleted account.",
+        );
         if parameters.yes("deleteWithoutExport")? {
-            story.flag(Level::Med, "without-export", "also where the wallet never left by export");
+            description.flag(
+                Level::Med,
+                "without-export",
+                "Also deletes accounts of wallets that were never exported.",
+            );
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,7 +1,7 @@
-//! Destroys wallets.
+//! Deletes wallets with their seeds and accounts.
 
-use super::destroyed::Destroyed;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::key_deletion::KeyDeletion;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DeleteWallets;
 
@@ -10,7 +10,7 @@ impl Kind for DeleteWallets {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_WALLETS",
             intent: "deleteWalletsIntent",
-            shape: "walletIds[] deleteWithoutExport",
+            schema: "walletIds[] deleteWithoutExport",
         }]
     }
 
@@ -18,14 +18,14 @@ impl Kind for DeleteWallets {
         "Delete wallets"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        Destroyed {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        KeyDeletion {
             noun: "wallet",
             with: " with their seeds and all accounts",
             present: scene.organization.wallets.len(),
             named: &|id| scene.wallet_named(id),
             known: &|id| scene.wallet(id).map(|one| (one.wallet_name.as_str(), one.exported)),
         }
-        .told(parameters, "walletIds")
+        .describe(parameters, "walletIds")
     }
 }

@@ -1,6 +1,6 @@
-//! Removes an endpoint that receives webhooks.
+//! Deletes an endpoint that receives webhooks.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, endpoint};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, endpoint};
 use crate::text::quoted;
 
 pub(super) struct DeleteWebhookEndpoint;
@@ -10,7 +10,7 @@ impl Kind for DeleteWebhookEndpoint {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT",
             intent: "deleteWebhookEndpointIntent",
-            shape: "endpointId",
+            schema: "endpointId",
         }]
     }
 
@@ -18,25 +18,29 @@ impl Kind for DeleteWebhookEndpoint {
         "Delete webhook endpoint"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("endpointId")?;
         let named = scene.endpoint_named(id);
         let known = scene.endpoint(id);
-        let place = known.map_or_else(String::new, |endpoint| format!(" at {}", quoted(&endpoint.url)));
+        let address = known.map_or_else(String::new, |endpoint| format!(" at {}", quoted(&endpoint.url)));
         let brief = known.map_or_else(
             || named.clone(),
-            |one| format!("{} at {}", quoted(&one.name), endpoint::place(&one.url)),
+            |one| format!("{} at {}", quoted(&one.name), endpoint::display_host(&one.url)),
         );
-        let mut story = Story::new(
+        let mut description = Description::new(
             brief,
-            format!("Delete the endpoint {named}{place}. What is under way to it is still delivered."),
+            format!("Delete the endpoint {named}{address}. Pending deliveries are still made."),
         );
         let before = scene.organization.webhook_endpoints.len();
-        story.change("endpoints", before.to_string(), before.saturating_sub(1).to_string(), "");
-        story.flag(Level::Med, "webhook-removed", "this endpoint hears of nothing any more");
+        description.change("endpoints", before.to_string(), before.saturating_sub(1).to_string(), "");
+        description.flag(Level::Med, "webhook-removed", "This endpoint receives no further events.");
         if known.is_none() {
-            story.flag(Level::Med, "unknown-endpoint", format!("{named} is not in this organization now"));
+            description.flag(
+                Level::Med,
+                "unknown-endpoint",
+                format!("{named} does not exist in this organization now."),
+            );
         }
-        Ok(story)
+        Ok(description)
     }
 }

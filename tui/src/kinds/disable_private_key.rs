@@ -1,6 +1,6 @@
-//! Stops a private key from signing.
+//! Disables a private key.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 
 pub(super) struct DisablePrivateKey;
 
@@ -9,7 +9,7 @@ impl Kind for DisablePrivateKey {
         &[Version {
             activity_type: "ACTIVITY_TYPE_DISABLE_PRIVATE_KEY",
             intent: "disablePrivateKeyIntent",
-            shape: "privateKeyId",
+            schema: "privateKeyId",
         }]
     }
 
@@ -17,21 +17,25 @@ impl Kind for DisablePrivateKey {
         "Disable private key"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("privateKeyId")?;
         let named = scene.private_key_named(id);
-        let mut story = Story::new(
+        let mut description = Description::new(
             named.clone(),
-            format!("Disable the private key {named}: it stays listed and signs no more, for good."),
+            format!("Disable the private key {named} for good: it stays listed but can no longer sign."),
         );
-        story.flag(
+        description.flag(
             Level::High,
             "key-disabled",
-            "what needs a signature of this key stops; nothing enables it again",
+            "Stops everything that needs a signature by this key. A disabled key cannot be enabled again.",
         );
         if scene.private_key(id).is_none() {
-            story.flag(Level::Med, "unknown-key", format!("{named} is not in this organization now"));
+            description.flag(
+                Level::Med,
+                "unknown-key",
+                format!("{named} does not exist in this organization now."),
+            );
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,15 +1,15 @@
-//! What is told of endpoints that receive webhooks.
+//! Descriptions and flags that the kinds on webhook endpoints share.
 
-use super::{Level, Reader, Scene, Story, Undecodable};
+use super::{Description, Level, Reader, Scene, Undecodable};
 use crate::text::{clean, quoted};
 
-/// The event that tells of activities.
+/// The event type of activity updates.
 const ACTIVITY_UPDATES: &str = "ACTIVITY_UPDATES";
-/// What an endpoint is sent that hears of activities.
-pub(super) const NEWS: &str = "each new state of every activity of this organization and of its sub-organizations, with what was asked, votes \
-     and results";
+/// What an endpoint with a subscription to activity updates receives.
+pub(super) const ACTIVITY_EVENTS: &str = "each new state of every activity of this organization and of its \
+    sub-organizations, with the request, the votes and the results";
 
-/// Host and port of a URL that is written in the one way that all programs read alike.
+/// Returns host and port of a URL, or `None` if programs could disagree on the host.
 pub(super) fn host(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -18,50 +18,64 @@ pub(super) fn host(url: &str) -> Option<&str> {
     (known && !host.is_empty() && host.bytes().all(plain)).then_some(host)
 }
 
-/// Where a URL leads, for lists.
-pub(super) fn place(url: &str) -> String {
+/// Returns the host of a URL for lists, or the whole URL if its host is unclear.
+pub(super) fn display_host(url: &str) -> String {
     host(url).map_or_else(|| quoted(url), clean)
 }
 
-/// Remarks on where a URL leads.
-pub(super) fn destination(url: &str, story: &mut Story) {
+/// Flags a URL with an unclear host or without TLS.
+pub(super) fn flag_url(url: &str, description: &mut Description) {
     if host(url).is_none() {
-        let text = format!("programs may disagree on which host {} names", quoted(url));
-        story.flag(Level::Med, "unclear-host", text);
+        let text = format!(
+            "Events may go to another host than it seems: programs may disagree on the host of {}.",
+            quoted(url)
+        );
+        description.flag(Level::Med, "unclear-host", text);
     }
     if !url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://")) {
-        story.flag(Level::Med, "without-tls", "without TLS, others can read on the way what is posted");
+        description.flag(
+            Level::Med,
+            "without-tls",
+            "Others on the network can read what is posted: the URL does not use TLS.",
+        );
     }
 }
 
-/// Whether an endpoint with the subscriptions that are asked for hears of activities.
-pub(super) fn hears(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
-    let mut hears = false;
+/// Returns whether the requested subscriptions include activity updates.
+pub(super) fn receives_activities(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
+    let mut receives_activities = false;
     for subscription in parameters.list("subscriptions")? {
         let active = !subscription.has("isActive") || subscription.yes("isActive")?;
-        hears |= active && subscription.text("eventType")? == ACTIVITY_UPDATES;
+        receives_activities |= active && subscription.text("eventType")? == ACTIVITY_UPDATES;
     }
-    Ok(hears)
+    Ok(receives_activities)
 }
 
-/// A filter looks as if it kept something back.
-pub(super) fn filters(parameters: &Reader<'_>, story: &mut Story) -> Result<(), Undecodable> {
+/// Flags filters, because the daemon does not apply them.
+pub(super) fn flag_filters(
+    parameters: &Reader<'_>,
+    description: &mut Description,
+) -> Result<(), Undecodable> {
     for subscription in parameters.list("subscriptions")? {
         if subscription.maybe_text("filtersJson")?.is_some() {
-            let text = "filters are kept as a note: they hold nothing back";
-            story.flag(Level::Med, "filters-nothing", text);
+            let text = "Every activity is sent in spite of the filters: they are stored as a note only.";
+            description.flag(Level::Med, "filters-nothing", text);
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// Remarks on the name of an endpoint.
-pub(super) fn name(name: &str, id: Option<&str>, scene: &Scene<'_>, story: &mut Story) {
+/// Flags the name of an endpoint if another one has it.
+pub(super) fn flag_name(name: &str, id: Option<&str>, scene: &Scene<'_>, description: &mut Description) {
     let mut others = scene.organization.webhook_endpoints.iter();
     let other = |id: &str, known: &str| !known.eq_ignore_ascii_case(id);
     if others.any(|one| one.name == name && id.is_none_or(|id| other(id, &one.endpoint_id.to_string()))) {
-        story.flag(Level::Med, "same-name", format!("there is an endpoint named {} already", quoted(name)));
+        description.flag(
+            Level::Med,
+            "same-name",
+            format!("Easy to confuse: an endpoint named {} already exists.", quoted(name)),
+        );
     }
 }
 
@@ -70,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_told_only_where_all_programs_agree() {
+    fn host_is_known_only_if_all_programs_agree() {
         for (url, expected) in [
             ("https://hooks.acme.example/a?b", Some("hooks.acme.example")),
             ("HTTPS://hooks.acme.example:8443", Some("hooks.acme.example:8443")),

@@ -1,7 +1,7 @@
-//! Takes a private key out.
+//! Exports a private key.
 
-use super::taken_out::TakenOut;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::key_export::KeyExport;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct ExportPrivateKey;
 
@@ -10,7 +10,7 @@ impl Kind for ExportPrivateKey {
         &[Version {
             activity_type: "ACTIVITY_TYPE_EXPORT_PRIVATE_KEY",
             intent: "exportPrivateKeyIntent",
-            shape: "privateKeyId targetPublicKey",
+            schema: "privateKeyId targetPublicKey",
         }]
     }
 
@@ -18,10 +18,10 @@ impl Kind for ExportPrivateKey {
         "Export private key"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("privateKeyId")?;
         let key = scene.private_key(id);
-        let mut story = TakenOut {
+        let mut description = KeyExport {
             what: "the private key",
             named: scene.private_key_named(id),
             danger: (
@@ -31,9 +31,9 @@ impl Kind for ExportPrivateKey {
             known: key.is_some(),
             target: parameters.text("targetPublicKey")?,
         }
-        .told(scene);
+        .describe(scene);
         let exported = key.is_some_and(|key| key.exported);
-        story.change("exported", if exported { "yes" } else { "no" }, "yes", "");
-        Ok(story)
+        description.change("exported", if exported { "yes" } else { "no" }, "yes", "");
+        Ok(description)
     }
 }

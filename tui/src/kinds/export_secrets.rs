@@ -1,7 +1,7 @@
-//! Takes secrets out.
+//! Exports secrets.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, secret, taken_out};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, key_export, secret};
 use crate::text::{clean, grouped};
 
 pub(super) struct ExportSecrets;
@@ -11,7 +11,7 @@ impl Kind for ExportSecrets {
         &[Version {
             activity_type: "ACTIVITY_TYPE_EXPORT_SECRETS",
             intent: "exportSecretsIntent",
-            shape: "secrets[]:ExportedSecret",
+            schema: "secrets[]:ExportedSecret",
         }]
     }
 
@@ -19,47 +19,55 @@ impl Kind for ExportSecrets {
         "Export secrets"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let secrets = parameters.list("secrets")?;
-        let told = secrets.iter().map(|one| told(one, scene)).collect::<Result<Vec<_>, _>>()?;
+        let named = secrets.iter().map(|one| secret_text(one, scene)).collect::<Result<Vec<_>, _>>()?;
         let those = count(secrets.len(), "secret");
-        let mut story = Story::new(
+        let mut description = Description::new(
             those.clone(),
             format!(
-                "Take {those} out of this service: {}. Whoever holds a target key, below in full, has a copy from then \
-                 on, for good.",
-                listed(told)
+                "Export {those}, encrypted to the target keys that are shown in full below: {}. The holder \
+                 of a target key then has a permanent copy.",
+                listed(named)
             ),
         );
-        story.flag(Level::High, "secret-exported", "whoever has the copy reads it without this service");
+        description.flag(
+            Level::High,
+            "secret-exported",
+            "The holder of the copy can read it without this service.",
+        );
         let mut targets: Vec<&str> = Vec::new();
         for one in &secrets {
             let (id, target) = (one.text("secretId")?, one.text("targetPublicKey")?);
             let named = scene.secret_named(id);
-            story.fact(&format!("target key of {named}, in full"), grouped(&clean(target)));
+            description.fact(&format!("target key of {named}, in full"), grouped(&clean(target)));
             if !targets.contains(&target) {
-                taken_out::flag_target(&mut story, target, scene);
+                key_export::flag_target(&mut description, target, scene);
                 targets.push(target);
             }
             if scene.secret(id).is_none() {
-                story.flag(Level::Med, "unknown-secret", format!("{named} is not in this organization now"));
+                description.flag(
+                    Level::Med,
+                    "unknown-secret",
+                    format!("{named} does not exist in this organization now."),
+                );
             }
         }
         if let Some(first) = secrets.first() {
             let name = scene.secret(first.text("secretId")?).and_then(|found| found.name.as_deref());
-            let prompt = "the NAME of the first secret that is exported, or EXPORT if it has none";
-            story.danger(prompt, &clean(name.unwrap_or("EXPORT")));
+            let prompt = "the NAME of the first secret that is exported, or EXPORT if it has no name";
+            description.danger(prompt, &clean(name.unwrap_or("EXPORT")));
         }
-        Ok(story)
+        Ok(description)
     }
 }
 
-/// A secret to be taken out, in words.
-fn told(one: &Reader<'_>, scene: &Scene<'_>) -> Result<String, Undecodable> {
-    secret::encryption(one)?;
+/// Returns the name of a secret to export, with the context that the proposer gives.
+fn secret_text(one: &Reader<'_>, scene: &Scene<'_>) -> Result<String, Undecodable> {
+    secret::check_encryption(one)?;
     let named = scene.secret_named(one.text("secretId")?);
     Ok(match secret::pairs(one, "requestContext")? {
-        Some(context) => format!("{named}, of which the asker says {context}"),
+        Some(context) => format!("{named}, for which the proposer states {context}"),
         None => named,
     })
 }

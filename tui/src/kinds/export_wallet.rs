@@ -1,7 +1,7 @@
-//! Takes the mnemonic of a wallet out.
+//! Exports the mnemonic of a wallet.
 
-use super::taken_out::TakenOut;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::key_export::KeyExport;
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct ExportWallet;
@@ -11,7 +11,7 @@ impl Kind for ExportWallet {
         &[Version {
             activity_type: "ACTIVITY_TYPE_EXPORT_WALLET",
             intent: "exportWalletIntent",
-            shape: "walletId targetPublicKey language",
+            schema: "walletId targetPublicKey language",
         }]
     }
 
@@ -19,10 +19,10 @@ impl Kind for ExportWallet {
         "Export wallet"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("walletId")?;
         let wallet = scene.wallet(id);
-        let mut story = TakenOut {
+        let mut description = KeyExport {
             what: "the mnemonic, and with it every key, of the wallet",
             named: scene.wallet_named(id),
             danger: (
@@ -32,15 +32,18 @@ impl Kind for ExportWallet {
             known: wallet.is_some(),
             target: parameters.text("targetPublicKey")?,
         }
-        .told(scene);
+        .describe(scene);
         if let Some(language) = parameters.maybe_text("language")?
             && language != "MNEMONIC_LANGUAGE_ENGLISH"
         {
-            let text = format!("{}: other software makes other keys of that sentence", clean(language));
-            story.flag(Level::Med, "other-language", text);
+            let text = format!(
+                "Other software derives other keys from this mnemonic: its language is {}.",
+                clean(language)
+            );
+            description.flag(Level::Med, "other-language", text);
         }
         let exported = wallet.is_some_and(|wallet| wallet.exported);
-        story.change("exported", if exported { "yes" } else { "no" }, "yes", "");
-        Ok(story)
+        description.change("exported", if exported { "yes" } else { "no" }, "yes", "");
+        Ok(description)
     }
 }

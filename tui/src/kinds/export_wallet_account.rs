@@ -1,7 +1,7 @@
-//! Takes the key of a wallet account out.
+//! Exports the private key of a wallet account.
 
-use super::taken_out::TakenOut;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::key_export::KeyExport;
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct ExportWalletAccount;
@@ -11,7 +11,7 @@ impl Kind for ExportWalletAccount {
         &[Version {
             activity_type: "ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT",
             intent: "exportWalletAccountIntent",
-            shape: "address targetPublicKey",
+            schema: "address targetPublicKey",
         }]
     }
 
@@ -19,16 +19,16 @@ impl Kind for ExportWalletAccount {
         "Export wallet account"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let address = parameters.text("address")?;
-        let taken_out = TakenOut {
+        let key_export = KeyExport {
             what: "the secret key of the wallet account",
             named: clean(address),
             danger: ("the word EXPORT", "EXPORT"),
-            // Accounts are not among what an organization is told with.
+            // The daemon's description of an organization does not contain wallet accounts.
             known: true,
             target: parameters.text("targetPublicKey")?,
         };
-        Ok(taken_out.told(scene))
+        Ok(key_export.describe(scene))
     }
 }

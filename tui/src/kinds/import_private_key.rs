@@ -1,8 +1,8 @@
-//! Brings a private key in.
+//! Imports a private key.
 
-use super::import_wallet::{ImportWallet, brought_in};
+use super::import_wallet::{ImportWallet, flag_external_copy};
 use super::scene::listed;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct ImportPrivateKey;
@@ -12,7 +12,7 @@ impl Kind for ImportPrivateKey {
         &[Version {
             activity_type: "ACTIVITY_TYPE_IMPORT_PRIVATE_KEY",
             intent: "importPrivateKeyIntent",
-            shape: "userId privateKeyName encryptedBundle curve addressFormats[]",
+            schema: "userId privateKeyName encryptedBundle curve addressFormats[]",
         }]
     }
 
@@ -20,29 +20,30 @@ impl Kind for ImportPrivateKey {
         "Import private key"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let name = parameters.text("privateKeyName")?;
         parameters.text("encryptedBundle")?;
         let curve = clean(parameters.text("curve")?.trim_start_matches("CURVE_"));
         let formats = parameters.texts("addressFormats")?;
         let formats = formats.iter().map(|format| clean(format.trim_start_matches("ADDRESS_FORMAT_")));
-        let mut story = Story::new(
+        let mut description = Description::new(
             quoted(name),
             format!(
-                "Bring a private key {} on {curve} in, which {} encrypted to this service. Address formats: {}.",
+                "Import the private key {} on {curve}, which {} encrypted to this service. Address formats: \
+                 {}.",
                 quoted(name),
                 scene.user_named(parameters.text("userId")?),
                 listed(formats)
             ),
         );
-        brought_in(&mut story);
+        flag_external_copy(&mut description);
         if scene.organization.private_keys.iter().any(|known| known.private_key_name == name) {
-            let text = format!("there is a private key named {} already", quoted(name));
-            story.flag(Level::Med, "same-name", text);
+            let text = format!("Easy to confuse: a private key named {} already exists.", quoted(name));
+            description.flag(Level::Med, "same-name", text);
         }
         let before = scene.organization.private_keys.len();
-        story.change("private keys", before.to_string(), before.saturating_add(1).to_string(), "");
-        Ok(story)
+        description.change("private keys", before.to_string(), before.saturating_add(1).to_string(), "");
+        Ok(description)
     }
 
     fn abridged(&self, member: &str, text: &str) -> Option<String> {

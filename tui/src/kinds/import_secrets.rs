@@ -1,7 +1,7 @@
-//! Brings secrets in.
+//! Imports secrets.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, secret};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, secret};
 use crate::text::quoted;
 
 pub(super) struct ImportSecrets;
@@ -11,7 +11,7 @@ impl Kind for ImportSecrets {
         &[Version {
             activity_type: "ACTIVITY_TYPE_IMPORT_SECRETS",
             intent: "importSecretsIntent",
-            shape: "secrets[]:ImportedSecret",
+            schema: "secrets[]:ImportedSecret",
         }]
     }
 
@@ -19,44 +19,54 @@ impl Kind for ImportSecrets {
         "Import secrets"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let secrets = parameters.list("secrets")?;
-        let told = secrets.iter().map(told).collect::<Result<Vec<_>, _>>()?;
+        let named = secrets.iter().map(secret_text).collect::<Result<Vec<_>, _>>()?;
         let those = count(secrets.len(), "secret");
-        let mut story = Story::new(
+        let mut description = Description::new(
             those.clone(),
             format!(
-                "Bring {those} in, which {} encrypted to this service: {}. Names and properties stay as they are.",
-                scene.asker_named(),
-                listed(told)
+                "Import {those}, which {} encrypted to this service: {}. Names and properties cannot be \
+                 changed later.",
+                scene.proposer_named(),
+                listed(named)
             ),
         );
-        story.flag(Level::Med, "copy-elsewhere", "whoever encrypted it knows it, and may hold a copy");
+        description.flag(
+            Level::Med,
+            "copy-elsewhere",
+            "The person who encrypted a secret knows it and may keep a copy.",
+        );
         for secret in &secrets {
             let Some(name) = secret.maybe_text("name")? else { continue };
             if scene.organization.secrets.iter().any(|known| known.name.as_deref() == Some(name)) {
-                let text = format!("there is a secret named {} already", quoted(name));
-                story.flag(Level::Med, "same-name", text);
+                let text = format!("Easy to confuse: a secret named {} already exists.", quoted(name));
+                description.flag(Level::Med, "same-name", text);
             }
         }
         let before = scene.organization.secrets.len();
-        story.change("secrets", before.to_string(), before.saturating_add(secrets.len()).to_string(), "");
-        Ok(story)
+        description.change(
+            "secrets",
+            before.to_string(),
+            before.saturating_add(secrets.len()).to_string(),
+            "",
+        );
+        Ok(description)
     }
 
     fn abridged(&self, member: &str, text: &str) -> Option<String> {
         (member == "secrets[].secretPayload")
-            .then(|| format!("{} characters, which only the daemon can open", text.len()))
+            .then(|| format!("{}, which only the daemon can decrypt", count(text.len(), "character")))
     }
 }
 
-/// A secret to be brought in, in words.
-fn told(one: &Reader<'_>) -> Result<String, Undecodable> {
-    secret::encryption(one)?;
-    // What it holds is for the daemon's eyes only.
+/// Returns name and properties of a secret to import.
+fn secret_text(one: &Reader<'_>) -> Result<String, Undecodable> {
+    secret::check_encryption(one)?;
+    // Only the daemon can decrypt the payload.
     one.text("secretPayload")?;
     one.text("targetPublicKey")?;
-    let name = one.maybe_text("name")?.map_or_else(|| "one without a name".to_owned(), quoted);
+    let name = one.maybe_text("name")?.map_or_else(|| "an unnamed secret".to_owned(), quoted);
     Ok(match secret::pairs(one, "staticProperties")? {
         Some(properties) => format!("{name} ({properties})"),
         None => format!("{name} (no properties)"),

@@ -1,8 +1,8 @@
-//! Brings a wallet in.
+//! Imports a wallet.
 
 use super::create_wallet::account;
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::quoted;
 
 pub(super) struct ImportWallet;
@@ -12,7 +12,7 @@ impl Kind for ImportWallet {
         &[Version {
             activity_type: "ACTIVITY_TYPE_IMPORT_WALLET",
             intent: "importWalletIntent",
-            shape: "userId walletName encryptedBundle accounts[]:Account",
+            schema: "userId walletName encryptedBundle accounts[]:Account",
         }]
     }
 
@@ -20,42 +20,46 @@ impl Kind for ImportWallet {
         "Import wallet"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let name = parameters.text("walletName")?;
         let accounts = parameters.list("accounts")?;
         let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
-        // The bundle is for the daemon's eyes only.
+        // Only the daemon can decrypt the bundle.
         parameters.text("encryptedBundle")?;
-        let mut story = Story::new(
+        let mut description = Description::new(
             quoted(name),
             format!(
-                "Bring a wallet {} in, from a mnemonic that {} encrypted to this service, with {}: {}.",
+                "Import the wallet {} from a mnemonic that {} encrypted to this service, with {}: {}.",
                 quoted(name),
                 scene.user_named(parameters.text("userId")?),
                 count(accounts.len(), "account"),
                 listed(named)
             ),
         );
-        brought_in(&mut story);
+        flag_external_copy(&mut description);
         if scene.organization.wallets.iter().any(|known| known.wallet_name == name) {
-            story.flag(Level::Med, "same-name", format!("there is a wallet named {} already", quoted(name)));
+            description.flag(
+                Level::Med,
+                "same-name",
+                format!("Easy to confuse: a wallet named {} already exists.", quoted(name)),
+            );
         }
         let before = scene.organization.wallets.len();
-        story.change("wallets", before.to_string(), before.saturating_add(1).to_string(), "");
-        Ok(story)
+        description.change("wallets", before.to_string(), before.saturating_add(1).to_string(), "");
+        Ok(description)
     }
 
     fn abridged(&self, member: &str, text: &str) -> Option<String> {
         (member == "encryptedBundle")
-            .then(|| format!("{} characters, which only the daemon can open", text.len()))
+            .then(|| format!("{}, which only the daemon can decrypt", count(text.len(), "character")))
     }
 }
 
-/// What is true of every key that comes from elsewhere.
-pub(super) fn brought_in(story: &mut Story) {
-    story.flag(
+/// Flags that a copy of an imported key may exist elsewhere.
+pub(super) fn flag_external_copy(description: &mut Description) {
+    description.flag(
         Level::Med,
         "copy-elsewhere",
-        "whoever made it may hold a copy, and sign without this service",
+        "The person who created the key may keep a copy and sign without this service.",
     );
 }

@@ -1,6 +1,6 @@
-//! Makes a key that a private key can be imported to.
+//! Creates a key to which a private key can be encrypted for its import.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct InitImportPrivateKey;
 
@@ -9,7 +9,7 @@ impl Kind for InitImportPrivateKey {
         &[Version {
             activity_type: "ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY",
             intent: "initImportPrivateKeyIntent",
-            shape: "userId",
+            schema: "userId",
         }]
     }
 
@@ -17,11 +17,12 @@ impl Kind for InitImportPrivateKey {
         "Prepare private key import"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let who = scene.user_named(parameters.text("userId")?);
         let sentence = format!(
-            "Make a key to which {who} can encrypt one private key, within 24 hours. Nothing is imported by this yet."
+            "Create a key to which {who} can encrypt one private key within 24 hours. This imports nothing \
+             yet."
         );
-        Ok(Story::new(scene.user_short(parameters.text("userId")?), sentence))
+        Ok(Description::new(scene.user_short(parameters.text("userId")?), sentence))
     }
 }

@@ -1,7 +1,7 @@
-//! Makes keys that secrets can be imported to.
+//! Creates keys to which secrets can be encrypted for their import.
 
 use super::scene::count;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version, secret};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version, secret};
 
 pub(super) struct InitImportSecrets;
 
@@ -10,7 +10,7 @@ impl Kind for InitImportSecrets {
         &[Version {
             activity_type: "ACTIVITY_TYPE_INIT_IMPORT_SECRETS",
             intent: "initImportSecretsIntent",
-            shape: "encryptionSuite numSecrets",
+            schema: "encryptionSuite numSecrets",
         }]
     }
 
@@ -18,14 +18,15 @@ impl Kind for InitImportSecrets {
         "Prepare import of secrets"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        secret::encryption(parameters)?;
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        secret::check_encryption(parameters)?;
         let number = usize::try_from(parameters.number("numSecrets")?).unwrap_or(usize::MAX);
         let sentence = format!(
-            "Make {} to which {} can encrypt one secret each, within 24 hours. Nothing is imported by this yet.",
+            "Create {} to which {} can encrypt {} within 24 hours. This imports nothing yet.",
             count(number, "key"),
-            scene.asker_named()
+            scene.proposer_named(),
+            if number == 1 { "one secret" } else { "one secret each" }
         );
-        Ok(Story::new(count(number, "secret"), sentence))
+        Ok(Description::new(count(number, "secret"), sentence))
     }
 }

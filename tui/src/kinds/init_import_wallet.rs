@@ -1,6 +1,6 @@
-//! Makes a key that a wallet can be imported to.
+//! Creates a key to which a wallet can be encrypted for its import.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct InitImportWallet;
 
@@ -9,7 +9,7 @@ impl Kind for InitImportWallet {
         &[Version {
             activity_type: "ACTIVITY_TYPE_INIT_IMPORT_WALLET",
             intent: "initImportWalletIntent",
-            shape: "userId",
+            schema: "userId",
         }]
     }
 
@@ -17,11 +17,11 @@ impl Kind for InitImportWallet {
         "Prepare wallet import"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let who = scene.user_named(parameters.text("userId")?);
         let sentence = format!(
-            "Make a key to which {who} can encrypt one wallet, within 24 hours. Nothing is imported by this yet."
+            "Create a key to which {who} can encrypt one wallet within 24 hours. This imports nothing yet."
         );
-        Ok(Story::new(scene.user_short(parameters.text("userId")?), sentence))
+        Ok(Description::new(scene.user_short(parameters.text("userId")?), sentence))
     }
 }

@@ -1,5 +1,5 @@
-//! What each kind of activity does, told from the bytes that the asker signed. A kind is one file and two
-//! lines here. Nothing in this room sees the daemon's rendering, a clock, a file or the network.
+//! Describes what each kind of activity does, from the bytes that the proposer signed. A kind is one file and
+//! two lines here. Nothing in this module reads the daemon's rendering, a clock, a file or the network.
 
 use serde_json::Value;
 
@@ -45,9 +45,8 @@ mod delete_users;
 mod delete_wallet_accounts;
 mod delete_wallets;
 mod delete_webhook_endpoint;
-mod destroyed;
+mod description;
 mod disable_private_key;
-mod ended;
 mod endpoint;
 mod export_private_key;
 mod export_secrets;
@@ -59,6 +58,9 @@ mod import_wallet;
 mod init_import_private_key;
 mod init_import_secrets;
 mod init_import_wallet;
+mod key_deletion;
+mod key_export;
+mod organization_deletion;
 mod payload;
 mod policy;
 mod reader;
@@ -66,17 +68,15 @@ mod reject_activity;
 mod remove_ip_allowlist;
 mod remove_organization_feature;
 mod scene;
+mod schema;
 mod secret;
 mod set_ip_allowlist;
 mod set_organization_feature;
 mod set_payment_method;
-mod shape;
 mod sign_raw_payload;
 mod sign_raw_payloads;
 mod sign_transaction;
-mod story;
 mod tag;
-mod taken_out;
 mod transaction;
 mod update_allowed_origins;
 mod update_organization_name;
@@ -93,10 +93,10 @@ mod update_wallet_account_name;
 mod update_webhook_endpoint;
 mod user_change;
 
+pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
 pub(crate) use reader::{Reader, Undecodable};
 pub(crate) use scene::{Scene, count, stated};
-pub(crate) use shape::leaves;
-pub(crate) use story::{Change, Danger, Field, Flag, Level, Story};
+pub(crate) use schema::leaves;
 
 /// All kinds that this console decodes, sorted.
 static KINDS: &[&dyn Kind] = &[
@@ -176,22 +176,27 @@ static KINDS: &[&dyn Kind] = &[
 
 /// One kind of activity in all its versions.
 pub(crate) trait Kind: Sync {
-    /// The versions: type, member of `intent`, and shape of the parameters.
+    /// Returns the versions of the kind: type, member of `intent`, and schema of the parameters.
     fn versions(&self) -> &'static [Version];
 
-    /// What people call it.
+    /// Returns the name of the kind for people, such as `Create policy`.
     fn title(&self) -> &'static str;
 
-    /// What the parameters do to the organization. Fails when a needed member is absent or of a wrong type.
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable>;
+    /// Describes what the parameters do to the organization.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a required member is absent or has the wrong type.
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable>;
 
-    /// What stands for a text member that is too long to be read, or nobody's to see; none shows it as it stands. A member
-    /// of the objects of a list is named as `list[].member`.
+    /// Returns the replacement of a string member that is too long to read or must not be shown, or `None` to
+    /// show it unchanged. A member of the objects in a list is named `list[].member`.
     fn abridged(&self, _member: &str, _text: &str) -> Option<String> {
         None
     }
 
-    /// What the daemon does not keep as it was signed of a type, so that nobody can check it afterwards.
+    /// Returns a phrase that names what the daemon does not store as it was signed. Nobody can verify such
+    /// activities afterwards.
     fn hidden(&self, _activity_type: &str) -> Option<&'static str> {
         None
     }
@@ -203,11 +208,11 @@ pub(crate) struct Version {
     pub(crate) activity_type: &'static str,
     /// Member of `intent`.
     pub(crate) intent: &'static str,
-    /// Members of the parameters, see [`shape`].
-    pub(crate) shape: &'static str,
+    /// Members of the parameters, in the notation of [`schema`].
+    pub(crate) schema: &'static str,
 }
 
-/// A kind and the version that a type names.
+/// Returns the kind and the version of an activity type.
 pub(crate) fn of_type(activity_type: &str) -> Option<(&'static dyn Kind, &'static Version)> {
     KINDS.iter().find_map(|kind| {
         let version = kind.versions().iter().find(|version| version.activity_type == activity_type)?;
@@ -215,62 +220,63 @@ pub(crate) fn of_type(activity_type: &str) -> Option<(&'static dyn Kind, &'stati
     })
 }
 
-/// What the daemon does not keep as it was signed of activities of this type, in words.
+/// Returns a phrase that names what the daemon does not store as it was signed for this type, see
+/// [`Kind::hidden`].
 pub(crate) fn hidden(activity_type: &str) -> Option<&'static str> {
     of_type(activity_type).and_then(|(kind, _)| kind.hidden(activity_type))
 }
 
-/// What is known about parameters of any type.
+/// The decoded parameters of an activity of any type.
 pub(crate) struct Decoded {
-    /// What people call the kind.
+    /// Name of the kind for people.
     pub(crate) title: String,
     /// Member of `intent`, for a known type.
     pub(crate) intent: Option<&'static str>,
-    /// What it does.
-    pub(crate) story: Story,
-    /// Every leaf of the parameters.
+    pub(crate) description: Description,
+    /// All leaves of the parameters.
     pub(crate) fields: Vec<Field>,
-    /// Members of which something else stands among the fields.
+    /// Members whose values are replaced among the fields.
     pub(crate) abridged: Vec<String>,
-    /// Paths that no version of the type has.
-    pub(crate) leftover: Vec<String>,
-    /// Why the parameters could not be told, if so.
+    /// Paths that the type does not define.
+    pub(crate) unknown_members: Vec<String>,
+    /// Why the parameters could not be decoded, if so.
     pub(crate) undecoded: Option<String>,
 }
 
-/// Tells what parameters do. Never fails: what cannot be told is marked as undecoded and shown in full.
+/// Decodes parameters and describes their effect. Never fails: parameters that cannot be decoded are marked
+/// as undecoded and shown in full.
 pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>) -> Decoded {
     let mut fields = leaves(parameters);
     let Some((kind, version)) = of_type(activity_type) else {
         let reason = format!("this console does not know the type {}", crate::text::clean(activity_type));
         return undecoded(None, fields, reason);
     };
-    let leftover = shape::leftover(parameters, version.shape);
-    // The daemon ignores members that a version does not have, so the story must not be told from them.
-    let read = shape::pruned(parameters, version.shape);
+    let unknown_members = schema::unknown_members(parameters, version.schema);
+    // The daemon ignores members that a version does not define, so the description must not use them.
+    let read = schema::pruned(parameters, version.schema);
     match kind.describe(&Reader::new(&read), scene) {
-        Ok(story) => {
+        Ok(description) => {
             let abridged = abridge(kind, version, parameters, &mut fields);
             Decoded {
                 title: kind.title().to_owned(),
                 intent: Some(version.intent),
-                story,
+                description,
                 fields,
                 abridged,
-                leftover,
+                unknown_members,
                 undecoded: None,
             }
         }
-        Err(flaw) => undecoded(Some(version.intent), fields, flaw.to_string()),
+        Err(error) => undecoded(Some(version.intent), fields, error.to_string()),
     }
 }
 
-/// Puts what stands for a member in its place, and names such members.
+/// Replaces the values of abridged members among the fields, and returns the names of these members.
 fn abridge(kind: &dyn Kind, version: &Version, parameters: &Value, fields: &mut [Field]) -> Vec<String> {
     let mut abridged = Vec::new();
-    for (member, place, text) in texts(version.shape, parameters) {
+    for (member, path, text) in texts(version.schema, parameters) {
         let shown = kind.abridged(&member, text);
-        let field = fields.iter_mut().find(|field| field.name == place);
+        let field = fields.iter_mut().find(|field| field.name == path);
         if let (Some(shown), Some(field)) = (shown, field) {
             field.value = shown;
             if !abridged.contains(&member) {
@@ -281,10 +287,10 @@ fn abridge(kind: &dyn Kind, version: &Version, parameters: &Value, fields: &mut 
     abridged
 }
 
-/// The texts of the parameters and of the objects in their lists: name of the member, place and text.
-fn texts<'p>(shape: &str, parameters: &'p Value) -> Vec<(String, String, &'p str)> {
+/// Returns the strings in the parameters and in the objects of their lists: member name, path and string.
+fn texts<'p>(schema: &str, parameters: &'p Value) -> Vec<(String, String, &'p str)> {
     let mut texts = Vec::new();
-    for member in shape.split(' ') {
+    for member in schema.split(' ') {
         let Some((list, inside)) = member.split_once("[]:") else {
             let text = parameters.get(member).and_then(Value::as_str);
             texts.extend(text.map(|text| (member.to_owned(), member.to_owned(), text)));
@@ -292,7 +298,7 @@ fn texts<'p>(shape: &str, parameters: &'p Value) -> Vec<(String, String, &'p str
         };
         let items = parameters.get(list).and_then(Value::as_array).map(Vec::as_slice);
         for (index, item) in items.unwrap_or_default().iter().enumerate() {
-            for name in shape::named(inside).unwrap_or_default().split(' ') {
+            for name in schema::named(inside).unwrap_or_default().split(' ') {
                 let text = item.get(name).and_then(Value::as_str);
                 let named = |text| (format!("{list}[].{name}"), format!("{list}[{index}].{name}"), text);
                 texts.extend(text.map(named));
@@ -302,21 +308,25 @@ fn texts<'p>(shape: &str, parameters: &'p Value) -> Vec<(String, String, &'p str
     texts
 }
 
-/// What is told of bytes that cannot be told.
+/// Returns the result for bytes that cannot be decoded, for this reason.
 pub(crate) fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason: String) -> Decoded {
-    let mut story = Story::new(
+    let mut description = Description::new(
         "UNDECODED",
-        format!("UNDECODED: {reason}. What it would do is not known; the bytes are shown in full below."),
+        format!("UNDECODED: {reason}. Its effect is unknown; the signed parameters are shown in full below."),
     );
-    story.flag(Level::High, "undecoded", format!("cannot be told: {reason}"));
-    story.danger("the word UNDECODED", "UNDECODED");
+    description.flag(
+        Level::High,
+        "undecoded",
+        format!("It may do anything, because it cannot be decoded here: {reason}."),
+    );
+    description.danger("the word UNDECODED", "UNDECODED");
     Decoded {
         title: "UNDECODED".to_owned(),
         intent,
-        story,
+        description,
         fields,
         abridged: Vec::new(),
-        leftover: Vec::new(),
+        unknown_members: Vec::new(),
         undecoded: Some(reason),
     }
 }

@@ -1,33 +1,33 @@
-//! What is told of the rules that policies are.
+//! Descriptions of policies that the kinds on policies share.
 
 use quorate_common::wire::Policy;
 use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::selectors::{self, Operator, Selector, Translation};
 use serde_json::Value;
 
-use super::{Level, Reader, Scene, Story, Undecodable};
+use super::{Description, Level, Reader, Scene, Undecodable};
 use crate::policies;
 use crate::text::{clean, quoted};
 
-/// A rule in words.
+/// The parts of a policy that decide.
 pub(super) struct Rule<'a> {
-    /// Its effect.
+    /// `EFFECT_*`.
     pub(super) effect: &'a str,
-    /// Which activities it is about; all when absent.
+    /// Selects the activities that the policy applies to; all if absent.
     pub(super) condition: Option<&'a str>,
-    /// Whose approvals it needs; anybody's when absent.
+    /// The approvals that are required; those of anybody if absent.
     pub(super) consensus: Option<&'a str>,
-    /// When it applies; always when absent.
+    /// The time at which the policy is active; always if absent.
     pub(super) time: Option<&'a str>,
 }
 
-/// An expression, unless it is blank.
+/// Returns the expression, or `None` if it is blank.
 pub(super) fn expression(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
 impl<'a> Rule<'a> {
-    /// As the daemon tells it.
+    /// Returns the rule of a policy as the daemon states it.
     pub(super) fn known(policy: &'a Policy) -> Self {
         Self {
             effect: &policy.effect,
@@ -37,7 +37,7 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Of the parameters of a new policy.
+    /// Reads the rule from the parameters of a new policy.
     pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
         Ok(Self {
             effect: parameters.text("effect")?,
@@ -47,32 +47,31 @@ impl<'a> Rule<'a> {
         })
     }
 
-    /// What it allows or denies, and to whom, without a full stop.
+    /// Returns what the rule allows or denies and to whom, without a full stop.
     pub(super) fn words(&self) -> String {
         let when = self.condition.map_or_else(
             || "ANY activity".to_owned(),
-            |text| format!("activities for which {} holds", quoted(text)),
+            |text| format!("activities where {} is true", quoted(text)),
         );
         let who = self.consensus.map_or_else(
-            || "ANYBODY, alone".to_owned(),
-            |text| format!("approvers for whom {} holds", quoted(text)),
+            || "ANYBODY alone".to_owned(),
+            |text| format!("approvers for whom {} is true", quoted(text)),
         );
         let when = match self.time {
-            Some(text) => format!("{when}, while {} holds", quoted(text)),
+            Some(text) => format!("{when}, while {} is true", quoted(text)),
             None => when,
         };
         match self.effect {
             "EFFECT_ALLOW" => format!("ALLOW {when}, by {who}"),
             "EFFECT_DENY" => {
-                let who =
-                    self.consensus.map_or_else(|| "whoever asks".to_owned(), |_| format!("asked by {who}"));
-                format!("DENY {when}, {who}. A deny wins over every allow")
+                let who = self.consensus.map_or("ANYBODY", |_| who.as_str());
+                format!("DENY {when}, proposed by {who}. A deny overrides every allow")
             }
             other => format!("with the effect {}: {when}, by {who}", clean(other)),
         }
     }
 
-    /// The rule as this console reads it; nothing if it cannot.
+    /// Parses the rule, or returns `None` if this console cannot parse it.
     pub(super) fn program(&self) -> Option<PolicyProgram> {
         let effect = match self.effect {
             "EFFECT_ALLOW" => Effect::Allow,
@@ -82,99 +81,122 @@ impl<'a> Rule<'a> {
         PolicyProgram::parse(effect, self.condition, self.consensus, self.time).ok()
     }
 
-    /// Tells the rule in words, with the names of the organization.
-    pub(super) fn tell(&self, label: &str, story: &mut Story, scene: &Scene<'_>) {
+    /// Adds the rule in words as a fact, with the names that the organization uses.
+    pub(super) fn add_description(&self, label: &str, description: &mut Description, scene: &Scene<'_>) {
         if let Some(program) = self.program() {
             let sentence = policies::sentence(&program, &policies::Named(scene.organization));
             let names =
                 if sentence.contains('"') { " Names in quotes are stated by the daemon [s]." } else { "" };
-            story.fact(label, clean(&format!("{sentence}{names}")));
+            description.fact(label, clean(&format!("{sentence}{names}")));
         }
     }
 
-    /// The rule as it is added, as a sentence.
+    /// Returns the sentence that describes the creation of the policy.
     pub(super) fn added(&self, parameters: &Reader<'_>) -> Result<String, Undecodable> {
         let colon = if matches!(self.effect, "EFFECT_ALLOW" | "EFFECT_DENY") { ":" } else { "" };
-        Ok(format!("Add the rule {}{colon} {}.", quoted(parameters.text("policyName")?), self.words()))
+        Ok(format!("Add the policy {}{colon} {}.", quoted(parameters.text("policyName")?), self.words()))
     }
 
-    /// The effect in a word.
+    /// Returns the effect as one word.
     pub(super) fn verb(&self) -> String {
         clean(self.effect.strip_prefix("EFFECT_").unwrap_or(self.effect))
     }
 
-    /// Reasons to look twice.
-    pub(super) fn flags(&self, story: &mut Story) {
+    /// Adds the flags of a rule that comes into effect.
+    pub(super) fn flags(&self, description: &mut Description) {
         match self.effect {
             "EFFECT_ALLOW" => {
                 let program = self.program();
                 let is = |what: fn(&PolicyProgram) -> bool| program.as_ref().is_some_and(what);
                 if self.condition.is_none() || is(policies::takes_anything) {
-                    story.flag(
+                    description.flag(
                         Level::High,
                         "allow-without-condition",
-                        "allows ANY activity that policies decide on",
+                        "Allows ANY activity that policies decide on: no condition limits it.",
                     );
                 }
                 if self.consensus.is_none() || is(policies::takes_anybody) {
-                    story.flag(
+                    description.flag(
                         Level::High,
                         "allow-without-consensus",
-                        "ANYBODY in the organization may do it alone",
+                        "Lets ANYBODY in the organization act alone: no further approval is required.",
                     );
                 }
-                story.danger("the word that tells what or who is allowed: any", "any");
-                story.flag(Level::Med, "grants", "gives people or programs a right they may not have today");
+                description.danger("the word any", "any");
+                description.flag(
+                    Level::Med,
+                    "grants",
+                    "Grants people or programs a right that they may not have today.",
+                );
             }
-            "EFFECT_DENY" => story.flag(Level::Med, "denies", "can stop work that is possible today"),
-            _ => story.flag(Level::High, "unknown-effect", "the effect is neither allow nor deny"),
+            "EFFECT_DENY" => description.flag(Level::Med, "denies", "May block work that is possible today."),
+            _ => description.flag(
+                Level::High,
+                "unknown-effect",
+                "Its outcome is unknown: the effect is neither allow nor deny.",
+            ),
         }
-        // The effect plays no part in whether the expressions can be read.
-        if let Err(flaw) = PolicyProgram::parse(Effect::Deny, self.condition, self.consensus, self.time) {
-            story.flag(Level::Med, "unreadable-expression", clean(&flaw.to_string()));
+        // Whether the expressions can be parsed does not depend on the effect.
+        if let Err(error) = PolicyProgram::parse(Effect::Deny, self.condition, self.consensus, self.time) {
+            description.flag(
+                Level::Med,
+                "unreadable-expression",
+                format!("This console cannot evaluate it: {}.", clean(&error.to_string())),
+            );
         }
     }
 }
 
-/// Policies that go away.
-pub(super) fn gone(ids: &[&str], scene: &Scene<'_>) -> Story {
+/// Describes the deletion of policies.
+pub(super) fn describe_deletion(ids: &[&str], scene: &Scene<'_>) -> Description {
     let named = super::scene::listed(ids.iter().map(|id| scene.policy_named(id)));
-    let mut story = Story::new(named.clone(), format!("Delete {}: {named}.", counted(ids.len())));
+    let mut description =
+        Description::new(named.clone(), format!("Delete {}: {named}.", count_policies(ids.len())));
     let before = scene.organization.policies.len();
-    story.change("policies", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
+    description.change("policies", before.to_string(), before.saturating_sub(ids.len()).to_string(), "");
     for id in ids {
         if let Some(policy) = scene.policy(id) {
-            Rule::known(policy).tell("in words", &mut story, scene);
+            Rule::known(policy).add_description("in words", &mut description, scene);
         }
         match scene.policy(id).map(|policy| policy.effect.as_str()) {
-            Some("EFFECT_DENY") => story.flag(
+            Some("EFFECT_DENY") => description.flag(
                 Level::High,
                 "deny-removed",
-                format!("{} forbids something today, which others may allow", scene.policy_named(id)),
+                format!(
+                    "Removes a prohibition: {} denies activities today that other policies may allow.",
+                    scene.policy_named(id)
+                ),
             ),
-            Some(_) => story.flag(
+            Some(_) => description.flag(
                 Level::Med,
                 "allow-removed",
-                format!("what only {} allows needs the root quorum afterwards", scene.policy_named(id)),
+                format!(
+                    "Withdraws a right: what only {} allows then needs the root quorum.",
+                    scene.policy_named(id)
+                ),
             ),
-            None => story.flag(
+            None => description.flag(
                 Level::Med,
                 "unknown-policy",
-                format!("{} is not in this organization now", scene.policy_named(id)),
+                format!("{} does not exist in this organization now.", scene.policy_named(id)),
             ),
         }
     }
-    story
+    description
 }
 
-/// `1 policy`, `2 policies`.
-pub(super) fn counted(number: usize) -> String {
+/// Returns a number of policies: `1 policy`, `2 policies`.
+pub(super) fn count_policies(number: usize) -> String {
     if number == 1 { "1 policy".to_owned() } else { format!("{number} policies") }
 }
 
-/// The expressions that selectors of the older form stand for, if there are any: translated here, from the signed
-/// bytes, as the daemon must translate them.
-pub(super) fn selected(parameters: &Reader<'_>) -> Result<Option<Translation>, Undecodable> {
+/// Translates the selectors of older versions to expressions, from the signed bytes and as the daemon must
+/// translate them. Returns `None` if the parameters have no selectors.
+///
+/// # Errors
+///
+/// Fails if a selector is malformed or unknown.
+pub(super) fn translate_selectors(parameters: &Reader<'_>) -> Result<Option<Translation>, Undecodable> {
     if !parameters.has("selectors") {
         return Ok(None);
     }

@@ -1,13 +1,13 @@
-//! Reads members of decoded parameters, strictly: a wrong type is a refusal, never a guess.
+//! Reads members of decoded parameters strictly: a wrong type is an error, never a guess.
 
 use serde_json::Value;
 
-/// A member that the kind needs is absent or of another type.
+/// A required member is absent, or a member has the wrong type or an unknown value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` is not {expected}")]
+#[error("`{path}` {problem}")]
 pub(crate) struct Undecodable {
     path: String,
-    expected: &'static str,
+    problem: &'static str,
 }
 
 /// An object within the parameters.
@@ -17,31 +17,31 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Of the parameters themselves.
+    /// Creates a reader of the parameters themselves.
     pub(crate) fn new(value: &'a Value) -> Self {
         Self { value, path: String::new() }
     }
 
-    /// A text that must be there.
+    /// Returns a required string.
     pub(crate) fn text(&self, name: &str) -> Result<&'a str, Undecodable> {
-        self.value.get(name).and_then(Value::as_str).ok_or_else(|| self.flaw(name, "a text"))
+        self.value.get(name).and_then(Value::as_str).ok_or_else(|| self.error(name, "is not a string"))
     }
 
-    /// Whether the member is there at all.
+    /// Returns whether the member is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.value.get(name).is_some()
     }
 
-    /// A text that may be absent; empty counts as absent.
+    /// Returns an optional string. An empty string counts as absent.
     pub(crate) fn maybe_text(&self, name: &str) -> Result<Option<&'a str>, Undecodable> {
         match self.value.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-            Some(_) => Err(self.flaw(name, "a text")),
+            Some(_) => Err(self.error(name, "is not a string")),
         }
     }
 
-    /// A whole number, as number or decimal text; absent is zero.
+    /// Returns a non-negative integer, written as a number or as a decimal string. Absent means zero.
     pub(crate) fn number(&self, name: &str) -> Result<u64, Undecodable> {
         match self.value.get(name) {
             None => Some(0),
@@ -49,65 +49,68 @@ impl<'a> Reader<'a> {
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         }
-        .ok_or_else(|| self.flaw(name, "a whole number"))
+        .ok_or_else(|| self.error(name, "is not a non-negative integer"))
     }
 
-    /// A yes or no; absent is no.
+    /// Returns a boolean. Absent means `false`.
     pub(crate) fn yes(&self, name: &str) -> Result<bool, Undecodable> {
         match self.value.get(name) {
             None => Ok(false),
             Some(Value::Bool(yes)) => Ok(*yes),
-            Some(_) => Err(self.flaw(name, "true or false")),
+            Some(_) => Err(self.error(name, "is not true or false")),
         }
     }
 
-    /// A list of texts; absent is empty.
+    /// Returns a list of strings. Absent means empty.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>, Undecodable> {
         let items = self.items(name)?;
-        items.iter().map(|item| item.as_str().ok_or_else(|| self.flaw(name, "a list of texts"))).collect()
+        items
+            .iter()
+            .map(|item| item.as_str().ok_or_else(|| self.error(name, "is not a list of strings")))
+            .collect()
     }
 
-    /// A list of objects; absent is empty.
+    /// Returns a list of objects. Absent means empty.
     pub(crate) fn list(&self, name: &str) -> Result<Vec<Reader<'a>>, Undecodable> {
         let items = self.items(name)?;
         let reader = |(index, value): (usize, &'a Value)| {
-            let path = format!("{}[{index}]", self.place(name));
+            let path = format!("{}[{index}]", self.member_path(name));
             if value.is_object() {
                 Ok(Reader { value, path })
             } else {
-                Err(self.flaw(name, "a list of objects"))
+                Err(self.error(name, "is not a list of objects"))
             }
         };
         items.iter().enumerate().map(reader).collect()
     }
 
-    /// An object that may be absent.
+    /// Returns an optional object.
     pub(crate) fn object(&self, name: &str) -> Result<Option<Reader<'a>>, Undecodable> {
         match self.value.get(name) {
             None => Ok(None),
-            Some(value) if value.is_object() => Ok(Some(Reader { value, path: self.place(name) })),
-            Some(_) => Err(self.flaw(name, "an object")),
+            Some(value) if value.is_object() => Ok(Some(Reader { value, path: self.member_path(name) })),
+            Some(_) => Err(self.error(name, "is not an object")),
         }
     }
 
-    /// That a member has no value that is known here.
+    /// Returns the error for a member whose value this console does not know.
     pub(crate) fn unknown(&self, name: &str) -> Undecodable {
-        self.flaw(name, "known here")
+        self.error(name, "has a value that this console does not know")
     }
 
     fn items(&self, name: &str) -> Result<&'a [Value], Undecodable> {
         match self.value.get(name) {
             None => Ok(&[]),
             Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(self.flaw(name, "a list")),
+            Some(_) => Err(self.error(name, "is not a list")),
         }
     }
 
-    fn place(&self, name: &str) -> String {
+    fn member_path(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
-    fn flaw(&self, name: &str, expected: &'static str) -> Undecodable {
-        Undecodable { path: self.place(name), expected }
+    fn error(&self, name: &str, problem: &'static str) -> Undecodable {
+        Undecodable { path: self.member_path(name), problem }
     }
 }

@@ -1,6 +1,6 @@
-//! A vote against another activity.
+//! A rejection of another activity.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct RejectActivity;
@@ -10,19 +10,19 @@ impl Kind for RejectActivity {
         &[Version {
             activity_type: "ACTIVITY_TYPE_REJECT_ACTIVITY",
             intent: "rejectActivityIntent",
-            shape: "fingerprint",
+            schema: "fingerprint",
         }]
     }
 
     fn title(&self) -> &'static str {
-        "Vote no"
+        "Reject activity"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
         let fingerprint = clean(parameters.text("fingerprint")?);
-        Ok(Story::new(
-            format!("no to {fingerprint}"),
-            format!("Vote no on the activity with the fingerprint {fingerprint}. One no is final."),
+        Ok(Description::new(
+            format!("rejection of {fingerprint}"),
+            format!("Reject the activity with the fingerprint {fingerprint}. One rejection is final."),
         ))
     }
 }

@@ -1,9 +1,9 @@
-//! Takes away what says from which addresses requests are taken.
+//! Removes an IP allowlist.
 
 use super::allowlist::{Target, state};
 use super::block::Rule;
 use super::scene::listed;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 
 pub(super) struct RemoveIpAllowlist;
 
@@ -12,7 +12,7 @@ impl Kind for RemoveIpAllowlist {
         &[Version {
             activity_type: "ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST",
             intent: "removeIpAllowlistIntent",
-            shape: "publicKey",
+            schema: "publicKey",
         }]
     }
 
@@ -20,33 +20,33 @@ impl Kind for RemoveIpAllowlist {
         "Remove IP allowlist"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let target = Target::of(parameters)?;
-        let whose = target.named(scene);
-        let mut story = Story::new(
+        let target_text = target.named(scene);
+        let mut description = Description::new(
             target.brief(scene),
             format!(
-                "Remove the list of addresses that requests of {whose} may come from: {}.",
-                target.opened()
+                "Remove the list of addresses that requests of {target_text} may come from. {}",
+                target.removal_effect()
             ),
         );
         let now = target.now(scene);
         let before = now.map_or_else(|| "none".to_owned(), |list| state(list.enabled, list.rules.len()));
-        story.change("list", before, "none", "");
+        description.change("list", before, "none", "");
         let blocks = now.map(|list| list.rules.as_slice()).unwrap_or_default();
         if !blocks.is_empty() {
-            let told = blocks.iter().map(|rule| Rule::new(&rule.cidr, rule.label.as_deref()).told());
-            story.change("blocks that go", listed(told), "-", "");
+            let removed = blocks.iter().map(|rule| Rule::new(&rule.cidr, rule.label.as_deref()).describe());
+            description.change("removed blocks", listed(removed), "-", "");
         }
         let text = match target.key {
-            Some(_) => "the API key works from wherever the list of the organization, if it is on, lets it",
-            None => "whoever has a credential can use it from anywhere",
+            Some(_) => "The API key then works from every address that the list of the organization admits.",
+            None => "Every credential can then be used from anywhere.",
         };
-        story.flag(Level::Med, "allowlist-off", text);
+        description.flag(Level::Med, "allowlist-off", text);
         if now.is_none() {
-            story.flag(Level::Med, "unknown-allowlist", "there is no such list now");
+            description.flag(Level::Med, "unknown-allowlist", "There is no such list now.");
         }
-        target.flag(scene, &mut story);
-        Ok(story)
+        target.flag_unknown_key(scene, &mut description);
+        Ok(description)
     }
 }

@@ -1,7 +1,7 @@
-//! Switches a feature of the organization off.
+//! Disables a feature of the organization.
 
 use super::set_organization_feature::current;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::clean;
 
 pub(super) struct RemoveOrganizationFeature;
@@ -11,7 +11,7 @@ impl Kind for RemoveOrganizationFeature {
         &[Version {
             activity_type: "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE",
             intent: "removeOrganizationFeatureIntent",
-            shape: "name",
+            schema: "name",
         }]
     }
 
@@ -19,18 +19,24 @@ impl Kind for RemoveOrganizationFeature {
         "Remove feature"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let whole = parameters.text("name")?;
         let name = clean(whole.strip_prefix("FEATURE_NAME_").unwrap_or(whole));
-        let mut story = Story::new(name.clone(), format!("Switch the feature {name} off."));
-        story.change(&name, current(scene, whole), "off", "");
+        let mut description = Description::new(name.clone(), format!("Disable the feature {name}."));
+        description.change(&name, current(scene, whole), "off", "");
         match name.as_str() {
             "WEBHOOK" => {
-                story.flag(Level::Med, "webhook-removed", "nobody will be told about activities any more");
+                description.flag(
+                    Level::Med,
+                    "webhook-removed",
+                    "Activities are no longer reported to the webhook address.",
+                );
             }
-            "WEBAUTHN_ORIGINS" => story.flag(Level::Med, "origins", "passkeys will work on any web page"),
+            "WEBAUTHN_ORIGINS" => {
+                description.flag(Level::Med, "origins", "Passkeys then work on any web site.");
+            }
             _ => {}
         }
-        Ok(story)
+        Ok(description)
     }
 }

@@ -1,5 +1,5 @@
-//! The organization as the daemon describes it, to put names beside ids. Names from here are stated, not
-//! proven; ids always stand beside them.
+//! The organization as the daemon describes it, used to show names next to ids. These names are stated by the
+//! daemon and not proven, so the ids are always shown with them.
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
@@ -13,43 +13,43 @@ use crate::text::{clean, quoted};
 
 static NO_BOOK: Book = Book::EMPTY;
 
-/// What a kind may look at beside the signed parameters.
+/// What a kind may read in addition to the signed parameters.
 pub(crate) struct Scene<'a> {
-    /// The organization acted upon, now.
+    /// The current state of the organization that the activity changes.
     pub(crate) organization: &'a OrganizationDetail,
-    /// Who asked.
-    pub(crate) asker: Option<UserId>,
-    /// Whom the user knows by which address.
+    /// User who proposed the activity.
+    pub(crate) proposer: Option<UserId>,
+    /// The viewer's own address book.
     pub(crate) book: &'a Book,
 }
 
 impl<'a> Scene<'a> {
-    /// An organization, where nothing else matters.
+    /// Creates a scene with an organization only: no proposer and an empty address book.
     pub(crate) fn of(organization: &'a OrganizationDetail) -> Self {
-        Self { organization, asker: None, book: &NO_BOOK }
+        Self { organization, proposer: None, book: &NO_BOOK }
     }
 
-    /// The user with this id.
+    /// Returns the user with this id.
     pub(crate) fn user(&self, id: &str) -> Option<&'a User> {
         self.organization.users.iter().find(|user| user.user_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a user.
+    /// Returns name and full id of a user.
     pub(crate) fn user_named(&self, id: &str) -> String {
         named(self.user(id).map(|user| user.user_name.as_str()), id)
     }
 
-    /// Only the name, marked as stated.
+    /// Returns only the name of a user, marked as stated by the daemon.
     pub(crate) fn user_short(&self, id: &str) -> String {
         self.user(id).map_or_else(|| clean(id), |user| format!("{} [s]", clean(&user.user_name)))
     }
 
-    /// Only the name, for lists that vouch for nothing, and to be typed.
+    /// Returns only the name of a user, without the mark: for unverified lists and for challenges.
     pub(crate) fn user_name(&self, id: &str) -> String {
         self.user(id).map_or_else(|| clean(id), |user| clean(&user.user_name))
     }
 
-    /// Whether the user is in the root quorum.
+    /// Returns whether the user is in the root quorum.
     pub(crate) fn is_root(&self, id: &str) -> bool {
         self.organization
             .head
@@ -59,102 +59,103 @@ impl<'a> Scene<'a> {
             .any(|member| member.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a tag.
+    /// Returns name and full id of a tag.
     pub(crate) fn tag_named(&self, id: &str) -> String {
         named(self.tag(id).map(|tag| tag.tag_name.as_str()), id)
     }
 
-    /// Name and whole id of a policy.
+    /// Returns name and full id of a policy.
     pub(crate) fn policy_named(&self, id: &str) -> String {
         named(self.policy(id).map(|policy| policy.policy_name.as_str()), id)
     }
 
-    /// The policy with this id.
+    /// Returns the policy with this id.
     pub(crate) fn policy(&self, id: &str) -> Option<&'a Policy> {
         let mut policies = self.organization.policies.iter();
         policies.find(|policy| policy.policy_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// The tag with this id.
+    /// Returns the tag with this id.
     pub(crate) fn tag(&self, id: &str) -> Option<&'a Tag> {
         self.organization.tags.iter().find(|tag| tag.tag_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a private key.
+    /// Returns name and full id of a private key.
     pub(crate) fn private_key_named(&self, id: &str) -> String {
         named(self.private_key(id).map(|key| key.private_key_name.as_str()), id)
     }
 
-    /// The private key with this id.
+    /// Returns the private key with this id.
     pub(crate) fn private_key(&self, id: &str) -> Option<&'a PrivateKey> {
         let mut keys = self.organization.private_keys.iter();
         keys.find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a wallet.
+    /// Returns name and full id of a wallet.
     pub(crate) fn wallet_named(&self, id: &str) -> String {
         named(self.wallet(id).map(|wallet| wallet.wallet_name.as_str()), id)
     }
 
-    /// The wallet with this id.
+    /// Returns the wallet with this id.
     pub(crate) fn wallet(&self, id: &str) -> Option<&'a Wallet> {
         let mut wallets = self.organization.wallets.iter();
         wallets.find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a secret.
+    /// Returns name and full id of a secret.
     pub(crate) fn secret_named(&self, id: &str) -> String {
         match self.secret(id) {
-            Some(Secret { name: None, .. }) => format!("the secret without a name ({})", clean(id)),
+            Some(Secret { name: None, .. }) => format!("the unnamed secret ({})", clean(id)),
             found => named(found.and_then(|secret| secret.name.as_deref()), id),
         }
     }
 
-    /// The secret with this id.
+    /// Returns the secret with this id.
     pub(crate) fn secret(&self, id: &str) -> Option<&'a Secret> {
         let mut secrets = self.organization.secrets.iter();
         secrets.find(|secret| secret.secret_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of whoever asked.
-    pub(crate) fn asker_named(&self) -> String {
-        self.asker.map_or_else(|| "whoever asks".to_owned(), |asker| self.user_named(&asker.to_string()))
+    /// Returns name and full id of the proposer.
+    pub(crate) fn proposer_named(&self) -> String {
+        self.proposer
+            .map_or_else(|| "the proposer".to_owned(), |proposer| self.user_named(&proposer.to_string()))
     }
 
-    /// Name and whole id of an invitation.
+    /// Returns receiver name and full id of an invitation.
     pub(crate) fn invitation_named(&self, id: &str) -> String {
         named(self.invitation(id).map(|invitation| invitation.receiver_user_name.as_str()), id)
     }
 
-    /// The invitation with this id.
+    /// Returns the invitation with this id.
     pub(crate) fn invitation(&self, id: &str) -> Option<&'a Invitation> {
         let mut invitations = self.organization.invitations.iter();
         invitations.find(|invitation| invitation.invitation_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a webhook endpoint.
+    /// Returns name and full id of a webhook endpoint.
     pub(crate) fn endpoint_named(&self, id: &str) -> String {
         named(self.endpoint(id).map(|endpoint| endpoint.name.as_str()), id)
     }
 
-    /// The webhook endpoint with this id.
+    /// Returns the webhook endpoint with this id.
     pub(crate) fn endpoint(&self, id: &str) -> Option<&'a WebhookEndpoint> {
         let mut endpoints = self.organization.webhook_endpoints.iter();
         endpoints.find(|endpoint| endpoint.endpoint_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// Name and whole id of a smart contract interface.
+    /// Returns label and full id of a smart contract interface.
     pub(crate) fn interface_named(&self, id: &str) -> String {
         named(self.interface(id).map(|interface| interface.label.as_str()), id)
     }
 
-    /// The smart contract interface with this id.
+    /// Returns the smart contract interface with this id.
     pub(crate) fn interface(&self, id: &str) -> Option<&'a SmartContractInterface> {
         let mut interfaces = self.organization.smart_contract_interfaces.iter();
         interfaces.find(|one| one.smart_contract_interface_id.to_string().eq_ignore_ascii_case(id))
     }
 
-    /// An API key by its public key, which is shown whole, and whose it is.
+    /// Returns name, owner and full public key of an API key.
     pub(crate) fn key_named(&self, public_key: &str) -> String {
         let key = clean(public_key);
         match self.key_holder(public_key) {
@@ -169,7 +170,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The API key with this public key, and the user who has it.
+    /// Returns the API key with this public key, and its owner.
     pub(crate) fn key_holder(&self, public_key: &str) -> Option<(&'a User, &'a ApiKey)> {
         self.organization.users.iter().find_map(|user| {
             let mut keys = user.api_keys.iter();
@@ -178,7 +179,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// A private key by id, or an address or wallet account that is shown as it stands.
+    /// Returns the name of a private key, found by id or address. Any other signer is named by the given
+    /// text.
     pub(crate) fn signer_named(&self, id: &str) -> String {
         let keys = &self.organization.private_keys;
         let by_address = || keys.iter().find(|key| key.addresses.iter().any(|address| address.address == id));
@@ -189,7 +191,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// A name that the daemon states, in quotes, with the mark of that.
+/// Returns a name that the daemon states, in quotes and with the mark `[s]`.
 pub(crate) fn stated(name: &str) -> String {
     format!("{} [s]", quoted(name))
 }
@@ -202,12 +204,12 @@ fn named(name: Option<&str>, id: &str) -> String {
     }
 }
 
-/// `1 user`, `2 users`.
+/// Returns a number with its noun: `1 user`, `2 users`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// The parts with commas between them, or `none`.
+/// Joins the parts with commas. Returns `none` if there are none.
 pub(crate) fn listed<I: IntoIterator<Item = String>>(parts: I) -> String {
     let parts: Vec<String> = parts.into_iter().collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }

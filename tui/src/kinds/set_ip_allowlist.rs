@@ -1,18 +1,18 @@
-//! Says from which addresses requests are taken.
+//! Sets the IP addresses from which requests are accepted.
 
 use super::allowlist::{Effect, Target, is_on, own_lists, state};
 use super::block::Rule;
 use super::scene::listed;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 
 pub(super) struct SetIpAllowlist;
 
-/// A list that is asked for.
-struct Asked<'a> {
+/// The requested list.
+struct RequestedList<'a> {
     target: Target<'a>,
     enabled: bool,
     rules: Vec<Rule<'a>>,
-    takes_unknown: bool,
+    accepts_unknown: bool,
 }
 
 impl Kind for SetIpAllowlist {
@@ -20,7 +20,7 @@ impl Kind for SetIpAllowlist {
         &[Version {
             activity_type: "ACTIVITY_TYPE_SET_IP_ALLOWLIST",
             intent: "setIpAllowlistIntent",
-            shape: "publicKey enabled rules[]:IpRule onEvaluationError",
+            schema: "publicKey enabled rules[]:IpRule onEvaluationError",
         }]
     }
 
@@ -28,23 +28,23 @@ impl Kind for SetIpAllowlist {
         "Set IP allowlist"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
-        let asked = Asked::of(parameters)?;
-        let blocks = listed(asked.rules.iter().map(Rule::told));
-        let brief = match (asked.enabled || asked.target.key.is_some(), asked.rules.is_empty()) {
-            (true, true) if asked.target.key.is_none() => "NOBODY is let in".to_owned(),
-            (true, _) => format!("{}: {blocks}", asked.target.brief(scene)),
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+        let requested = RequestedList::of(parameters)?;
+        let blocks = listed(requested.rules.iter().map(Rule::describe));
+        let brief = match (requested.enabled || requested.target.key.is_some(), requested.rules.is_empty()) {
+            (true, true) if requested.target.key.is_none() => "NOBODY is admitted".to_owned(),
+            (true, _) => format!("{}: {blocks}", requested.target.brief(scene)),
             (false, _) => format!("off, {blocks}"),
         };
-        let mut story = Story::new(brief, asked.told(&blocks, scene));
-        asked.compare(scene, &mut story);
-        asked.remarks(parameters, &mut story);
-        asked.target.flag(scene, &mut story);
-        Ok(story)
+        let mut description = Description::new(brief, requested.sentence(&blocks, scene));
+        requested.compare(scene, &mut description);
+        requested.add_flags(parameters, &mut description);
+        requested.target.flag_unknown_key(scene, &mut description);
+        Ok(description)
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestedList<'a> {
     fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
         let mut rules: Vec<Rule<'a>> = Vec::new();
         for rule in parameters.list("rules")? {
@@ -53,105 +53,117 @@ impl<'a> Asked<'a> {
                 rules.push(rule);
             }
         }
-        let takes_unknown = match parameters.maybe_text("onEvaluationError")? {
+        let accepts_unknown = match parameters.maybe_text("onEvaluationError")? {
             Some("ALLOW") => true,
             None | Some("DENY") => false,
             Some(_) => return Err(parameters.unknown("onEvaluationError")),
         };
         let enabled = !parameters.has("enabled") || parameters.yes("enabled")?;
-        Ok(Self { target: Target::of(parameters)?, enabled, rules, takes_unknown })
+        Ok(Self { target: Target::of(parameters)?, enabled, rules, accepts_unknown })
     }
 
-    /// Whether it keeps anybody out once it is set.
-    fn counts(&self, scene: &Scene<'_>) -> bool {
+    /// Returns whether the list refuses any request once it is set.
+    fn applies(&self, scene: &Scene<'_>) -> bool {
         if self.target.key.is_some() { is_on(scene) && !self.rules.is_empty() } else { self.enabled }
     }
 
-    fn told(&self, blocks: &str, scene: &Scene<'_>) -> String {
-        let whose = self.target.named(scene);
-        let told = match (self.target.key, self.rules.is_empty()) {
+    fn sentence(&self, blocks: &str, scene: &Scene<'_>) -> String {
+        let target_text = self.target.named(scene);
+        let effect = match (self.target.key, self.rules.is_empty()) {
             (Some(_), true) => {
                 return format!(
-                    "Give {whose} an empty list: that of the organization counts, as without one."
+                    "Give {target_text} an empty list: the list of the organization applies, as it does \
+                     without one."
                 );
             }
             (Some(_), false) => {
                 let now =
-                    if is_on(scene) { "it is on now" } else { "it is not on now, so this has no effect yet" };
+                    if is_on(scene) { "it is on now" } else { "it is off now, so this has no effect yet" };
                 format!(
-                    "Take requests of {whose} from these addresses only: {blocks}. That counts while the list of the \
-                     organization is on; {now}."
+                    "Accept requests of {target_text} only from these addresses: {blocks}. This applies \
+                     while the list of the organization is on; {now}."
                 )
             }
             (None, _) if !self.enabled => format!(
-                "Keep this list of addresses for {whose}: {blocks}. It is not enabled: it has no effect now, nor have \
-                 those of API keys."
+                "Store this list of addresses for {target_text}: {blocks}. It is not enabled: neither this \
+                 list nor those of API keys have an effect now."
             ),
             (None, true) => format!(
-                "Take requests of {whose} from NO address: every request is refused, but for API keys with blocks of \
-                 their own ({} now). Only whoever runs the daemon can take that back, by quorated clear-ip-allowlist.",
+                "Accept requests of {target_text} from NO address: every request is refused, except those of \
+                 API keys with their own blocks ({} now). Only the operator of the daemon can undo this, \
+                 with quorated clear-ip-allowlist.",
                 own_lists(scene)
             ),
             (None, false) => format!(
-                "Take requests of {whose} from these addresses only: {blocks}. Whoever asks from elsewhere is refused, \
-                 but for API keys with blocks of their own ({} now).",
+                "Accept requests of {target_text} only from these addresses: {blocks}. Requests from \
+                 elsewhere are refused, except those of API keys with their own blocks ({} now).",
                 own_lists(scene)
             ),
         };
-        format!("{told} A request whose address is not known is {}.", unknown(self.takes_unknown))
+        format!(
+            "{effect} A request whose address is not known is {}.",
+            unknown_address_outcome(self.accepts_unknown)
+        )
     }
 
-    fn compare(&self, scene: &Scene<'_>, story: &mut Story) {
+    fn compare(&self, scene: &Scene<'_>, description: &mut Description) {
         let now = self.target.now(scene);
         let held: Vec<Rule<'_>> = now
             .map(|list| list.rules.iter().map(|rule| Rule::new(&rule.cidr, rule.label.as_deref())).collect())
             .unwrap_or_default();
         let before = now.map_or_else(|| "none".to_owned(), |list| state(list.enabled, list.rules.len()));
         let on = self.target.key.is_none().then_some(self.enabled);
-        story.change("list", before, state(on, self.rules.len()), "");
+        description.change("list", before, state(on, self.rules.len()), "");
         let lenient = now.map(|list| list.on_evaluation_error == "ALLOW");
-        if lenient.unwrap_or(false) != self.takes_unknown {
-            let before = lenient.map_or("-", unknown);
-            story.change("unknown address", before, unknown(self.takes_unknown), "");
+        if lenient.unwrap_or(false) != self.accepts_unknown {
+            let before = lenient.map_or("-", unknown_address_outcome);
+            description.change(
+                "address not known",
+                before,
+                unknown_address_outcome(self.accepts_unknown),
+                "",
+            );
         }
         let absent = |rule: &Rule<'_>, list: &[Rule<'_>]| !list.iter().any(|other| other.same(rule));
-        let gone: Vec<String> =
-            held.iter().filter(|rule| absent(rule, &self.rules)).map(Rule::told).collect();
-        let new: Vec<String> = self.rules.iter().filter(|rule| absent(rule, &held)).map(Rule::told).collect();
-        if !gone.is_empty() {
-            story.change("blocks that go", gone.join(", "), "-", "");
+        let removed: Vec<String> =
+            held.iter().filter(|rule| absent(rule, &self.rules)).map(Rule::describe).collect();
+        let added: Vec<String> =
+            self.rules.iter().filter(|rule| absent(rule, &held)).map(Rule::describe).collect();
+        if !removed.is_empty() {
+            description.change("removed blocks", removed.join(", "), "-", "");
         }
-        if !new.is_empty() {
-            story.change("blocks that come", "-", new.join(", "), "");
+        if !added.is_empty() {
+            description.change("added blocks", "-", added.join(", "), "");
         }
         Effect {
             target: &self.target,
             before: is_on(scene) && (self.target.key.is_none() || !held.is_empty()),
-            after: self.counts(scene),
-            lets_in: !self.rules.is_empty(),
-            gone: &gone,
-            new: &new,
+            after: self.applies(scene),
+            admits_any: !self.rules.is_empty(),
+            removed: &removed,
+            added: &added,
         }
-        .flags(story);
+        .flags(description);
     }
 
-    fn remarks(&self, parameters: &Reader<'_>, story: &mut Story) {
+    fn add_flags(&self, parameters: &Reader<'_>, description: &mut Description) {
         if self.target.key.is_some() && parameters.has("enabled") && !self.enabled {
-            let text = "a list of an API key counts also when it is not enabled";
-            story.flag(Level::Med, "key-list-counts", text);
+            let text = "The list takes effect although it is marked as not enabled: that setting is ignored \
+                for an API key.";
+            description.flag(Level::Med, "key-list-counts", text);
         }
-        if self.takes_unknown {
-            let text = "a request whose address is not known is taken as if it came from one of these";
-            story.flag(Level::Med, "unknown-address-taken", text);
+        if self.accepts_unknown {
+            let text = "A request whose address is not known is accepted as if it came from a listed one.";
+            description.flag(Level::Med, "unknown-address-taken", text);
         }
         for rule in self.rules.iter().filter(|rule| !rule.is_read()) {
-            let text = format!("{} is no block of addresses", rule.told());
-            story.flag(Level::Med, "unreadable-block", text);
+            let text = format!("Not a valid CIDR block: {}.", rule.describe());
+            description.flag(Level::Med, "unreadable-block", text);
         }
     }
 }
 
-/// What becomes of a request whose address is not known.
-fn unknown(taken: bool) -> &'static str {
-    if taken { "TAKEN" } else { "refused" }
+/// Returns what happens to a request whose address is not known.
+fn unknown_address_outcome(accepted: bool) -> &'static str {
+    if accepted { "ACCEPTED" } else { "refused" }
 }

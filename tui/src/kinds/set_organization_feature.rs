@@ -1,11 +1,11 @@
-//! Switches a feature of the organization on, or changes its value.
+//! Enables a feature of the organization, or changes its value.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, endpoint};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, endpoint};
 use crate::text::{clean, quoted};
 
 pub(super) struct SetOrganizationFeature;
 
-/// Features that let somebody sign in, or come back, without a registered key.
+/// Features that let people sign in or recover access without a registered key.
 const SIGN_IN: [&str; 6] =
     ["ROOT_USER_EMAIL_RECOVERY", "EMAIL_AUTH", "EMAIL_RECOVERY", "SMS_AUTH", "OTP_EMAIL_AUTH", "AUTH_PROXY"];
 
@@ -14,7 +14,7 @@ impl Kind for SetOrganizationFeature {
         &[Version {
             activity_type: "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
             intent: "setOrganizationFeatureIntent",
-            shape: "name value",
+            schema: "name value",
         }]
     }
 
@@ -22,38 +22,46 @@ impl Kind for SetOrganizationFeature {
         "Set feature"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let whole = parameters.text("name")?;
         let name = whole.strip_prefix("FEATURE_NAME_").unwrap_or(whole);
         let value = parameters.maybe_text("value")?;
-        let told = value.map_or_else(String::new, |value| format!(" with the value {}", quoted(value)));
-        let mut story = Story::new(
+        let with_value = value.map_or_else(String::new, |value| format!(" with the value {}", quoted(value)));
+        let mut description = Description::new(
             format!(
                 "{}{}",
                 clean(name),
                 value.map_or_else(String::new, |value| format!(" = {}", clean(value)))
             ),
-            format!("Switch the feature {} on{told}.", clean(name)),
+            format!("Enable the feature {}{with_value}.", clean(name)),
         );
-        story.change(&clean(name), current(scene, whole), value.map_or_else(|| "on".to_owned(), clean), "");
+        description.change(
+            &clean(name),
+            current(scene, whole),
+            value.map_or_else(|| "on".to_owned(), clean),
+            "",
+        );
         if SIGN_IN.contains(&name) {
-            story.flag(
+            description.flag(
                 Level::High,
                 "sign-in-enabled",
-                format!("{} lets people in without a key registered before", clean(name)),
+                format!(
+                    "Lets people sign in or recover access without a registered key: enables {}.",
+                    clean(name)
+                ),
             );
-            story.danger("the NAME of the feature, without FEATURE_NAME_", name);
+            description.danger("the NAME of the feature, without FEATURE_NAME_", name);
         } else if name == "WEBHOOK" {
-            story.flag(Level::High, "webhook-url", "every activity will be told to this address");
-            story.danger("the HOST of the address", value.and_then(endpoint::host).unwrap_or_default());
+            description.flag(Level::High, "webhook-url", "Reports every activity to this address.");
+            description.danger("the HOST of the address", value.and_then(endpoint::host).unwrap_or_default());
         } else if name == "WEBAUTHN_ORIGINS" {
-            story.flag(Level::Med, "origins", "changes on which web pages passkeys work");
+            description.flag(Level::Med, "origins", "Changes the web sites on which passkeys work.");
         }
-        Ok(story)
+        Ok(description)
     }
 }
 
-/// The feature as the daemon says it is now.
+/// Returns the current value of the feature, as the daemon states it.
 pub(super) fn current(scene: &Scene<'_>, name: &str) -> String {
     match scene.organization.features.iter().find(|feature| feature.name == name) {
         Some(feature) => feature.value.as_deref().map_or_else(|| "on".to_owned(), clean),

@@ -1,11 +1,11 @@
-//! Records how the service is paid for.
+//! Records a payment method.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct SetPaymentMethod;
 
-/// The version that holds the number of a card.
+/// The version whose parameters contain a card number.
 const WITH_NUMBER: &str = "ACTIVITY_TYPE_SET_PAYMENT_METHOD";
 
 impl Kind for SetPaymentMethod {
@@ -14,12 +14,12 @@ impl Kind for SetPaymentMethod {
             Version {
                 activity_type: WITH_NUMBER,
                 intent: "setPaymentMethodIntent",
-                shape: "number cvv expiryMonth expiryYear cardHolderEmail cardHolderName",
+                schema: "number cvv expiryMonth expiryYear cardHolderEmail cardHolderName",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2",
                 intent: "setPaymentMethodIntentV2",
-                shape: "paymentMethodId cardHolderEmail cardHolderName",
+                schema: "paymentMethodId cardHolderEmail cardHolderName",
             },
         ]
     }
@@ -28,7 +28,7 @@ impl Kind for SetPaymentMethod {
         "Set payment method"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let method = match parameters.maybe_text("number")? {
             Some(number) => card(number),
             None => quoted(parameters.text("paymentMethodId")?),
@@ -37,13 +37,13 @@ impl Kind for SetPaymentMethod {
             let (month, year) = (parameters.text("expiryMonth")?, parameters.text("expiryYear")?);
             (
                 format!(", valid until {}/{}", clean(month), clean(year)),
-                ", and no more than four digits are kept",
+                ", and only the last four digits are stored",
             )
         } else {
             (String::new(), "")
         };
         let holder = parameters.text("cardHolderName")?;
-        let mut story = Story::new(
+        let mut description = Description::new(
             format!("{method} of {}", quoted(holder)),
             format!(
                 "Record as payment method {method}{until}, held by {} at {}. Nothing is charged{kept}.",
@@ -52,8 +52,8 @@ impl Kind for SetPaymentMethod {
             ),
         );
         let after = format!("{method} of {}", quoted(holder));
-        story.change("payment method", recorded(scene), after, "");
-        Ok(story)
+        description.change("payment method", recorded(scene), after, "");
+        Ok(description)
     }
 
     fn abridged(&self, member: &str, text: &str) -> Option<String> {
@@ -70,22 +70,22 @@ impl Kind for SetPaymentMethod {
     }
 }
 
-/// The payment method as the daemon says it is now.
+/// Returns the current payment method, as the daemon states it.
 pub(super) fn recorded(scene: &Scene<'_>) -> String {
     scene.organization.payment_method.as_ref().map_or_else(
         || "none".to_owned(),
         |method| {
-            let told = if method.last_four.is_empty() {
+            let method_text = if method.last_four.is_empty() {
                 quoted(&method.payment_method_id)
             } else {
                 card(&method.last_four)
             };
-            format!("{told} of {}", quoted(&method.card_holder_name))
+            format!("{method_text} of {}", quoted(&method.card_holder_name))
         },
     )
 }
 
-/// A card by no more than its last four digits.
+/// Returns a card by its last four digits at most.
 fn card(number: &str) -> String {
     format!("a card ending in {}", clean(tail(number)))
 }

@@ -1,8 +1,8 @@
-//! Signs one payload that the asker chose.
+//! Signs one payload that the proposer chose.
 
 use super::payload::{self, Coding};
 use super::transaction::Key;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct SignRawPayload;
 
@@ -12,12 +12,12 @@ impl Kind for SignRawPayload {
             Version {
                 activity_type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD",
                 intent: "signRawPayloadIntent",
-                shape: "privateKeyId payload encoding hashFunction",
+                schema: "privateKeyId payload encoding hashFunction",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2",
                 intent: "signRawPayloadIntentV2",
-                shape: "signWith payload encoding hashFunction",
+                schema: "signWith payload encoding hashFunction",
             },
         ]
     }
@@ -26,18 +26,18 @@ impl Kind for SignRawPayload {
         "Sign raw payload"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let with = match parameters.maybe_text("signWith")? {
             Some(with) => with,
             None => parameters.text("privateKeyId")?,
         };
         let coding = Coding::of(parameters)?;
-        let payload = coding.given(parameters.text("payload")?, None);
+        let payload = coding.parse(parameters.text("payload")?, None);
         let signer = scene.signer_named(with);
-        let sentence = format!("Sign {} with {signer}. {}", payload.told(), coding.hash_told());
-        let mut story = Story::new(format!("{} with {signer}", payload.brief()), sentence);
-        payload.tell(&signer, &Key::of(with, scene), scene, &mut story);
-        payload::flags(&coding, &[payload], &mut story);
-        Ok(story)
+        let sentence = format!("Sign {} with {signer}. {}", payload.describe(), coding.hash_sentence());
+        let mut description = Description::new(format!("{} with {signer}", payload.brief()), sentence);
+        payload.add_details(&signer, &Key::of(with, scene), scene, &mut description);
+        payload::flags(&coding, &[payload], &mut description);
+        Ok(description)
     }
 }

@@ -1,9 +1,9 @@
-//! Signs several payloads that the asker chose, with one key.
+//! Signs several payloads that the proposer chose, with one key.
 
-use super::payload::{self, Coding, Given};
+use super::payload::{self, Coding, ParsedPayload};
 use super::scene::count;
 use super::transaction::Key;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct SignRawPayloads;
 
@@ -12,7 +12,7 @@ impl Kind for SignRawPayloads {
         &[Version {
             activity_type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS",
             intent: "signRawPayloadsIntent",
-            shape: "signWith payloads[] encoding hashFunction",
+            schema: "signWith payloads[] encoding hashFunction",
         }]
     }
 
@@ -20,21 +20,22 @@ impl Kind for SignRawPayloads {
         "Sign raw payloads"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let coding = Coding::of(parameters)?;
         let payloads = parameters.texts("payloads")?.into_iter().zip(1..);
-        let payloads: Vec<Given<'_>> =
-            payloads.map(|(payload, number)| coding.given(payload, Some(number))).collect();
+        let payloads: Vec<ParsedPayload<'_>> =
+            payloads.map(|(payload, number)| coding.parse(payload, Some(number))).collect();
         let with = parameters.text("signWith")?;
         let (signer, key) = (scene.signer_named(with), Key::of(with, scene));
-        let told: Vec<String> = payloads.iter().map(Given::told).collect();
+        let described: Vec<String> = payloads.iter().map(ParsedPayload::describe).collect();
         let number = count(payloads.len(), "payload");
-        let sentence = format!("Sign {number} with {signer}: {}. {}", told.join("; "), coding.hash_told());
-        let mut story = Story::new(format!("{number} with {signer}"), sentence);
+        let sentence =
+            format!("Sign {number} with {signer}: {}. {}", described.join("; "), coding.hash_sentence());
+        let mut description = Description::new(format!("{number} with {signer}"), sentence);
         for payload in &payloads {
-            payload.tell(&signer, &key, scene, &mut story);
+            payload.add_details(&signer, &key, scene, &mut description);
         }
-        payload::flags(&coding, &payloads, &mut story);
-        Ok(story)
+        payload::flags(&coding, &payloads, &mut description);
+        Ok(description)
     }
 }

@@ -1,10 +1,10 @@
-//! Signs a transaction, told from its bytes.
+//! Signs a transaction, described from its bytes.
 
 use quorate_chain::transaction::{TransactionType, Unsigned};
 use serde_json::{Value, from_value};
 
 use super::transaction::Key;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version, transaction};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version, transaction};
 use crate::text::clean;
 
 pub(super) struct SignTransaction;
@@ -15,12 +15,12 @@ impl Kind for SignTransaction {
             Version {
                 activity_type: "ACTIVITY_TYPE_SIGN_TRANSACTION",
                 intent: "signTransactionIntent",
-                shape: "privateKeyId unsignedTransaction type",
+                schema: "privateKeyId unsignedTransaction type",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_SIGN_TRANSACTION_V2",
                 intent: "signTransactionIntentV2",
-                shape: "signWith unsignedTransaction type",
+                schema: "signWith unsignedTransaction type",
             },
         ]
     }
@@ -29,7 +29,7 @@ impl Kind for SignTransaction {
         "Sign transaction"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let with = match parameters.maybe_text("signWith")? {
             Some(with) => with,
             None => parameters.text("privateKeyId")?,
@@ -39,21 +39,23 @@ impl Kind for SignTransaction {
         let key = Key::of(with, scene);
         let chain: Option<TransactionType> = from_value(Value::String(kind.to_owned())).ok();
         match chain.map(|chain| Unsigned::read(chain, text)) {
-            Some(Ok(read)) => Ok(transaction::told(&read, &signer, &key, scene)),
+            Some(Ok(read)) => Ok(transaction::describe(&read, &signer, &key, scene)),
             other => {
-                let why = other.and_then(Result::err).map_or_else(String::new, |flaw| format!(": {flaw}"));
+                let why = other.and_then(Result::err).map_or_else(String::new, |error| format!(": {error}"));
                 let kind = clean(kind);
                 let sentence = format!(
-                    "Sign a transaction of the type {kind} with {signer}. It is not decoded here{why}."
+                    "Sign a transaction of the type {kind} with {signer}. It cannot be decoded here{why}."
                 );
-                let mut story = Story::new(format!("{kind} with {signer}"), sentence);
-                story.flag(
+                let mut description = Description::new(format!("{kind} with {signer}"), sentence);
+                description.flag(
                     Level::High,
                     "undecoded-payload",
-                    format!("{kind} is not decoded here, or cannot be signed"),
+                    format!(
+                        "The transaction may do anything: {kind} cannot be decoded here, or cannot be signed."
+                    ),
                 );
-                story.danger("the word UNDECODED", "UNDECODED");
-                Ok(story)
+                description.danger("the word UNDECODED", "UNDECODED");
+                Ok(description)
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Each kind in each version: its sentence at 120 and 80 columns, its flags, its fields. The texts in
-//! `snapshots/` are read by people in review.
+//! Tests of each kind in each version: its sentence at 120 and 80 columns, its flags and its fields.
+//! Reviewers read the texts in `snapshots/`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::book::Book;
-use crate::testing::Stage;
+use crate::testing::Fixture;
 use crate::text::wrap;
 
 mod bitcoin;
@@ -25,50 +25,55 @@ mod settings;
 mod solana;
 mod tron;
 
-/// The organization that the rows act on.
-fn stage() -> OrganizationDetail {
-    let mut organization = Stage::new(3, 2).furnished();
+/// Returns the organization that the activities change.
+fn sample_organization() -> OrganizationDetail {
+    let mut organization = Fixture::new(3, 2).with_all_records();
     organization.policies =
         [("payouts", "EFFECT_ALLOW", 0x61), ("no export", "EFFECT_DENY", 0x62)].map(policy).into();
     organization
 }
 
-/// Writes down what people would read.
-fn told(activity_type: &str, parameters: &Value, organization: &OrganizationDetail, book: &Book) -> String {
-    let scene = Scene { organization, asker: Some(Stage::user(0)), book };
+/// Returns the text that approvers would read.
+fn described(
+    activity_type: &str,
+    parameters: &Value,
+    organization: &OrganizationDetail,
+    book: &Book,
+) -> String {
+    let scene = Scene { organization, proposer: Some(Fixture::user(0)), book };
     let decoded = decode(activity_type, parameters, &scene);
-    let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.story.brief);
+    let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.description.brief);
     for columns in [120, 80] {
         let _ = writeln!(out, "-- {columns} columns");
-        for line in wrap(&decoded.story.sentence, columns) {
+        for line in wrap(&decoded.description.sentence, columns) {
             assert!(crate::text::width(&line) <= columns);
             let _ = writeln!(out, "{line}");
         }
     }
-    for change in &decoded.story.changes {
+    for change in &decoded.description.changes {
         let _ = writeln!(out, "change {}: {} -> {} {}", change.label, change.now, change.after, change.note);
     }
-    for flag in &decoded.story.flags {
+    for flag in &decoded.description.flags {
         let _ = writeln!(out, "flag {} {}: {}", flag.level.word(), flag.name, flag.text);
     }
-    if let Some(danger) = &decoded.story.danger {
+    if let Some(danger) = &decoded.description.danger {
         let _ = writeln!(out, "type {}: {}", danger.prompt, danger.answer);
     }
-    for field in decoded.fields.iter().chain(&decoded.story.facts) {
+    for field in decoded.fields.iter().chain(&decoded.description.facts) {
         let _ = writeln!(out, "field {} = {}", field.name, field.value);
     }
-    assert!(decoded.leftover.is_empty(), "{:?}", decoded.leftover);
+    assert!(decoded.unknown_members.is_empty(), "{:?}", decoded.unknown_members);
     out
 }
 
-/// A policy that the organization has.
+/// Creates a policy of the organization.
 fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
     Policy {
         policy_id: PolicyId::from_bytes([byte; 16]),
         policy_name: name.to_owned(),
         effect: effect.to_owned(),
-        created_at: Timestamp::of_millis(0),
-        updated_at: Timestamp::of_millis(0),
+        created_at: Timestamp::from_millis(0),
+        updated_at: Timestamp::from_millis(0),
         notes: String::new(),
         consensus: "approvers.count() >= 2".to_owned(),
         condition: "activity.action == 'SIGN'".to_owned(),
@@ -77,7 +82,7 @@ fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
 }
 
 fn check(name: &str, rows: &[(&str, Value)]) {
-    check_in(&stage(), name, rows);
+    check_in(&sample_organization(), name, rows);
 }
 
 fn check_in(organization: &OrganizationDetail, name: &str, rows: &[(&str, Value)]) {
@@ -88,7 +93,7 @@ fn check_with(organization: &OrganizationDetail, book: &Book, name: &str, rows: 
     let whole: Vec<String> = rows
         .iter()
         .map(|(version, parameters)| {
-            told(&format!("ACTIVITY_TYPE_{version}"), parameters, organization, book)
+            described(&format!("ACTIVITY_TYPE_{version}"), parameters, organization, book)
         })
         .collect();
     snapshot(name, &whole);
@@ -166,7 +171,7 @@ fn create_api_only_users() {
 fn delete_users() {
     check(
         "delete_users",
-        &[("DELETE_USERS", json!({"userIds": [Stage::user(2), "00000000-0000-4000-8000-000000000009"]}))],
+        &[("DELETE_USERS", json!({"userIds": [Fixture::user(2), "00000000-0000-4000-8000-000000000009"]}))],
     );
 }
 
@@ -175,8 +180,8 @@ fn create_api_keys() {
     check(
         "create_api_keys",
         &[
-            ("CREATE_API_KEYS", json!({"userId": Stage::user(1), "apiKeys": [key(false)]})),
-            ("CREATE_API_KEYS_V2", json!({"userId": Stage::user(0), "apiKeys": [key(true)]})),
+            ("CREATE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeys": [key(false)]})),
+            ("CREATE_API_KEYS_V2", json!({"userId": Fixture::user(0), "apiKeys": [key(true)]})),
             (
                 "CREATE_API_KEYS_V2",
                 json!({"userId": "00000000-0000-4000-8000-000000000009", "apiKeys": [key(true)]}),
@@ -187,8 +192,11 @@ fn create_api_keys() {
 
 #[test]
 fn delete_api_keys() {
-    let known = Stage::new(3, 2).organization().users[1].api_keys[0].api_key_id;
-    check("delete_api_keys", &[("DELETE_API_KEYS", json!({"userId": Stage::user(1), "apiKeyIds": [known]}))]);
+    let known = Fixture::new(3, 2).organization().users[1].api_keys[0].api_key_id;
+    check(
+        "delete_api_keys",
+        &[("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [known]}))],
+    );
 }
 
 #[test]
@@ -241,7 +249,7 @@ fn sign_transaction() {
     let by = |unsigned: &str, chain: &str| json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "unsignedTransaction": unsigned, "type": format!("TRANSACTION_TYPE_{chain}")});
     let sample = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
     let fees = "02f00180843b9aca008506fc23ac00825208943535353535353535353535353535353535353535880de0b6b3a764000080c0";
-    // A call of `approve`, for as much as there is, and the creation of a contract, on no chain in particular.
+    // A call of `approve` without limit, and the creation of a contract, both without a chain id.
     let approve = "f869098504a817c80082ea6094353535353535353535353535353535353535353580b844095ea7b30000000000000000000000001111111111111111111111111111111111111111ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff018080";
     let creates = "ce800182cf08808086600160005500";
     // A transfer of tokens, and a call of something else.
@@ -267,7 +275,7 @@ fn sign_transaction() {
 
 #[test]
 fn update_root_quorum() {
-    let [mira, jo, ana] = [0, 1, 2].map(|index| Stage::user(index).to_string());
+    let [mira, jo, ana] = [0, 1, 2].map(|index| Fixture::user(index).to_string());
     check(
         "update_root_quorum",
         &[
@@ -395,30 +403,30 @@ fn create_policy() {
 }
 
 #[test]
-fn members_that_the_daemon_ignores_tell_nothing() {
-    let stage = Stage::new(3, 2);
-    let organization = stage.organization();
+fn members_outside_of_the_schema_are_not_described() {
+    let sample_organization = Fixture::new(3, 2);
+    let organization = sample_organization.organization();
     let scene = Scene::of(&organization);
     let equal =
         |target: &str| json!({"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": target});
     let newest = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [equal("CREATE_USER_TAG")]});
     let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V3", &newest, &scene);
     assert!(
-        decoded.story.sentence.contains("ALLOW ANY activity, by ANYBODY, alone"),
+        decoded.description.sentence.contains("ALLOW ANY activity, by ANYBODY alone"),
         "{}",
-        decoded.story.sentence
+        decoded.description.sentence
     );
-    assert_eq!(decoded.leftover, ["selectors"]);
+    assert_eq!(decoded.unknown_members, ["selectors"]);
     let mut both = equal("CREATE_USER_TAG");
     both["targets"] = json!(["EXPORT_WALLET"]);
     let older = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [both]});
     let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V2", &older, &scene);
     assert!(
-        decoded.story.sentence.contains("activity.kind == 'EXPORT_WALLET'"),
+        decoded.description.sentence.contains("activity.kind == 'EXPORT_WALLET'"),
         "{}",
-        decoded.story.sentence
+        decoded.description.sentence
     );
-    assert_eq!(decoded.leftover, ["selectors[0].target"]);
+    assert_eq!(decoded.unknown_members, ["selectors[0].target"]);
 }
 
 #[test]
@@ -451,7 +459,7 @@ fn changed_policies() {
         ],
     );
     let trap = json!({"policyName": "a\": DENY", "effect": "EFFECT_ALLOW", "notes": "",
-        "condition": "activity.kind != 'A\" holds, by approvers for whom \"x'", "consensus": "approvers.count() >= 1"});
+        "condition": "activity.kind != 'A\" is true, by approvers for whom \"x'", "consensus": "approvers.count() >= 1"});
     check("quoted_rules", &[("CREATE_POLICIES", json!({"policies": [trap]}))]);
     let rule = |name: &str, effect: &str| json!({"policyName": name, "effect": effect, "consensus": "approvers.count() >= 2", "notes": ""});
     check(
@@ -461,7 +469,7 @@ fn changed_policies() {
 }
 
 #[test]
-fn keys_and_accounts_that_go() {
+fn deleted_keys_and_accounts() {
     let (key, unknown) = ("77777777-7777-7777-7777-777777777777", "00000000-0000-4000-8000-000000000009");
     check(
         "keys_and_accounts",
@@ -486,7 +494,7 @@ fn keys_and_accounts_that_go() {
 
 #[test]
 fn changed_users() {
-    let (mira, nobody) = (Stage::user(0), "00000000-0000-4000-8000-000000000009");
+    let (mira, nobody) = (Fixture::user(0), "00000000-0000-4000-8000-000000000009");
     check(
         "update_user",
         &[
@@ -507,7 +515,7 @@ fn changed_users() {
 
 #[test]
 fn credentials() {
-    let (mira, one) = (Stage::user(0), "00000000-0000-4000-8000-000000000009");
+    let (mira, one) = (Fixture::user(0), "00000000-0000-4000-8000-000000000009");
     let old = json!({"authenticatorName": "old", "userId": mira, "challenge": "c", "attestation": {"id": "i",
         "type": "public-key", "rawId": "i", "response": {"clientDataJson": "d", "attestationObject": "o", "transports": []},
         "clientExtensionResults": {}}});
@@ -518,7 +526,7 @@ fn credentials() {
             ("CREATE_AUTHENTICATORS", json!({"userId": mira, "authenticators": [old]})),
             (
                 "CREATE_AUTHENTICATORS_V2",
-                json!({"userId": Stage::user(1), "authenticators": [passkey(), passkey()]}),
+                json!({"userId": Fixture::user(1), "authenticators": [passkey(), passkey()]}),
             ),
             ("DELETE_AUTHENTICATORS", json!({"userId": mira, "authenticatorIds": [one]})),
             ("CREATE_OAUTH_PROVIDERS_V2", json!({"userId": one, "oauthProviders": [claims]})),
@@ -533,7 +541,7 @@ fn tags_and_votes() {
         "create_user_tag",
         &[
             ("CREATE_USER_TAG", json!({"userTagName": "auditors", "userIds": []})),
-            ("CREATE_USER_TAG", json!({"userTagName": "finance", "userIds": [Stage::user(0)]})),
+            ("CREATE_USER_TAG", json!({"userTagName": "finance", "userIds": [Fixture::user(0)]})),
         ],
     );
     let key = "77777777-7777-7777-7777-777777777777";
@@ -543,8 +551,8 @@ fn tags_and_votes() {
         &[
             (
                 "UPDATE_USER_TAG",
-                json!({"userTagId": TAG, "newUserTagName": "money", "addUserIds": [Stage::user(0)],
-                    "removeUserIds": [Stage::user(1), Stage::user(2)]}),
+                json!({"userTagId": TAG, "newUserTagName": "money", "addUserIds": [Fixture::user(0)],
+                    "removeUserIds": [Fixture::user(1), Fixture::user(2)]}),
             ),
             ("UPDATE_USER_TAG", json!({"userTagId": unknown})),
             ("DELETE_USER_TAGS", json!({"userTagIds": [TAG, unknown]})),

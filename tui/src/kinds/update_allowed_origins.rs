@@ -1,7 +1,7 @@
-//! Says from which web origins passkeys are taken.
+//! Sets the web origins from which passkeys are accepted.
 
 use super::scene::listed;
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct UpdateAllowedOrigins;
@@ -11,7 +11,7 @@ impl Kind for UpdateAllowedOrigins {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS",
             intent: "updateAllowedOriginsIntent",
-            shape: "allowedOrigins[]",
+            schema: "allowedOrigins[]",
         }]
     }
 
@@ -19,35 +19,42 @@ impl Kind for UpdateAllowedOrigins {
         "Change allowed origins"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let origins = parameters.texts("allowedOrigins")?;
-        let told = listed(origins.iter().map(|origin| quoted(origin)));
+        let listed_origins = listed(origins.iter().map(|origin| quoted(origin)));
         let mut features = scene.organization.features.iter();
         let now = features.find(|feature| feature.name == "FEATURE_NAME_WEBAUTHN_ORIGINS");
         let now = now.and_then(|feature| feature.value.as_deref());
-        let mut story = if origins.is_empty() {
-            Story::new("any origin", "Take passkeys from any web origin.")
+        let mut description = if origins.is_empty() {
+            Description::new("any origin", "Accept passkeys from any web origin.")
         } else {
-            Story::new(told.clone(), format!("Take passkeys from these web origins only: {told}."))
+            Description::new(
+                listed_origins.clone(),
+                format!("Accept passkeys only from these web origins: {listed_origins}."),
+            )
         };
-        let after = if origins.is_empty() { "any".to_owned() } else { told };
-        story.change("origins", now.map_or_else(|| "any".to_owned(), clean), after, "");
+        let after = if origins.is_empty() { "any".to_owned() } else { listed_origins };
+        description.change("origins", now.map_or_else(|| "any".to_owned(), clean), after, "");
         if origins.is_empty() {
-            story.flag(Level::High, "any-origin", "any web site may then ask people for their passkey");
+            description.flag(
+                Level::High,
+                "any-origin",
+                "Any web site can then ask people to sign with their passkey.",
+            );
         } else {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "origins-changed",
-                "sites that are not listed can no longer sign people in",
+                "Passkeys stop working on web sites that are not listed.",
             );
         }
         if origins.iter().any(|origin| origin.starts_with("http://")) {
-            story.flag(
+            description.flag(
                 Level::Med,
                 "origin-without-tls",
-                "an origin without TLS can be taken over on the way",
+                "An attacker on the network can impersonate a web origin without TLS.",
             );
         }
-        Ok(story)
+        Ok(description)
     }
 }

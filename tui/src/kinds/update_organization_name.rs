@@ -1,6 +1,6 @@
 //! Renames the organization.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct UpdateOrganizationName;
@@ -10,7 +10,7 @@ impl Kind for UpdateOrganizationName {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME",
             intent: "updateOrganizationNameIntent",
-            shape: "organizationName",
+            schema: "organizationName",
         }]
     }
 
@@ -18,18 +18,14 @@ impl Kind for UpdateOrganizationName {
         "Rename organization"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let name = parameters.text("organizationName")?;
         let now = &scene.organization.head.organization_name;
-        let mut story = Story::new(
+        let mut description = Description::new(
             quoted(name),
-            format!(
-                "Give the organization {} the name {}. Its id stays what it is.",
-                quoted(now),
-                quoted(name)
-            ),
+            format!("Rename the organization {} to {}. Its id does not change.", quoted(now), quoted(name)),
         );
-        story.change("name", clean(now), clean(name), "");
-        Ok(story)
+        description.change("name", clean(now), clean(name), "");
+        Ok(description)
     }
 }

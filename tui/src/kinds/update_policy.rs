@@ -1,17 +1,17 @@
-//! Changes a rule about who may do what.
+//! Changes a policy.
 
 use quorate_common::wire::Policy;
 
 use super::policy::{Rule, expression};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::policies;
 use crate::text::{clean, quoted};
 
-/// No condition.
+/// Shown for an absent condition.
 const ANY: &str = "none: any activity";
-/// No consensus.
+/// Shown for an absent consensus.
 const ANYBODY: &str = "none: anybody alone";
-/// No time.
+/// Shown for an absent time.
 const ALWAYS: &str = "none: always";
 
 pub(super) struct UpdatePolicy;
@@ -22,12 +22,12 @@ impl Kind for UpdatePolicy {
             Version {
                 activity_type: "ACTIVITY_TYPE_UPDATE_POLICY",
                 intent: "updatePolicyIntent",
-                shape: "policyId policyName policyEffect policyCondition policyConsensus policyNotes",
+                schema: "policyId policyName policyEffect policyCondition policyConsensus policyNotes",
             },
             Version {
                 activity_type: "ACTIVITY_TYPE_UPDATE_POLICY_V2",
                 intent: "updatePolicyIntentV2",
-                shape: "policyId policyName policyEffect policyCondition policyConsensus policyNotes time",
+                schema: "policyId policyName policyEffect policyCondition policyConsensus policyNotes time",
             },
         ]
     }
@@ -36,11 +36,11 @@ impl Kind for UpdatePolicy {
         "Change policy"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("policyId")?;
         let named = scene.policy_named(id);
         let known = scene.policy(id);
-        // A member that is there and empty takes the expression away; one that is not there keeps it.
+        // An empty member removes the expression; an absent one keeps it.
         let kept = |member: &str, now: Option<&'_ str>| -> Result<Option<String>, Undecodable> {
             let text = if parameters.has(member) { parameters.maybe_text(member)? } else { now };
             Ok(expression(text).map(str::to_owned))
@@ -56,52 +56,62 @@ impl Kind for UpdatePolicy {
             consensus: consensus.as_deref(),
             time: time.as_deref(),
         };
-        // An effect that is not signed is the daemon's word, and so no ground for fewer flags.
+        // An effect that is not signed is only stated by the daemon, so it must not lead to fewer flags.
         let signed = parameters.has("policyEffect");
         let verb = if signed { rule.verb() } else { "CHANGE".to_owned() };
-        let mut story = Story::new(format!("{verb} {named}"), String::new());
-        let mut told = vec![format!("Change the rule {named}.")];
-        told.extend(changes(parameters, known, rule.time.is_some(), &mut story)?);
-        // What stays is not in the signed bytes, so it is told as the daemon's word.
+        let mut description = Description::new(format!("{verb} {named}"), String::new());
+        let mut sentences = vec![format!("Change the policy {named}.")];
+        sentences.extend(changes(parameters, known, rule.time.is_some(), &mut description)?);
+        // Unchanged parts are not in the signed bytes, so they are marked as stated by the daemon.
         let members = ["policyEffect", "policyCondition", "policyConsensus", "time"];
         let whole = members.iter().all(|member| parameters.has(member));
         let source = if whole {
-            "It is then"
+            "The policy is then"
         } else {
-            "What is not named stays; by the daemon's word on that, it is then"
+            "All other parts stay as they are. According to the daemon [s], the policy is then"
         };
-        told.push(format!("{source}: {}.", rule.words()));
-        story.sentence = told.join(" ");
-        compare(known.map(Rule::known).as_ref(), &rule, &mut story, scene);
+        sentences.push(format!("{source}: {}.", rule.words()));
+        description.sentence = sentences.join(" ");
+        compare(known.map(Rule::known).as_ref(), &rule, &mut description, scene);
         let is_limited = rule.time.is_some();
-        let feared = Rule { effect: if signed { rule.effect } else { "EFFECT_ALLOW" }, ..rule };
-        feared.flags(&mut story);
+        let worst_case = Rule { effect: if signed { rule.effect } else { "EFFECT_ALLOW" }, ..rule };
+        worst_case.flags(&mut description);
         if known.is_some_and(|policy| policy.time.is_some()) && !is_limited {
-            story.flag(Level::High, "time-removed", "it is active at all times from then on");
+            description.flag(
+                Level::High,
+                "time-removed",
+                "Makes the policy active at all times: its time limit is removed.",
+            );
         }
         match known {
-            None => story.flag(
+            None => description.flag(
                 Level::High,
                 "unknown-policy",
-                format!("{named} is not known here, so what stays of it is not"),
+                format!(
+                    "The resulting policy is unknown: {named} and its unchanged parts are not known here."
+                ),
             ),
             Some(policy) if policy.effect == "EFFECT_DENY" => {
-                story.flag(Level::High, "deny-changed", format!("{named} forbids something today"));
+                description.flag(
+                    Level::High,
+                    "deny-changed",
+                    format!("May remove a prohibition: {named} denies activities today."),
+                );
             }
             Some(_) => {}
         }
-        Ok(story)
+        Ok(description)
     }
 }
 
-/// Compares each member with what is; what is named is told in sentences.
+/// Compares each member with its current value, and returns a sentence for each member that is set.
 fn changes(
     parameters: &Reader<'_>,
     known: Option<&Policy>,
     is_limited: bool,
-    story: &mut Story,
+    description: &mut Description,
 ) -> Result<Vec<String>, Undecodable> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let shown = |text: &str, none: &str| expression(Some(text)).map_or_else(|| none.to_owned(), clean);
     for (label, member, none, now) in [
         ("name", "policyName", "?", known.map(|policy| policy.policy_name.as_str())),
@@ -110,7 +120,7 @@ fn changes(
         ("consensus", "policyConsensus", ANYBODY, known.map(|policy| policy.consensus.as_str())),
         ("time", "time", ALWAYS, known.map(|policy| policy.time.as_deref().unwrap_or_default())),
     ] {
-        // Most policies have no time, and most changes name none.
+        // Most policies have no time, and most changes set none.
         if label == "time" && !is_limited && !parameters.has(member) {
             continue;
         }
@@ -118,21 +128,22 @@ fn changes(
         if parameters.has(member) {
             let after = parameters.maybe_text(member)?.unwrap_or_default();
             let becomes = expression(Some(after)).map_or_else(|| none.to_owned(), quoted);
-            told.push(format!("Its {label} becomes {becomes}."));
-            story.change(label, now, shown(after, none), "");
+            sentences.push(format!("Its {label} becomes {becomes}."));
+            description.change(label, now, shown(after, none), "");
         } else {
-            story.change(label, now, "as it is", "");
+            description.change(label, now, "unchanged", "");
         }
     }
-    Ok(told)
+    Ok(sentences)
 }
 
-/// Tells the rule in words, before and after, and which parts of its expressions go and come.
-fn compare(before: Option<&Rule<'_>>, after: &Rule<'_>, story: &mut Story, scene: &Scene<'_>) {
+/// Adds the rule in words before and after the change, and the parts of its expressions that are removed and
+/// added.
+fn compare(before: Option<&Rule<'_>>, after: &Rule<'_>, description: &mut Description, scene: &Scene<'_>) {
     if let Some(before) = before {
-        before.tell("in words, now", story, scene);
+        before.add_description("in words, now", description, scene);
     }
-    after.tell("in words, after", story, scene);
+    after.add_description("in words, after", description, scene);
     let (Some(before), Some(after)) = (before.and_then(Rule::program), after.program()) else { return };
     for (label, before, after) in [
         ("condition", &before.condition, &after.condition),
@@ -140,7 +151,7 @@ fn compare(before: Option<&Rule<'_>>, after: &Rule<'_>, story: &mut Story, scene
         ("time", &before.time, &after.time),
     ] {
         for part in policies::difference(before.as_ref(), after.as_ref()) {
-            story.fact(&format!("{label} differs"), clean(&part));
+            description.fact(&format!("{label} differs"), clean(&part));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Renames a tag, puts it on some private keys and takes it off others.
+//! Renames a tag, adds it to private keys and removes it from others.
 
 use super::tag::PRIVATE_KEYS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct UpdatePrivateKeyTag;
 
@@ -10,7 +10,7 @@ impl Kind for UpdatePrivateKeyTag {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG",
             intent: "updatePrivateKeyTagIntent",
-            shape: "privateKeyTagId newPrivateKeyTagName addPrivateKeyIds[] removePrivateKeyIds[]",
+            schema: "privateKeyTagId newPrivateKeyTagName addPrivateKeyIds[] removePrivateKeyIds[]",
         }]
     }
 
@@ -18,10 +18,10 @@ impl Kind for UpdatePrivateKeyTag {
         "Change private key tag"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let (add, remove) = (parameters.texts("addPrivateKeyIds")?, parameters.texts("removePrivateKeyIds")?);
         let tag = parameters.text("privateKeyTagId")?;
         let name = parameters.maybe_text("newPrivateKeyTagName")?;
-        Ok(PRIVATE_KEYS.changed(tag, name, (&add, &remove), scene))
+        Ok(PRIVATE_KEYS.describe_update(tag, name, (&add, &remove), scene))
     }
 }

@@ -1,7 +1,7 @@
-//! Changes who may act as root and how many must agree.
+//! Replaces the members and the threshold of the root quorum.
 
 use super::scene::{count, listed};
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 
 pub(super) struct UpdateRootQuorum;
 
@@ -10,7 +10,7 @@ impl Kind for UpdateRootQuorum {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
             intent: "updateRootQuorumIntent",
-            shape: "threshold userIds[]",
+            schema: "threshold userIds[]",
         }]
     }
 
@@ -18,7 +18,7 @@ impl Kind for UpdateRootQuorum {
         "Change root quorum"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let threshold = parameters.number("threshold")?;
         let members = parameters.texts("userIds")?;
         let now = &scene.organization.head.root_quorum;
@@ -36,7 +36,7 @@ impl Kind for UpdateRootQuorum {
             .collect();
         let membership = membership(scene, &joining, &leaving, members.len());
         let effect = effect(threshold, before, members.len());
-        let mut story = Story::new(
+        let mut description = Description::new(
             format!(
                 "threshold {}, {}",
                 arrow(before, threshold),
@@ -49,29 +49,29 @@ impl Kind for UpdateRootQuorum {
             std::cmp::Ordering::Equal => "same",
             std::cmp::Ordering::Greater => "<- higher",
         };
-        story.change("threshold", before.to_string(), threshold.to_string(), note);
-        let note =
-            if joining.is_empty() && leaving.is_empty() { "same ids, one by one" } else { "<- changed" };
-        story.change("root users", current.len().to_string(), members.len().to_string(), note);
-        story.change(
-            "alone-can-act",
+        description.change("threshold", before.to_string(), threshold.to_string(), note);
+        let note = if joining.is_empty() && leaving.is_empty() { "same ids" } else { "<- changed" };
+        description.change("root users", current.len().to_string(), members.len().to_string(), note);
+        description.change(
+            "can act alone",
             alone(scene, before, &now_names(&current)),
             alone(scene, threshold, &members),
             "",
         );
-        // Whom the daemon counts among the members of today is not proven: each is named, whether they join or stay.
+        // The current members are stated by the daemon and not proven, so every new member is named, old or
+        // new.
         for id in &members {
-            story.fact("root user", scene.user_named(id));
+            description.fact("root user", scene.user_named(id));
         }
         for id in &joining {
-            story.change("joins", "-", scene.user_named(id), "");
+            description.change("joins", "-", scene.user_named(id), "");
         }
         for id in &leaving {
-            story.change("leaves", scene.user_named(id), "-", "");
+            description.change("leaves", scene.user_named(id), "-", "");
         }
-        flags(&mut story, threshold, before, members.len(), &joining, &leaving);
-        story.danger("the NEW THRESHOLD", &threshold.to_string());
-        Ok(story)
+        flags(&mut description, threshold, before, members.len(), &joining, &leaving);
+        description.danger("the NEW THRESHOLD", &threshold.to_string());
+        Ok(description)
     }
 }
 
@@ -93,10 +93,10 @@ fn brief(scene: &Scene<'_>, joining: &[&str], leaving: &[&str], members: usize) 
     }
     let mut parts = Vec::new();
     if !leaving.is_empty() {
-        parts.push(format!("{} out", listed(leaving.iter().map(|id| scene.user_short(id)))));
+        parts.push(format!("removes {}", listed(leaving.iter().map(|id| scene.user_short(id)))));
     }
     if !joining.is_empty() {
-        parts.push(format!("{} in", listed(joining.iter().map(|id| scene.user_short(id)))));
+        parts.push(format!("adds {}", listed(joining.iter().map(|id| scene.user_short(id)))));
     }
     parts.join(", ")
 }
@@ -106,58 +106,78 @@ fn membership(scene: &Scene<'_>, joining: &[&str], leaving: &[&str], members: us
         return format!("Keep the same {} [s].", count(members, "root user"));
     }
     let named = |ids: &[&str]| listed(ids.iter().map(|id| scene.user_named(id)));
-    format!("Root users become {members}: out {}; in {}.", named(leaving), named(joining))
+    format!(
+        "Remove {}; add {}: the root quorum then has {}.",
+        named(leaving),
+        named(joining),
+        count(members, "member")
+    )
 }
 
 fn effect(threshold: u64, before: u64, members: usize) -> String {
     let able = if threshold == 1 {
-        format!("any ONE of {members} root users can do anything alone")
+        format!("any ONE of {} can do anything alone", count(members, "root user"))
     } else {
-        format!("any {threshold} of {members} root users together can do anything")
+        format!("any {threshold} of {} together can do anything", count(members, "root user"))
     };
-    format!("After this {able}. Today {before} must agree [s].")
+    format!("Afterwards {able}. Today {before} must agree [s].")
 }
 
 fn alone(scene: &Scene<'_>, threshold: u64, members: &[&str]) -> String {
     if threshold > 1 { "nobody".to_owned() } else { listed(members.iter().map(|id| scene.user_short(id))) }
 }
 
-fn flags(story: &mut Story, threshold: u64, before: u64, members: usize, joining: &[&str], leaving: &[&str]) {
+fn flags(
+    description: &mut Description,
+    threshold: u64,
+    before: u64,
+    members: usize,
+    joining: &[&str],
+    leaving: &[&str],
+) {
     if threshold < before {
-        story.flag(
+        description.flag(
             Level::High,
             "quorum-lowered",
             format!(
-                "lowers the root quorum threshold from {before} [s] to {threshold}{}",
-                if threshold == 1 { ": one person alone can then do anything" } else { "" }
+                "Lowers the root quorum threshold from {before} [s] to {threshold}: {} can then do anything.",
+                if threshold == 1 { "one person alone" } else { "fewer people together" }
             ),
         );
     }
     if threshold == 1 && before <= 1 {
-        let text = format!("any ONE of {members} root users can do anything alone");
-        story.flag(Level::High, "one-alone", text);
+        let text =
+            format!("Any ONE of {} can do anything alone: the threshold is 1.", count(members, "root user"));
+        description.flag(Level::High, "one-alone", text);
     }
-    story.flag(
+    description.flag(
         Level::High,
         "sets-quorum",
-        "replaces the whole root quorum; the current members shown here are reported by the daemon and not verified [s]",
+        "Replaces the whole root quorum. The current members shown here are reported by the daemon and not \
+         verified [s].",
     );
     if !joining.is_empty() || !leaving.is_empty() {
-        let text = format!("changes who is root: {} in, {} out [s]", joining.len(), leaving.len());
-        story.flag(Level::High, "quorum-members-changed", text);
+        let text = format!(
+            "Changes who has root authority: adds {}, removes {} [s].",
+            count(joining.len(), "user"),
+            count(leaving.len(), "user")
+        );
+        description.flag(Level::High, "quorum-members-changed", text);
     }
     if threshold > before {
-        story.flag(
+        description.flag(
             Level::Med,
             "quorum-raised",
-            format!("raises the root quorum threshold from {before} [s] to {threshold}"),
+            format!(
+                "Raises the root quorum threshold from {before} [s] to {threshold}: more people must agree."
+            ),
         );
     }
     if usize::try_from(threshold).is_ok_and(|threshold| threshold >= members && members > 0) {
-        story.flag(
+        description.flag(
             Level::Med,
             "lock-out",
-            "every root user must agree: one lost credential locks the organization out",
+            "One lost credential can lock the organization out: every root user must agree.",
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Renames a user.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version, user_change};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version, user_change};
 use crate::text::{clean, quoted};
 
 pub(super) struct UpdateUserName;
@@ -10,7 +10,7 @@ impl Kind for UpdateUserName {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_USER_NAME",
             intent: "updateUserNameIntent",
-            shape: "userId userName",
+            schema: "userId userName",
         }]
     }
 
@@ -18,15 +18,15 @@ impl Kind for UpdateUserName {
         "Rename user"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let (id, name) = (parameters.text("userId")?, parameters.text("userName")?);
-        let mut story = Story::new(
+        let mut description = Description::new(
             format!("{} becomes {}", scene.user_short(id), quoted(name)),
-            format!("Give the user {} the name {}.", scene.user_named(id), quoted(name)),
+            format!("Rename the user {} to {}.", scene.user_named(id), quoted(name)),
         );
         let now = scene.user(id).map_or_else(|| "?".to_owned(), |user| clean(&user.user_name));
-        story.change("name", now, clean(name), "");
-        user_change::whom(&mut story, id, scene);
-        Ok(story)
+        description.change("name", now, clean(name), "");
+        user_change::flag_user(&mut description, id, scene);
+        Ok(description)
     }
 }

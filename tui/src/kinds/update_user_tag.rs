@@ -1,7 +1,7 @@
-//! Renames a tag, puts it on some users and takes it off others.
+//! Renames a tag, adds it to users and removes it from others.
 
 use super::tag::USERS;
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 
 pub(super) struct UpdateUserTag;
 
@@ -10,7 +10,7 @@ impl Kind for UpdateUserTag {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_USER_TAG",
             intent: "updateUserTagIntent",
-            shape: "userTagId newUserTagName addUserIds[] removeUserIds[]",
+            schema: "userTagId newUserTagName addUserIds[] removeUserIds[]",
         }]
     }
 
@@ -18,10 +18,10 @@ impl Kind for UpdateUserTag {
         "Change user tag"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let (add, remove) = (parameters.texts("addUserIds")?, parameters.texts("removeUserIds")?);
         let tag = parameters.text("userTagId")?;
         let name = parameters.maybe_text("newUserTagName")?;
-        Ok(USERS.changed(tag, name, (&add, &remove), scene))
+        Ok(USERS.describe_update(tag, name, (&add, &remove), scene))
     }
 }

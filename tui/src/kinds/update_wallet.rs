@@ -1,6 +1,6 @@
 //! Renames a wallet.
 
-use super::{Kind, Level, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Level, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct UpdateWallet;
@@ -10,7 +10,7 @@ impl Kind for UpdateWallet {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_WALLET",
             intent: "updateWalletIntent",
-            shape: "walletId walletName",
+            schema: "walletId walletName",
         }]
     }
 
@@ -18,21 +18,21 @@ impl Kind for UpdateWallet {
         "Rename wallet"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let id = parameters.text("walletId")?;
         let wallet = scene.wallet_named(id);
         let Some(name) = parameters.maybe_text("walletName")? else {
-            return Ok(Story::new(
+            return Ok(Description::new(
                 format!("{wallet}, nothing changes"),
-                format!("Change nothing of the wallet {wallet}."),
+                format!("Change nothing in the wallet {wallet}."),
             ));
         };
-        let mut story = Story::new(
+        let mut description = Description::new(
             format!("{wallet} becomes {}", quoted(name)),
-            format!("Give the wallet {wallet} the name {}. Its keys stay what they are.", quoted(name)),
+            format!("Rename the wallet {wallet} to {}. Its keys do not change.", quoted(name)),
         );
         let known = scene.organization.wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id);
-        story.change(
+        description.change(
             "name",
             known.map_or_else(|| "?".to_owned(), |wallet| clean(&wallet.wallet_name)),
             clean(name),
@@ -44,8 +44,12 @@ impl Kind for UpdateWallet {
             .iter()
             .any(|other| other.wallet_name == name && other.wallet_id.to_string() != id)
         {
-            story.flag(Level::Med, "same-name", format!("there is a wallet named {} already", quoted(name)));
+            description.flag(
+                Level::Med,
+                "same-name",
+                format!("Easy to confuse: a wallet named {} already exists.", quoted(name)),
+            );
         }
-        Ok(story)
+        Ok(description)
     }
 }

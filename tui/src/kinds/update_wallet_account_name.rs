@@ -1,6 +1,6 @@
-//! Names an account of a wallet.
+//! Renames an account of a wallet.
 
-use super::{Kind, Reader, Scene, Story, Undecodable, Version};
+use super::{Description, Kind, Reader, Scene, Undecodable, Version};
 use crate::text::{clean, quoted};
 
 pub(super) struct UpdateWalletAccountName;
@@ -10,7 +10,7 @@ impl Kind for UpdateWalletAccountName {
         &[Version {
             activity_type: "ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME",
             intent: "updateWalletAccountNameIntent",
-            shape: "walletAccountId name",
+            schema: "walletAccountId name",
         }]
     }
 
@@ -18,12 +18,12 @@ impl Kind for UpdateWalletAccountName {
         "Rename wallet account"
     }
 
-    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Story, Undecodable> {
+    fn describe(&self, parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
         let (id, name) = (clean(parameters.text("walletAccountId")?), parameters.text("name")?);
-        Ok(Story::new(
+        Ok(Description::new(
             format!("{id} becomes {}", quoted(name)),
             format!(
-                "Give the wallet account {id} of {} the name {}. Its key and address stay what they are.",
+                "Rename the wallet account {id} of {} to {}. Its key and address do not change.",
                 quoted(&scene.organization.head.organization_name),
                 quoted(name)
             ),

@@ -1,29 +1,34 @@
-//! What is told of a change of a user.
+//! Comparisons and flags that the kinds which change a user share.
 
 use super::scene::Scene;
-use super::{Level, Story};
+use super::{Description, Level};
 use crate::text::clean;
 
-/// A contact that sign-in codes may go to.
-pub(super) fn contact(story: &mut Story, label: &str, now: Option<&str>, after: Option<&str>) {
+/// Adds the comparison of a contact to which sign-in codes may be sent, and a flag if it changes.
+pub(super) fn add_contact(
+    description: &mut Description,
+    label: &str,
+    now: Option<&str>,
+    after: Option<&str>,
+) {
     let shown = |value: Option<&str>| value.map_or_else(|| "none".to_owned(), clean);
-    story.change(label, shown(now), shown(after), "");
+    description.change(label, shown(now), shown(after), "");
     if after.is_some() && after != now {
-        story.flag(
+        description.flag(
             Level::Med,
             "contact-changed",
-            "where sign-in by code is on, whoever reads messages there can become this user",
+            "Anyone who reads messages there can act as this user if sign-in by code is enabled.",
         );
     }
 }
 
-/// Remarks on the user who is changed.
-pub(super) fn whom(story: &mut Story, id: &str, scene: &Scene<'_>) {
+/// Flags a user who is unknown or in the root quorum.
+pub(super) fn flag_user(description: &mut Description, id: &str, scene: &Scene<'_>) {
     if scene.user(id).is_none() {
-        let text = format!("{} is not in this organization now", scene.user_named(id));
-        story.flag(Level::Med, "unknown-user", text);
+        let text = format!("{} does not exist in this organization now.", scene.user_named(id));
+        description.flag(Level::Med, "unknown-user", text);
     } else if scene.is_root(id) {
-        let text = format!("{} is in the root quorum", scene.user_named(id));
-        story.flag(Level::Med, "root-user-changed", text);
+        let text = format!("Changes a member of the root quorum: {}.", scene.user_named(id));
+        description.flag(Level::Med, "root-user-changed", text);
     }
 }

@@ -1,46 +1,45 @@
-//! The change feed: server-sent events (HTML standard §9.2) over a response body. Comments only show that
-//! the daemon lives.
+//! The change feed: server-sent events (HTML Standard §9.2) in a response body. Comment lines only show that
+//! the daemon is alive.
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::LinkFlaw;
+use super::LinkError;
 
-/// Longest line of the feed that is kept.
+/// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;
 
-/// What came over the feed.
+/// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// Something changed.
+pub(super) enum Item {
     Event(Event),
-    /// The daemon lives.
+    /// The daemon is alive.
     Alive,
 }
 
-/// Reads a feed.
 pub(super) struct Feed {
     body: Incoming,
     lines: Lines,
 }
 
 impl Feed {
-    /// Of a body just opened.
+    /// Creates a feed from a newly opened response body.
     pub(super) fn new(body: Incoming) -> Self {
         Self { body, lines: Lines::default() }
     }
 
-    /// What came next; waits for it.
-    pub(super) async fn next(&mut self) -> Result<Vec<Sign>, LinkFlaw> {
-        let frame = self.body.frame().await.ok_or_else(|| LinkFlaw::Lost("the feed ended".to_owned()))?;
-        let frame = frame.map_err(|error| LinkFlaw::Lost(error.to_string()))?;
-        self.lines.take(&frame.into_data().unwrap_or_else(|_| Bytes::new()))
+    /// Waits for the next items.
+    pub(super) async fn next(&mut self) -> Result<Vec<Item>, LinkError> {
+        let frame =
+            self.body.frame().await.ok_or_else(|| LinkError::Lost("the event feed ended".to_owned()))?;
+        let frame = frame.map_err(|error| LinkError::Lost(error.to_string()))?;
+        self.lines.push(&frame.into_data().unwrap_or_else(|_| Bytes::new()))
     }
 }
 
-/// Cuts the stream into lines and gathers the data of an event.
+/// Splits the stream into lines and collects the data of an event.
 #[derive(Default)]
 struct Lines {
     rest: Vec<u8>,
@@ -48,21 +47,21 @@ struct Lines {
 }
 
 impl Lines {
-    fn take(&mut self, bytes: &[u8]) -> Result<Vec<Sign>, LinkFlaw> {
-        let mut signs = vec![Sign::Alive];
+    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Item>, LinkError> {
+        let mut items = vec![Item::Alive];
         self.rest.extend_from_slice(bytes);
         while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.rest.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
-            self.line(line.trim_end_matches(['\n', '\r']), &mut signs)?;
+            self.line(line.trim_end_matches(['\n', '\r']), &mut items)?;
         }
         if self.rest.len() > LINE_LIMIT || self.data.len() > LINE_LIMIT {
-            return Err(LinkFlaw::Unreadable("an event is too long".to_owned()));
+            return Err(LinkError::Unreadable("an event is too long".to_owned()));
         }
-        Ok(signs)
+        Ok(items)
     }
 
-    fn line(&mut self, line: &str, signs: &mut Vec<Sign>) -> Result<(), LinkFlaw> {
+    fn line(&mut self, line: &str, items: &mut Vec<Item>) -> Result<(), LinkError> {
         if let Some(data) = line.strip_prefix("data:") {
             if !self.data.is_empty() {
                 self.data.push('\n');
@@ -70,7 +69,7 @@ impl Lines {
             self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
         } else if line.is_empty() && !self.data.is_empty() {
             let event = serde_json::from_str(&std::mem::take(&mut self.data));
-            signs.push(Sign::Event(event.map_err(|error| LinkFlaw::Unreadable(error.to_string()))?));
+            items.push(Item::Event(event.map_err(|error| LinkError::Unreadable(error.to_string()))?));
         }
         Ok(())
     }
@@ -83,18 +82,18 @@ mod tests {
     use quorate_common::console::Change;
 
     #[test]
-    fn reads_events_in_any_pieces() {
+    fn parses_events_in_arbitrary_chunks() {
         let text =
             ": hello\n\nid: 7\ndata: {\"token\":\"7\",\ndata: \"change\":{\"what\":\"RESET\"}}\r\n\r\n";
         let mut lines = Lines::default();
-        let signs: Vec<Sign> = text
+        let items: Vec<Item> = text
             .as_bytes()
             .chunks(3)
-            .flat_map(|piece| lines.take(piece).unwrap())
-            .filter(|sign| *sign != Sign::Alive)
+            .flat_map(|piece| lines.push(piece).unwrap())
+            .filter(|item| *item != Item::Alive)
             .collect();
-        assert_eq!(signs, [Sign::Event(Event { token: "7".to_owned(), change: Change::Reset })]);
-        assert!(Lines::default().take(b"data: {}\n\n").is_err());
-        assert!(Lines::default().take(&vec![b'a'; LINE_LIMIT + 1]).is_err());
+        assert_eq!(items, [Item::Event(Event { token: "7".to_owned(), change: Change::Reset })]);
+        assert!(Lines::default().push(b"data: {}\n\n").is_err());
+        assert!(Lines::default().push(&vec![b'a'; LINE_LIMIT + 1]).is_err());
     }
 }

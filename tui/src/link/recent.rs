@@ -1,35 +1,35 @@
-//! Activities of late, with what their requests name: enough to judge them again.
+//! Recent activities and the signers that their requests name, for evaluating them again.
 
 use quorate_common::console::{ActivityRow, PAGE_LIMIT};
 use quorate_common::ids::OrganizationId;
 
-use super::{Client, LinkFlaw};
-use crate::policies::{Body, Looked, RECENT, changing, signed};
+use super::{Client, LinkError};
+use crate::policies::{Body, RECENT, ResolvedNames, changing, signed};
 
-/// The last activities of an organization, newest first, and what they name.
+/// Returns the last activities of an organization, newest first, and the signers that they name.
 pub(crate) async fn recent(
     client: &Client,
     id: OrganizationId,
-) -> Result<(Vec<ActivityRow>, Looked), LinkFlaw> {
+) -> Result<(Vec<ActivityRow>, ResolvedNames), LinkError> {
     let rows = last(client, id, &[]).await?;
-    let mut looked = Looked::new();
+    let mut resolved = ResolvedNames::new();
     let mut missing = std::collections::BTreeSet::new();
     for (body, _) in rows.iter().filter_map(signed) {
-        look_up(client, id, &body, &mut looked, &mut missing).await?;
+        look_up(client, id, &body, &mut resolved, &mut missing).await?;
     }
-    Ok((rows, looked))
+    Ok((rows, resolved))
 }
 
-/// The last activities that made or changed policies, newest first.
+/// Returns the last activities that created or changed policies, newest first.
 pub(crate) async fn policy_changes(
     client: &Client,
     id: OrganizationId,
-) -> Result<Vec<ActivityRow>, LinkFlaw> {
+) -> Result<Vec<ActivityRow>, LinkError> {
     last(client, id, &changing()).await
 }
 
-/// The last activities of these types, of any if none is named.
-async fn last(client: &Client, id: OrganizationId, types: &[String]) -> Result<Vec<ActivityRow>, LinkFlaw> {
+/// Returns the last activities of these types, or of all types if none is given.
+async fn last(client: &Client, id: OrganizationId, types: &[String]) -> Result<Vec<ActivityRow>, LinkError> {
     let mut rows: Vec<ActivityRow> = Vec::new();
     let mut after = None;
     while rows.len() < RECENT {
@@ -44,22 +44,22 @@ async fn last(client: &Client, id: OrganizationId, types: &[String]) -> Result<V
     Ok(rows)
 }
 
-/// Looks up what a request names. What is not there is told when the request is judged.
+/// Looks up the signers that a request names. Missing ones are reported when the request is evaluated.
 pub(crate) async fn look_up(
     client: &Client,
     id: OrganizationId,
     body: &Body,
-    looked: &mut Looked,
+    resolved: &mut ResolvedNames,
     missing: &mut std::collections::BTreeSet<String>,
-) -> Result<(), LinkFlaw> {
+) -> Result<(), LinkError> {
     for name in body.names() {
-        if looked.contains_key(&name) || missing.contains(&name) {
+        if resolved.contains_key(&name) || missing.contains(&name) {
             continue;
         }
         match client.signer(id, &name).await {
-            Ok(signer) => drop(looked.insert(name, signer)),
-            Err(LinkFlaw::Refused(_)) => drop(missing.insert(name)),
-            Err(flaw) => return Err(flaw),
+            Ok(signer) => drop(resolved.insert(name, signer)),
+            Err(LinkError::Api(_)) => drop(missing.insert(name)),
+            Err(error) => return Err(error),
         }
     }
     Ok(())

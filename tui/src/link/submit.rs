@@ -1,5 +1,5 @@
-//! Sends a vote. When the answer is lost the same bytes go again: the daemon knows them by their
-//! fingerprint, so they count once.
+//! Submits a vote or proposal. If the answer is lost, the same bytes are sent again. The daemon identifies
+//! them by their fingerprint, so they count once.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use quorate_common::activity::Activity;
 use quorate_common::stamp::Stamp;
 use serde::Deserialize;
 
-use super::{Client, LinkFlaw};
+use super::{Client, LinkError};
 use crate::ballot::Ballot;
 
 /// How often the same bytes are sent before giving up.
@@ -19,10 +19,10 @@ struct Submitted {
     activity: Activity,
 }
 
-/// Sends the ballot until there is an answer, and returns the activity of the answer.
-pub(crate) async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity, LinkFlaw> {
+/// Sends the body until an answer arrives, and returns the activity of the answer.
+pub(crate) async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity, LinkError> {
     let header = stamp.header();
-    let mut last = LinkFlaw::Lost("not sent".to_owned());
+    let mut last = LinkError::Lost("not sent".to_owned());
     for attempt in 0..ATTEMPTS {
         if attempt > 0 {
             tokio::time::sleep(Duration::from_millis(PAUSE_MILLIS << attempt)).await;
@@ -30,11 +30,11 @@ pub(crate) async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> R
         match client.post(ballot.path, &ballot.message, &header).await {
             Ok(bytes) => {
                 let submitted: Submitted = serde_json::from_slice(&bytes)
-                    .map_err(|error| LinkFlaw::Unreadable(error.to_string()))?;
+                    .map_err(|error| LinkError::Unreadable(error.to_string()))?;
                 return Ok(submitted.activity);
             }
-            Err(flaw) if flaw.is_transport() => last = flaw,
-            Err(flaw) => return Err(flaw),
+            Err(error) if error.is_transport() => last = error,
+            Err(error) => return Err(error),
         }
     }
     Err(last)

@@ -1,5 +1,5 @@
-//! Turns orders into requests and answers, and follows the change feed. Reconnects by itself; the screens
-//! only hear that data is old.
+//! Executes orders as requests, delivers the answers and follows the change feed. Reconnects automatically;
+//! the screens are only informed that their data is old.
 
 use std::time::Duration;
 
@@ -13,107 +13,104 @@ use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::client::escaped;
-use super::events::{Feed, Sign};
-use super::{Client, LinkFlaw, policy_changes, recent, submit};
+use super::events::{Feed, Item};
+use super::{Client, LinkError, policy_changes, recent, submit};
 use crate::ballot::Ballot;
-use crate::policies::Looked;
+use crate::policies::ResolvedNames;
 
-/// How often the daemon is asked for a sign of life while the feed is silent.
+/// Interval at which the daemon's status is queried to detect a lost connection.
 const PULSE_SECONDS: u64 = 3;
-/// First and longest pause between attempts to reconnect.
+/// First and longest pause between attempts to reconnect, in seconds.
 const RETRY_FIRST_SECONDS: u64 = 1;
 const RETRY_LAST_SECONDS: u64 = 15;
 
-/// What the screens ask for.
+/// An order from the screens.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Order {
-    /// The organization and all that waits in it, page by page; holds the number of the reading.
+    /// Read the organization and all waiting activities, page by page; holds the number of this reading.
     Inbox(OrganizationId, u64),
-    /// These activities of the list.
+    /// Read these activities of the list.
     Rows(OrganizationId, Vec<ActivityId>),
-    /// One activity for a review.
+    /// Read one activity for a review.
     Record(OrganizationId, String),
-    /// The same activity once more, right before a vote.
+    /// Read the same activity again directly before a vote.
     Preflight(OrganizationId, String),
-    /// A page of all activities.
+    /// Read a page of all activities.
     Activities(OrganizationId, Option<ActivityId>),
-    /// A page of organizations.
+    /// Read a page of organizations.
     Organizations(Option<OrganizationId>, Option<OrganizationId>),
-    /// Another organization.
+    /// Read an organization.
     Organization(OrganizationId),
-    /// What the tree shows of an organization.
+    /// Read the head of an organization for the tree.
     Head(OrganizationId),
-    /// A page of accounts.
+    /// Read a page of accounts.
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
-    /// What a name of a request stands for.
+    /// Look up the signer that a request names.
     Signer(OrganizationId, String),
-    /// The activities of late and what they name.
+    /// Read recent activities and the signers that they name.
     Recent(OrganizationId),
-    /// The same, with the activities that made and changed policies.
+    /// Like `Recent`, with the activities that created or changed policies.
     PolicyHistory(OrganizationId),
-    /// A vote.
+    /// Submit a vote or proposal.
     Cast(OrganizationId, Box<(Ballot, Stamp)>),
     /// Reconnect now.
     Retry,
 }
 
-/// What the screens hear.
+/// An answer for the screens.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
-    /// The feed is open; who the daemon is.
+    /// The feed is open; holds the daemon's status.
     Connected(DaemonStatus),
-    /// The daemon lives.
+    /// The daemon is alive.
     Alive,
-    /// What the daemon says of itself now.
+    /// The current status of the daemon.
     Status(DaemonStatus),
-    /// Something changed.
     Changed(Change),
-    /// No connection, and when the next attempt is made, in seconds.
-    Lost(LinkFlaw, u64),
-    /// For [`Order::Inbox`]: a page of what waits. The organization came before it.
+    /// The connection is lost; holds the reason and the seconds until the next attempt.
+    Lost(LinkError, u64),
+    /// For [`Order::Inbox`]: a page of waiting activities. The organization was sent before.
     Inbox(InboxPage),
-    /// For [`Order::Rows`]; holds the ids asked with.
+    /// For [`Order::Rows`]; holds the requested ids.
     Rows(Vec<ActivityId>, Vec<ActivityRow>),
-    /// For [`Order::Record`]; holds the reference asked with.
+    /// For [`Order::Record`]; holds the requested reference.
     Record(String, Box<ReviewRecord>),
     /// For [`Order::Preflight`].
-    Preflight(Result<Box<ReviewRecord>, LinkFlaw>),
-    /// For [`Order::Activities`]; holds the cursor asked with.
+    Preflight(Result<Box<ReviewRecord>, LinkError>),
+    /// For [`Order::Activities`]; holds the requested cursor.
     Activities(Option<ActivityId>, ActivityPage),
-    /// For [`Order::Organizations`]; holds the parent and cursor asked with.
+    /// For [`Order::Organizations`]; holds the requested parent and cursor.
     Organizations(Option<OrganizationId>, Option<OrganizationId>, OrganizationPage),
     /// For [`Order::Organization`].
     Organization(Box<OrganizationDetail>),
     /// For [`Order::Head`].
     Head(Box<OrganizationHead>),
-    /// For [`Order::Accounts`]; holds the cursor asked with.
+    /// For [`Order::Accounts`]; holds the requested cursor.
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
-    /// For [`Order::Signer`]; holds the name, and nothing where it stands for nothing.
+    /// For [`Order::Signer`]; holds the name, and no signer if none has it.
     Signer(String, Option<Box<Signer>>),
     /// For [`Order::Recent`].
-    Recent(Vec<ActivityRow>, Looked),
-    /// For [`Order::PolicyHistory`]: the activities of late, what they name, and the changes of policies.
-    PolicyHistory(Vec<ActivityRow>, Looked, Vec<ActivityRow>),
-    /// For [`Order::Cast`]: the target as it is afterwards.
-    Cast(Result<Box<Activity>, LinkFlaw>),
-    /// An order failed; what was asked, in words.
-    Failed(&'static str, LinkFlaw),
+    Recent(Vec<ActivityRow>, ResolvedNames),
+    /// For [`Order::PolicyHistory`]: recent activities, the signers that they name, and the policy changes.
+    PolicyHistory(Vec<ActivityRow>, ResolvedNames, Vec<ActivityRow>),
+    /// For [`Order::Cast`]: the target activity after the vote.
+    Cast(Result<Box<Activity>, LinkError>),
+    /// An order failed; holds what was requested, in words.
+    Failed(&'static str, LinkError),
 }
 
-/// A page of what waits.
+/// A page of waiting activities.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InboxPage {
-    /// Number of the reading.
+    /// Number of the reading that this page belongs to.
     pub(crate) reading: u64,
-    /// Whether it is the last page.
     pub(crate) is_last: bool,
-    /// How many wait in all, if the page says so.
+    /// Total number of waiting activities, if the page states it.
     pub(crate) waiting: Option<u64>,
-    /// Activities.
     pub(crate) rows: Vec<ActivityRow>,
 }
 
-/// Starts the worker. Orders go in, answers come out until the returned sender is dropped.
+/// Starts the worker. It runs until the returned sender is dropped.
 pub(crate) fn start(client: Client, answers: UnboundedSender<Answer>) -> UnboundedSender<Order> {
     let (orders, inbox) = unbounded_channel();
     let (retry, retries) = unbounded_channel();
@@ -138,23 +135,23 @@ async fn serve(
             let answer = match order {
                 Order::Inbox(id, reading) => match read_inbox(&client, &answers, id, reading).await {
                     Ok(()) => return,
-                    Err(flaw) => Answer::Failed("approvals", flaw),
+                    Err(error) => Answer::Failed("approvals", error),
                 },
-                order => fulfil(&client, order).await,
+                order => execute(&client, order).await,
             };
-            // The console may be gone by now.
+            // The console may have ended.
             let _ = answers.send(answer);
         });
     }
 }
 
-/// Reads the organization and all that waits in it.
+/// Reads the organization and all activities that wait in it.
 async fn read_inbox(
     client: &Client,
     answers: &UnboundedSender<Answer>,
     id: OrganizationId,
     reading: u64,
-) -> Result<(), LinkFlaw> {
+) -> Result<(), LinkError> {
     let _ = answers.send(Answer::Organization(Box::new(client.organization(id).await?)));
     let mut after = None;
     loop {
@@ -168,63 +165,63 @@ async fn read_inbox(
     }
 }
 
-async fn fulfil(client: &Client, order: Order) -> Answer {
+async fn execute(client: &Client, order: Order) -> Answer {
     match order {
         Order::Rows(id, ids) => {
-            answered("approvals", client.named(id, &ids).await.map(|rows| Answer::Rows(ids, rows)))
+            to_answer("approvals", client.named(id, &ids).await.map(|rows| Answer::Rows(ids, rows)))
         }
-        Order::Record(id, reference) => answered(
+        Order::Record(id, reference) => to_answer(
             "the activity",
             client.record(id, &reference).await.map(|record| Answer::Record(reference, Box::new(record))),
         ),
         Order::Preflight(id, reference) => {
             Answer::Preflight(client.record(id, &reference).await.map(Box::new))
         }
-        Order::Activities(id, after) => answered(
+        Order::Activities(id, after) => to_answer(
             "activities",
             client
                 .activities(id, &[], &[], after, PAGE_LIMIT)
                 .await
                 .map(|page| Answer::Activities(after, page)),
         ),
-        Order::Organizations(parent, after) => answered(
+        Order::Organizations(parent, after) => to_answer(
             "organizations",
             client.organizations(parent, after).await.map(|page| Answer::Organizations(parent, after, page)),
         ),
-        Order::Organization(id) => answered(
+        Order::Organization(id) => to_answer(
             "the organization",
             client.organization(id).await.map(|detail| Answer::Organization(Box::new(detail))),
         ),
-        Order::Head(id) => answered(
+        Order::Head(id) => to_answer(
             "the organization",
             client.organization(id).await.map(|detail| Answer::Head(Box::new(detail.head))),
         ),
-        Order::Accounts(id, wallet, after) => answered(
+        Order::Accounts(id, wallet, after) => to_answer(
             "accounts",
             client.accounts(id, wallet, after).await.map(|page| Answer::Accounts(wallet, after, page)),
         ),
         Order::Signer(id, name) => match client.signer(id, &name).await {
             Ok(signer) => Answer::Signer(name, Some(Box::new(signer))),
-            Err(LinkFlaw::Refused(_)) => Answer::Signer(name, None),
-            Err(flaw) => Answer::Failed("what a name stands for", flaw),
+            Err(LinkError::Api(_)) => Answer::Signer(name, None),
+            Err(error) => Answer::Failed("a signer", error),
         },
-        Order::Recent(id) => answered(
-            "the activities of late",
-            recent(client, id).await.map(|(rows, looked)| Answer::Recent(rows, looked)),
+        Order::Recent(id) => to_answer(
+            "recent activities",
+            recent(client, id).await.map(|(rows, resolved)| Answer::Recent(rows, resolved)),
         ),
-        Order::PolicyHistory(id) => answered("the history of policies", policy_history(client, id).await),
+        Order::PolicyHistory(id) => to_answer("the policy history", policy_history(client, id).await),
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
         Order::Inbox(..) | Order::Retry => Answer::Alive,
     }
 }
 
-fn answered(what: &'static str, result: Result<Answer, LinkFlaw>) -> Answer {
-    result.unwrap_or_else(|flaw| Answer::Failed(what, flaw))
+fn to_answer(what: &'static str, result: Result<Answer, LinkError>) -> Answer {
+    result.unwrap_or_else(|error| Answer::Failed(what, error))
 }
 
-async fn policy_history(client: &Client, id: OrganizationId) -> Result<Answer, LinkFlaw> {
-    let (rows, looked) = recent(client, id).await?;
-    Ok(Answer::PolicyHistory(rows, looked, policy_changes(client, id).await?))
+async fn policy_history(client: &Client, id: OrganizationId) -> Result<Answer, LinkError> {
+    let (rows, resolved) = recent(client, id).await?;
+    Ok(Answer::PolicyHistory(rows, resolved, policy_changes(client, id).await?))
 }
 
 async fn cast(
@@ -232,30 +229,30 @@ async fn cast(
     id: OrganizationId,
     ballot: &Ballot,
     stamp: &Stamp,
-) -> Result<Activity, LinkFlaw> {
-    let answered = submit(client, ballot, stamp).await?;
+) -> Result<Activity, LinkError> {
+    let activity = submit(client, ballot, stamp).await?;
     match ballot.choice {
-        crate::ballot::Choice::Approve | crate::ballot::Choice::Propose => Ok(answered),
+        crate::ballot::Choice::Approve | crate::ballot::Choice::Propose => Ok(activity),
         crate::ballot::Choice::Reject => {
             Ok(client.record(id, &ballot.fingerprint.to_string()).await?.row.activity)
         }
     }
 }
 
-/// Follows the feed for ever, resuming behind the last event.
+/// Follows the feed forever and resumes after the last event.
 async fn follow(client: Client, answers: UnboundedSender<Answer>, mut retries: UnboundedReceiver<()>) {
     let mut token = None;
     let mut pause = RETRY_FIRST_SECONDS;
     loop {
         let connected = connect(&client, &answers, &mut token).await;
-        let flaw = match connected {
-            Ok(flaw) => {
+        let error = match connected {
+            Ok(error) => {
                 pause = RETRY_FIRST_SECONDS;
-                flaw
+                error
             }
-            Err(flaw) => flaw,
+            Err(error) => error,
         };
-        if answers.send(Answer::Lost(flaw, pause)).is_err() {
+        if answers.send(Answer::Lost(error, pause)).is_err() {
             return;
         }
         tokio::select! {
@@ -266,43 +263,43 @@ async fn follow(client: Client, answers: UnboundedSender<Answer>, mut retries: U
     }
 }
 
-/// One connection. `Ok` holds why it ended after it had worked.
+/// Runs one connection. `Ok` holds why a working connection ended.
 async fn connect(
     client: &Client,
     answers: &UnboundedSender<Answer>,
     token: &mut Option<String>,
-) -> Result<LinkFlaw, LinkFlaw> {
+) -> Result<LinkError, LinkError> {
     let status = client.status().await?;
     let path = token.as_ref().map_or_else(
         || "/console/v1/events".to_owned(),
         |token| format!("/console/v1/events?after={}", escaped(token)),
     );
     let mut feed = Feed::new(client.open(&path).await?);
-    // What happened before the feed opened is read by whoever hears this.
+    // The screens reload their data on `Connected`, which covers changes made before the feed opened.
     let _ = answers.send(Answer::Connected(status));
     let mut pulse = tokio::time::interval(Duration::from_secs(PULSE_SECONDS));
     loop {
-        let signs = tokio::select! {
-            signs = feed.next() => signs,
+        let items = tokio::select! {
+            items = feed.next() => items,
             _ = pulse.tick() => {
                 let status = client.status().await;
-                status.map(|status| drop(answers.send(Answer::Status(status)))).map(|()| vec![Sign::Alive])
+                status.map(|status| drop(answers.send(Answer::Status(status)))).map(|()| vec![Item::Alive])
             }
         };
-        let signs = match signs {
-            Ok(signs) => signs,
-            Err(flaw) => return Ok(flaw),
+        let items = match items {
+            Ok(items) => items,
+            Err(error) => return Ok(error),
         };
-        for sign in signs {
-            let answer = match sign {
-                Sign::Alive => Answer::Alive,
-                Sign::Event(event) => {
+        for item in items {
+            let answer = match item {
+                Item::Alive => Answer::Alive,
+                Item::Event(event) => {
                     *token = Some(event.token);
                     Answer::Changed(event.change)
                 }
             };
             if answers.send(answer).is_err() {
-                return Ok(LinkFlaw::Lost("the console ended".to_owned()));
+                return Ok(LinkError::Lost("the console ended".to_owned()));
             }
         }
     }

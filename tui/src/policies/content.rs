@@ -1,4 +1,4 @@
-//! What policies may ask about that which a request would sign, read here from its bytes, or take out.
+//! Facts for policies about the content that a request signs or exports, parsed here from its bytes.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,29 @@ use quorate_chain::transaction::{Signer, TransactionType, Unsigned};
 use quorate_chain::{Curve, PublicKey};
 use quorate_common::console::OrganizationDetail;
 use quorate_policy::Value;
-use quorate_policy::request::{Named, kind_of, named_of};
+use quorate_policy::request::{ObjectReference, kind_of, reference_of};
 use serde_json::Value as Json;
 
-use super::Looked;
+use super::ResolvedNames;
 use crate::contracts::Stated;
 
-/// A root and its facts.
+/// The name of a root in the policy language, and its facts.
 pub(super) type Content = (String, Value);
 
-/// One for each thing that is signed or taken out and judged by itself; none of a request that signs nothing that is
-/// decoded. The error says why it cannot be read.
+/// Returns the content of each transaction, payload or secret that policies judge separately. Empty for a
+/// request that signs nothing that can be decoded.
+///
+/// # Errors
+///
+/// Fails with the reason if the content cannot be decoded.
 pub(super) fn of(
     activity_type: &str,
     members: &BTreeMap<String, Json>,
     organization: &OrganizationDetail,
-    looked: &Looked,
+    resolved: &ResolvedNames,
 ) -> Result<Vec<Content>, String> {
-    let signer = || signer(activity_type, members, organization, looked).ok_or("its key is not known");
+    let signer =
+        || signer(activity_type, members, organization, resolved).ok_or("the signing key is unknown");
     let payloads = |texts: &[&str]| {
         let (key, _) = signer()?;
         let contents = texts.iter().map(|text| payload(key.curve(), members, text));
@@ -35,23 +40,25 @@ pub(super) fn of(
         "SIGN_TRANSACTION" => {
             let kind = TransactionType::from_name(text(members, "type")).ok_or("invalid transaction type")?;
             let read = Unsigned::read(kind, text(members, "unsignedTransaction"));
-            let transaction = read.map_err(|flaw| flaw.to_string())?;
+            let transaction = read.map_err(|error| error.to_string())?;
             let (key, format) = signer()?;
             let signable = transaction.for_signer(&Signer { key: &key, format });
-            let interfaces = Stated::of(looked.values().filter_map(|found| found.contract.as_ref()));
-            let (root, value) = signable.map_err(|flaw| flaw.to_string())?.facts(&interfaces);
+            let interfaces = Stated::of(resolved.values().filter_map(|found| found.contract.as_ref()));
+            let (root, value) = signable.map_err(|error| error.to_string())?.facts(&interfaces);
             Ok(vec![(root.to_owned(), value)])
         }
-        "SIGN_RAW_PAYLOAD" if says_more(members) => payloads(&[text(members, "payload")]),
-        "SIGN_RAW_PAYLOADS" if says_more(members) => {
-            let given = members.get("payloads").and_then(Json::as_array).map(Vec::as_slice);
-            let texts = given.unwrap_or_default().iter().map(|text| text.as_str().unwrap_or_default());
+        "SIGN_RAW_PAYLOAD" if is_structured(members) => payloads(&[text(members, "payload")]),
+        "SIGN_RAW_PAYLOADS" if is_structured(members) => {
+            let payload_list = members.get("payloads").and_then(Json::as_array).map(Vec::as_slice);
+            let texts = payload_list.unwrap_or_default().iter().map(|text| text.as_str().unwrap_or_default());
             payloads(&texts.collect::<Vec<_>>())
         }
         "EXPORT_SECRETS" => {
-            let asked = members.get("secrets").and_then(Json::as_array).map(Vec::as_slice);
-            let ids =
-                asked.unwrap_or_default().iter().map(|one| one["secretId"].as_str().unwrap_or_default());
+            let secret_list = members.get("secrets").and_then(Json::as_array).map(Vec::as_slice);
+            let ids = secret_list
+                .unwrap_or_default()
+                .iter()
+                .map(|one| one["secretId"].as_str().unwrap_or_default());
             ids.map(|id| secret(organization, id)).collect()
         }
         _ => Ok(Vec::new()),
@@ -60,7 +67,7 @@ pub(super) fn of(
 
 fn secret(organization: &OrganizationDetail, id: &str) -> Result<Content, String> {
     let found = organization.secrets.iter().find(|one| one.secret_id.to_string() == id);
-    let found = found.ok_or_else(|| format!("there is no secret {id}"))?;
+    let found = found.ok_or_else(|| format!("secret {id} does not exist"))?;
     let properties = found.static_properties.iter().map(|one| (one.key.as_str(), one.value.as_str()));
     Ok(quorate_policy::request::secret(properties))
 }
@@ -69,8 +76,8 @@ fn text<'m>(members: &'m BTreeMap<String, Json>, name: &str) -> &'m str {
     members.get(name).and_then(Json::as_str).unwrap_or_default()
 }
 
-/// Whether the encoding of payloads says more of them than that they are bytes.
-fn says_more(members: &BTreeMap<String, Json>) -> bool {
+/// Returns whether the encoding gives payloads more meaning than plain bytes.
+fn is_structured(members: &BTreeMap<String, Json>) -> bool {
     let encoding = PayloadEncoding::from_name(text(members, "encoding"));
     matches!(encoding, Some(PayloadEncoding::Eip712 | PayloadEncoding::Eip7702Authorization))
 }
@@ -78,11 +85,12 @@ fn says_more(members: &BTreeMap<String, Json>) -> bool {
 fn payload(curve: Curve, members: &BTreeMap<String, Json>, payload: &str) -> Result<Option<Content>, String> {
     let encoding = PayloadEncoding::from_name(text(members, "encoding")).ok_or("invalid payload encoding")?;
     let hash = HashFunction::from_name(text(members, "hashFunction")).ok_or("invalid hash function")?;
-    let payload = Payload::read(curve, encoding, hash, payload).map_err(|flaw| flaw.to_string())?;
+    let payload = Payload::read(curve, encoding, hash, payload).map_err(|error| error.to_string())?;
     Ok(payload.facts().map(|(root, value)| (root.to_owned(), value)))
 }
 
-/// The addresses of the contracts that it calls; none of a request that signs nothing that is decoded.
+/// Returns the addresses of the contracts that a request calls. Empty for a request that signs no decodable
+/// transaction.
 pub(super) fn contracts(activity_type: &str, members: &BTreeMap<String, Json>) -> Vec<String> {
     if kind_of(activity_type) != "SIGN_TRANSACTION" {
         return Vec::new();
@@ -92,17 +100,17 @@ pub(super) fn contracts(activity_type: &str, members: &BTreeMap<String, Json>) -
     read.map(|transaction| transaction.contracts()).unwrap_or_default()
 }
 
-/// The key that would sign, and the format of the address by which it is named, if it is named by one.
+/// Returns the key that would sign, and the format of the address that names it, if an address does.
 fn signer(
     activity_type: &str,
     members: &BTreeMap<String, Json>,
     organization: &OrganizationDetail,
-    looked: &Looked,
+    resolved: &ResolvedNames,
 ) -> Option<(PublicKey, Option<AddressFormat>)> {
-    let (curve, public_key, format) = match named_of(activity_type) {
-        Named::Signer(member) => {
+    let (curve, public_key, format) = match reference_of(activity_type) {
+        ObjectReference::Signer(member) => {
             let name = members.get(member)?.as_str()?;
-            let found = looked.get(name)?;
+            let found = resolved.get(name)?;
             match (&found.wallet_account, &found.private_key) {
                 (Some(account), _) => {
                     let format = (account.address == name).then_some(account.address_format.as_str());
@@ -116,7 +124,7 @@ fn signer(
                 }
             }
         }
-        Named::PrivateKey(member) => {
+        ObjectReference::PrivateKey(member) => {
             let id = members.get(member)?.as_str()?;
             let mut keys = organization.private_keys.iter();
             let key = keys.find(|key| key.private_key_id.to_string() == id)?;

@@ -1,71 +1,70 @@
-//! A policy as somebody writes it down before it is asked for: a few lines of TOML, made into an activity.
+//! Drafts of policies: a few lines of TOML that a user edits, converted to an activity.
 
 use quorate_common::wire::Policy;
-use quorate_policy::decide::{Effect, PolicyFlaw, PolicyProgram};
+use quorate_policy::decide::{Effect, PolicyError, PolicyProgram};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::ballot::Wish;
+use crate::ballot::ActivityRequest;
 
-/// What stands above a draft.
+/// Comment at the top of a draft.
 const HEAD: &str = "\
-# A policy. Save and leave the editor to see what it would do; nothing is sent before you sign it.
-# effect is ALLOW or DENY. An empty condition means any activity, an empty consensus whoever asks,
-# an empty time always. quorate policy check tells flaws; quorate policy simulate tries requests.
+# A policy. Save it and leave the editor to see its effect; nothing is sent before you sign it.
+# effect is ALLOW or DENY. An empty condition means any activity, an empty consensus anybody,
+# an empty time always. quorate policy check shows errors; quorate policy simulate tests requests.
 ";
 
-/// A policy before it is one.
+/// A policy that is not proposed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draft {
-    /// Its name.
     pub(crate) name: String,
     /// `ALLOW` or `DENY`.
     pub(crate) effect: String,
-    /// Which activities it is about.
+    /// The activities that it applies to; all if empty.
     #[serde(default)]
     pub(crate) condition: String,
-    /// Whose approvals it needs.
+    /// The approvals that it requires; those of anybody if empty.
     #[serde(default)]
     pub(crate) consensus: String,
-    /// When it is active.
+    /// The time at which it is active; always if empty.
     #[serde(default)]
     pub(crate) time: String,
-    /// Notes.
     #[serde(default)]
     pub(crate) notes: String,
 }
 
-/// Why a draft makes no policy.
+/// Why a draft cannot be proposed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DraftFlaw {
-    /// It is no such TOML.
+pub(crate) enum DraftError {
+    /// The text is not a draft in TOML.
     #[error("{0}")]
     Form(String),
-    /// It has no name.
+    /// The name is empty.
     #[error("name is empty")]
     Name,
-    /// The effect is another word.
+    /// The effect is unknown.
     #[error("effect is neither ALLOW nor DENY")]
     Effect,
-    /// An expression cannot be read.
-    #[error("{flaw} (its line {}, column {})", flaw.flaw.position.line, flaw.flaw.position.column)]
+    /// An expression is invalid.
+    #[error("{error} (line {}, column {} of the expression)", error.error.position.line, error.error.position.column)]
     Expression {
-        /// The flaw.
-        flaw: PolicyFlaw,
+        /// The error of the policy language.
+        error: PolicyError,
     },
-    /// A change would leave a policy without an expression that it has.
+    /// The change would remove an expression from the policy.
     #[error(
-        "a change cannot take the {0} away: write one that always holds, or propose another policy in its place"
+        "{0} cannot be removed by a change: use one that is always true, or delete the policy and propose a \
+         new one"
     )]
     Taken(&'static str),
-    /// Nothing differs.
-    #[error("nothing differs from the policy as it is")]
+    /// The draft equals the policy.
+    #[error("the draft does not change the policy")]
     Same,
 }
 
 impl Draft {
-    /// To begin with: a policy that allows nothing yet.
+    /// Creates a template: a policy that does not allow anything yet.
     pub(crate) fn blank() -> Self {
         Self {
             name: String::new(),
@@ -77,7 +76,7 @@ impl Draft {
         }
     }
 
-    /// A policy as it is.
+    /// Creates a draft from an existing policy.
     pub(crate) fn of(policy: &Policy) -> Self {
         Self {
             name: policy.policy_name.clone(),
@@ -89,15 +88,20 @@ impl Draft {
         }
     }
 
-    /// As text to edit.
+    /// Returns the draft as text to edit.
     pub(crate) fn text(&self) -> String {
-        // A structure of texts can always be written.
+        // A structure of strings can always be serialized.
         format!("{HEAD}\n{}", toml::to_string_pretty(self).unwrap_or_default())
     }
 
-    /// From edited text.
-    pub(crate) fn read(text: &str) -> Result<Self, DraftFlaw> {
-        let draft: Self = toml::from_str(text).map_err(|error| DraftFlaw::Form(error.to_string()))?;
+    /// Parses the edited text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not a draft in TOML, the name is empty, or the effect or an expression is
+    /// invalid.
+    pub(crate) fn read(text: &str) -> Result<Self, DraftError> {
+        let draft: Self = toml::from_str(text).map_err(|error| DraftError::Form(error.to_string()))?;
         let draft = Self {
             name: draft.name.trim().to_owned(),
             effect: draft.effect.trim().to_uppercase(),
@@ -109,21 +113,21 @@ impl Draft {
         let effect = match draft.effect.as_str() {
             "ALLOW" => Effect::Allow,
             "DENY" => Effect::Deny,
-            _ => return Err(DraftFlaw::Effect),
+            _ => return Err(DraftError::Effect),
         };
         if draft.name.is_empty() {
-            return Err(DraftFlaw::Name);
+            return Err(DraftError::Name);
         }
         let stated = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let (condition, consensus, time) =
             (stated(&draft.condition), stated(&draft.consensus), stated(&draft.time));
         PolicyProgram::parse(effect, condition.as_deref(), consensus.as_deref(), time.as_deref())
-            .map_err(|flaw| DraftFlaw::Expression { flaw })?;
+            .map_err(|error| DraftError::Expression { error })?;
         Ok(draft)
     }
 
-    /// What asks for it as a new policy.
-    pub(crate) fn creation(&self) -> Wish {
+    /// Returns the activity that creates the policy.
+    pub(crate) fn creation(&self) -> ActivityRequest {
         let mut parameters = Map::new();
         parameters.insert("policyName".to_owned(), json!(self.name));
         parameters.insert("effect".to_owned(), json!(format!("EFFECT_{}", self.effect)));
@@ -135,18 +139,22 @@ impl Draft {
                 parameters.insert(member.to_owned(), json!(text));
             }
         }
-        Wish {
+        ActivityRequest {
             activity_type: "ACTIVITY_TYPE_CREATE_POLICY_V3",
             path: "/public/v1/submit/create_policy",
             parameters: Value::Object(parameters),
         }
     }
 
-    /// What asks for a policy to become this. All of it is named, so that those who approve see in the signed bytes what
-    /// it will be.
-    pub(crate) fn change(&self, policy: &Policy) -> Result<Wish, DraftFlaw> {
+    /// Returns the activity that changes the policy to this draft. It sets all members, so that approvers see
+    /// the whole resulting policy in the signed bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if nothing changes, or if a condition or consensus would be removed.
+    pub(crate) fn change(&self, policy: &Policy) -> Result<ActivityRequest, DraftError> {
         if *self == Self::of(policy) {
-            return Err(DraftFlaw::Same);
+            return Err(DraftError::Same);
         }
         let mut parameters = Map::new();
         parameters.insert("policyId".to_owned(), json!(policy.policy_id));
@@ -158,7 +166,7 @@ impl Draft {
             ("consensus", "policyConsensus", &policy.consensus, &self.consensus),
         ] {
             match (now.is_empty(), after.is_empty()) {
-                (false, true) => return Err(DraftFlaw::Taken(name)),
+                (false, true) => return Err(DraftError::Taken(name)),
                 (true, true) => {}
                 (_, false) => drop(parameters.insert(member.to_owned(), json!(after))),
             }
@@ -166,7 +174,7 @@ impl Draft {
         if policy.time.is_some() || !self.time.is_empty() {
             parameters.insert("time".to_owned(), json!(self.time));
         }
-        Ok(Wish {
+        Ok(ActivityRequest {
             activity_type: "ACTIVITY_TYPE_UPDATE_POLICY_V2",
             path: "/public/v1/submit/update_policy",
             parameters: Value::Object(parameters),
@@ -174,9 +182,9 @@ impl Draft {
     }
 }
 
-/// What asks for a policy to go.
-pub(crate) fn removal(policy: &Policy) -> Wish {
-    Wish {
+/// Returns the activity that deletes the policy.
+pub(crate) fn removal(policy: &Policy) -> ActivityRequest {
+    ActivityRequest {
         activity_type: "ACTIVITY_TYPE_DELETE_POLICY",
         path: "/public/v1/submit/delete_policy",
         parameters: json!({"policyId": policy.policy_id}),
@@ -197,8 +205,8 @@ mod tests {
             policy_id: PolicyId::from_bytes([1; 16]),
             policy_name: "payouts".to_owned(),
             effect: "EFFECT_ALLOW".to_owned(),
-            created_at: Timestamp::of_millis(0),
-            updated_at: Timestamp::of_millis(0),
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
             notes: "of\nOctober".to_owned(),
             consensus: "approvers.count() >= 2".to_owned(),
             condition: "wallet.label == 'it''s \"hot\" \\ '''".to_owned(),
@@ -207,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn drafts_survive_a_round_trip() {
         for draft in [Draft::of(&policy()), Draft::blank()] {
             let named = Draft { name: "payouts".to_owned(), ..draft };
             let text = named.text();
@@ -217,35 +225,35 @@ mod tests {
     }
 
     #[test]
-    fn flaws_say_where_they_are() {
-        let told = |text: &str| Draft::read(text).unwrap_err().to_string();
+    fn errors_name_their_position() {
+        let error_of = |text: &str| Draft::read(text).unwrap_err().to_string();
         assert!(
-            told("name = 'a'\neffect = ALLOW").contains("line 2"),
+            error_of("name = 'a'\neffect = ALLOW").contains("line 2"),
             "{}",
-            told("name = 'a'\neffect = ALLOW")
+            error_of("name = 'a'\neffect = ALLOW")
         );
-        assert!(told("name = 'a'").contains("effect"));
-        assert!(told("name = 'a'\neffect = 'ALLOW'\ncolour = 'red'").contains("colour"));
-        assert_eq!(told("name = ' '\neffect = 'ALLOW'"), "name is empty");
-        assert_eq!(told("name = 'a'\neffect = 'MAYBE'"), "effect is neither ALLOW nor DENY");
-        let flaw = told("name = 'a'\neffect = 'deny'\ncondition = \"activity.moon == 1\"");
-        assert!(flaw.contains("invalid policy condition") && flaw.contains("(its line 1, column "), "{flaw}");
+        assert!(error_of("name = 'a'").contains("effect"));
+        assert!(error_of("name = 'a'\neffect = 'ALLOW'\ncolour = 'red'").contains("colour"));
+        assert_eq!(error_of("name = ' '\neffect = 'ALLOW'"), "name is empty");
+        assert_eq!(error_of("name = 'a'\neffect = 'MAYBE'"), "effect is neither ALLOW nor DENY");
+        let error = error_of("name = 'a'\neffect = 'deny'\ncondition = \"activity.moon == 1\"");
+        assert!(error.contains("invalid policy condition") && error.contains("(line 1, column "), "{error}");
     }
 
     #[test]
-    fn a_new_policy_names_what_it_has() {
+    fn creation_sets_only_present_members() {
         let draft = Draft::read("name = ' a '\neffect = 'allow'\ncondition = 'true'").unwrap();
-        let wish = draft.creation();
-        assert_eq!(wish.path, "/public/v1/submit/create_policy");
+        let request = draft.creation();
+        assert_eq!(request.path, "/public/v1/submit/create_policy");
         let expected = json!({"policyName": "a", "effect": "EFFECT_ALLOW", "condition": "true", "notes": ""});
-        assert_eq!((wish.activity_type, wish.parameters), ("ACTIVITY_TYPE_CREATE_POLICY_V3", expected));
+        assert_eq!((request.activity_type, request.parameters), ("ACTIVITY_TYPE_CREATE_POLICY_V3", expected));
     }
 
     #[test]
-    fn a_change_names_all_that_the_policy_will_be() {
+    fn change_sets_all_members() {
         let policy = Policy { condition: "true".to_owned(), ..policy() };
         let same = Draft::of(&policy);
-        assert!(matches!(same.change(&policy), Err(DraftFlaw::Same)));
+        assert!(matches!(same.change(&policy), Err(DraftError::Same)));
         let longer =
             Draft { time: "time.now < Timestamp('2027-01-01T00:00:00Z')".to_owned(), ..same.clone() };
         let expected = json!({"policyId": policy.policy_id, "policyName": "payouts", "policyEffect": "EFFECT_ALLOW",
@@ -253,11 +261,11 @@ mod tests {
             "time": longer.time});
         assert_eq!(longer.change(&policy).unwrap().parameters, expected);
         let timed = Policy { time: Some(longer.time.clone()), ..policy.clone() };
-        assert_eq!(same.change(&timed).unwrap().parameters["time"], "", "an empty time takes it away");
-        let taken = Draft { consensus: String::new(), ..same };
-        assert!(matches!(taken.change(&policy), Err(DraftFlaw::Taken("consensus"))));
+        assert_eq!(same.change(&timed).unwrap().parameters["time"], "", "an empty time removes it");
+        let removed = Draft { consensus: String::new(), ..same };
+        assert!(matches!(removed.change(&policy), Err(DraftError::Taken("consensus"))));
         let bare = Policy { consensus: String::new(), ..policy };
-        let wish = Draft { notes: String::new(), ..Draft::of(&bare) }.change(&bare).unwrap();
-        assert_eq!(wish.parameters.get("policyConsensus"), None);
+        let request = Draft { notes: String::new(), ..Draft::of(&bare) }.change(&bare).unwrap();
+        assert_eq!(request.parameters.get("policyConsensus"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What policies did of late: which activities they are about, and who changed them.
+//! Recent history of policies: the activities that they match, and who changed them.
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::console::{ActivityRow, OrganizationDetail};
@@ -6,62 +6,59 @@ use quorate_common::ids::{ActivityId, UserId};
 use quorate_policy::decide::PolicyProgram;
 use serde_json::Value;
 
-use super::request::Made;
-use super::{Looked, signed};
+use super::request::ParsedRequest;
+use super::{ResolvedNames, signed};
 
-/// An activity of late.
+/// A recent activity.
 pub(crate) struct Past {
-    /// Id.
     pub(crate) activity_id: ActivityId,
     /// `ACTIVITY_TYPE_*`.
     pub(crate) activity_type: String,
-    /// Who asked.
-    pub(crate) requester: UserId,
-    /// When, in milliseconds since 1970.
-    pub(crate) asked_millis: u64,
-    /// What became of it.
+    pub(crate) proposer: UserId,
+    /// When it was proposed, in milliseconds since the Unix epoch.
+    pub(crate) proposed_millis: u64,
     pub(crate) status: Status,
-    made: Made,
+    parsed: ParsedRequest,
 }
 
-/// How often a policy was matched, and what became of it.
+/// The number of activities that a policy matched, by their status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Matched {
-    /// Activities that were executed.
+    /// Executed activities.
     pub(crate) executed: usize,
-    /// Those that were rejected or denied.
+    /// Rejected or denied activities.
     pub(crate) rejected: usize,
-    /// Those that failed.
+    /// Failed activities.
     pub(crate) failed: usize,
-    /// Those that are still open.
+    /// Activities that are still open.
     pub(crate) open: usize,
-    /// When the last one was asked for, in milliseconds since 1970.
+    /// When the last one was proposed, in milliseconds since the Unix epoch.
     pub(crate) last: Option<u64>,
 }
 
 impl Matched {
-    /// Counts activities, newest first.
+    /// Counts activities, which must be sorted newest first.
     pub(crate) fn count(past: &[&Past]) -> Self {
-        let mut matched = Self { last: past.first().map(|past| past.asked_millis), ..Self::default() };
+        let mut matched = Self { last: past.first().map(|past| past.proposed_millis), ..Self::default() };
         for past in past {
-            let place = match past.status {
+            let counter = match past.status {
                 Status::Completed => &mut matched.executed,
                 Status::Rejected => &mut matched.rejected,
                 Status::Failed => &mut matched.failed,
                 _ => &mut matched.open,
             };
-            *place = place.saturating_add(1);
+            *counter = counter.saturating_add(1);
         }
         matched
     }
 
-    /// How many there were.
+    /// Returns the total number.
     pub(crate) const fn all(&self) -> usize {
         self.executed.saturating_add(self.rejected).saturating_add(self.failed).saturating_add(self.open)
     }
 
-    /// What became of them, in words.
-    pub(crate) fn told(&self) -> String {
+    /// Returns the numbers by status as text.
+    pub(crate) fn summary(&self) -> String {
         let parts = [
             (self.executed, "executed"),
             (self.rejected, "rejected"),
@@ -73,53 +70,54 @@ impl Matched {
     }
 }
 
-/// When a policy took its present form.
+/// The last change of a policy.
 pub(crate) struct Change {
-    /// The activity that gave it.
+    /// Activity that made the change.
     pub(crate) activity_id: ActivityId,
-    /// Who agreed to it.
+    /// Users who approved it.
     pub(crate) people: Vec<UserId>,
 }
 
-/// What happened of late.
+/// Recent activities and changes of policies.
 #[derive(Default)]
 pub(crate) struct History {
-    /// How many activities were looked at.
-    pub(crate) looked_at: usize,
+    /// Number of examined activities.
+    pub(crate) examined: usize,
     past: Vec<Past>,
     changes: Vec<ActivityRow>,
 }
 
 impl History {
-    /// From the activities of late and from those that made and changed policies, each newest first.
+    /// Creates the history from recent activities and from those that created and changed policies, both
+    /// newest first.
     pub(crate) fn new(
         organization: &OrganizationDetail,
         rows: &[ActivityRow],
-        looked: &Looked,
+        resolved: &ResolvedNames,
         changes: Vec<ActivityRow>,
     ) -> Self {
         let past = rows.iter().filter_map(|row| {
-            let (body, requester) = signed(row)?;
+            let (body, proposer) = signed(row)?;
             Some(Past {
                 activity_id: row.activity.id,
                 activity_type: row.activity.activity_type.clone(),
-                requester,
-                asked_millis: row.activity.created_at.millis(),
+                proposer,
+                proposed_millis: row.activity.created_at.millis(),
                 status: row.activity.status,
-                made: body.made(organization, looked).ok()?,
+                parsed: body.parsed(organization, resolved).ok()?,
             })
         });
-        Self { looked_at: rows.len(), past: past.collect(), changes }
+        Self { examined: rows.len(), past: past.collect(), changes }
     }
 
-    /// The activities that a policy is about, as it is now, newest first. Those whose names stand for nothing any more
-    /// are not among them.
+    /// Returns the activities that the current policy matches, newest first. Activities that name deleted
+    /// objects are omitted.
     pub(crate) fn matched(&self, program: &PolicyProgram) -> Vec<&Past> {
-        let is_about = |past: &&Past| past.made.is_matched(program, past.asked_millis);
+        let is_about = |past: &&Past| past.parsed.is_matched(program, past.proposed_millis);
         self.past.iter().filter(is_about).collect()
     }
 
-    /// The last change of the policy of this id, if it is known.
+    /// Returns the last change of the policy with this id, if it is known.
     pub(crate) fn changed(&self, policy_id: &str) -> Option<Change> {
         let executed = |row: &&ActivityRow| row.activity.status == Status::Completed;
         let about = |row: &&ActivityRow| mentions(&row.activity.result, policy_id);
@@ -135,7 +133,7 @@ impl History {
     }
 }
 
-/// Whether a text stands somewhere within.
+/// Returns whether the value contains this string at any depth.
 fn mentions(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted,

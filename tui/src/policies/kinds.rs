@@ -1,12 +1,12 @@
-//! Who decides on each type of activity and what policies match on, from the catalogue that this console was built
-//! with, so that a daemon cannot talk it into another rule.
+//! Who decides on each activity type, and the action and resource that policies match. Read from the
+//! catalogue that this console was built with, so that a daemon cannot change it.
 
 use std::sync::LazyLock;
 
 use quorate_common::catalog::Gate;
 use serde::Deserialize;
 
-/// A type of activity.
+/// An activity type.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Kind {
     /// `ACTIVITY_TYPE_*`.
@@ -14,7 +14,7 @@ pub(super) struct Kind {
     pub(super) activity_type: String,
     /// Who decides.
     pub(super) gate: Gate,
-    /// Action and resource; absent where policies are not asked.
+    /// Action and resource; absent if policies do not decide on the type.
     #[serde(default)]
     pub(super) acts: Option<(String, String)>,
 }
@@ -26,16 +26,16 @@ struct Catalog {
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     let catalog: Result<Catalog, _> = serde_json::from_str(include_str!("../../../assets/catalog.json"));
-    // The file is a golden of the daemon's own table; a test reads it.
+    // The file is a golden file of the daemon's own table; a test parses it.
     catalog.map(|catalog| catalog.kinds).unwrap_or_default()
 });
 
-/// All types.
+/// Returns all types.
 pub(super) fn all() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter()
 }
 
-/// The type of this name.
+/// Returns the type with this name.
 pub(super) fn of_type(activity_type: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.activity_type == activity_type)
 }

@@ -1,5 +1,6 @@
-//! Policies as this console reads them by itself: the organization as the language sees it, requests as facts, and
-//! what would happen to them. Only the texts and names are the daemon's word; all that follows from them is not.
+//! Evaluates policies in this console: the organization as the policy language sees it, requests as facts,
+//! and the decision on them. Only the policy texts and the names are stated by the daemon; everything else is
+//! computed here.
 
 mod content;
 mod draft;
@@ -12,32 +13,32 @@ mod scope;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire;
 use quorate_policy::decide::{
-    Approver, Credential, DenyErrors, Effect, Electorate, PolicyFlaw, PolicyProgram, Requester,
+    Approver, Credential, DenyErrors, Effect, Electorate, PolicyError, PolicyProgram, Proposer,
 };
 use quorate_policy::lint::{self, ActivityType, Finding};
-use quorate_policy::simulate::{House, NamedPolicy};
+use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 use quorate_policy::{Budget, DECISION_STEP_LIMIT, Names, Program, contributors, in_words};
 
-pub(crate) use draft::{Draft, DraftFlaw, removal};
+pub(crate) use draft::{Draft, DraftError, removal};
 pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
-pub(crate) use request::{Body, Looked};
+pub(crate) use request::{Body, ResolvedNames};
 pub(crate) use scope::{takes_anybody, takes_anything};
 
 /// `CREDENTIAL_TYPE_*` of a passkey, as policies read it.
 const AUTHENTICATOR: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
 
-/// An organization, as far as it decides, and what could not be read of it.
+/// The deciding parts of an organization, and the policies that could not be parsed.
 pub(crate) struct Rules<'a> {
     organization: &'a OrganizationDetail,
     /// The organization as the language sees it.
-    pub(crate) house: House,
-    /// Policies that this console cannot read, each with the flaw. What they say is not known here.
+    pub(crate) parsed: OrganizationRules,
+    /// Policies that this console cannot parse, each with the error. Their outcome is unknown here.
     pub(crate) unreadable: Vec<(&'a wire::Policy, String)>,
 }
 
 impl<'a> Rules<'a> {
-    /// Of an organization at this time.
+    /// Creates the rules of an organization at the time `now`, in milliseconds since the Unix epoch.
     pub(crate) fn of(organization: &'a OrganizationDetail, strict_deny_errors: bool, now: u64) -> Self {
         let mut policies = Vec::with_capacity(organization.policies.len());
         let mut unreadable = Vec::new();
@@ -47,42 +48,43 @@ impl<'a> Rules<'a> {
                     let (id, name) = (policy.policy_id.to_string(), policy.policy_name.clone());
                     policies.push(NamedPolicy { id, name, program });
                 }
-                Err(flaw) => unreadable.push((policy, flaw.to_string())),
+                Err(error) => unreadable.push((policy, error.to_string())),
             }
         }
         let quorum = &organization.head.root_quorum;
-        // In the order in which the daemon goes through them.
+        // The daemon iterates in this order.
         let mut users: Vec<Approver> =
             organization.users.iter().filter_map(|user| candidate(user, now)).collect();
         users.sort_by(|one, other| one.user_id.cmp(&other.user_id));
-        let house = House {
+        let rules = OrganizationRules {
             users,
             roots: quorum.user_ids.iter().map(ToString::to_string).collect(),
             threshold: usize::try_from(quorum.threshold).unwrap_or(usize::MAX),
             policies,
             deny_errors: if strict_deny_errors { DenyErrors::Deny } else { DenyErrors::Skip },
         };
-        Self { organization, house, unreadable }
+        Self { organization, parsed: rules, unreadable }
     }
 
-    /// What is suspicious about the policies.
+    /// Returns the lint findings of the policies.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        lint::lint(&self.house, &types(), self)
+        lint::lint(&self.parsed, &types(), self)
     }
 
-    /// Names of the users whose approval counts for the consensus of a policy; none where it has no consensus.
+    /// Returns the names of the users whose approval counts for the consensus of a policy, empty without a
+    /// consensus.
     pub(crate) fn who(&self, policy: &wire::Policy) -> Vec<String> {
         let program = program(policy).ok().and_then(|program| program.consensus);
         let Some(program) = program else { return Vec::new() };
-        let nobody = Requester { user_id: String::new(), is_root: false };
-        let electorate = Electorate::new(nobody, Vec::new(), || self.house.users.clone());
-        let ids: Vec<String> = self.house.users.iter().map(|user| user.user_id.clone()).collect();
+        let nobody = Proposer { user_id: String::new(), is_root: false };
+        let electorate = Electorate::new(nobody, Vec::new(), || self.parsed.users.clone());
+        let ids: Vec<String> = self.parsed.users.iter().map(|user| user.user_id.clone()).collect();
         let counted = contributors(&[&program], &electorate, &ids, &mut Budget::new(DECISION_STEP_LIMIT));
-        let counted = self.house.users.iter().zip(counted).filter(|(_, counts)| *counts);
+        let counted = self.parsed.users.iter().zip(counted).filter(|(_, counts)| *counts);
         counted.map(|(user, _)| user.alias.clone()).collect()
     }
 
-    /// The approval of a user, signed by this key; by any of theirs if none is named.
+    /// Returns the approval of a user, signed with this key, or with any key of the user if none is given.
     pub(crate) fn approval(&self, user_id: &str, public_key: Option<&str>) -> Option<Approver> {
         let user = self.organization.users.iter().find(|user| user.user_id.to_string() == user_id)?;
         let mut approver = approver(user, 0);
@@ -94,33 +96,37 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// The types of activities that policies are asked about.
+/// Returns the activity types that policies decide on.
 pub(crate) fn types() -> Vec<ActivityType> {
-    let asked = kinds::all().filter_map(|kind| {
+    let decided = kinds::all().filter_map(|kind| {
         let (action, resource) = kind.acts.clone()?;
         Some(ActivityType { name: kind.activity_type.clone(), action, resource })
     });
-    asked.collect()
+    decided.collect()
 }
 
-/// The types of activities that make and change policies.
+/// Returns the activity types that create and change policies.
 pub(crate) fn changing() -> Vec<String> {
-    let makes = |name: &str| {
+    let changes_policies = |name: &str| {
         let starts = ["ACTIVITY_TYPE_CREATE_POLIC", "ACTIVITY_TYPE_UPDATE_POLIC"];
         starts.iter().any(|start| name.starts_with(start))
     };
-    kinds::all().map(|kind| kind.activity_type.clone()).filter(|name| makes(name)).collect()
+    kinds::all().map(|kind| kind.activity_type.clone()).filter(|name| changes_policies(name)).collect()
 }
 
-/// Reads the expressions of a policy.
-pub(crate) fn program(policy: &wire::Policy) -> Result<PolicyProgram, PolicyFlaw> {
+/// Parses the expressions of a policy.
+///
+/// # Errors
+///
+/// Fails if an expression is invalid.
+pub(crate) fn program(policy: &wire::Policy) -> Result<PolicyProgram, PolicyError> {
     let effect = if policy.effect == "EFFECT_DENY" { Effect::Deny } else { Effect::Allow };
     let stated = |text: &'_ str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let (condition, consensus) = (stated(&policy.condition), stated(&policy.consensus));
     PolicyProgram::parse(effect, condition.as_deref(), consensus.as_deref(), policy.time.as_deref())
 }
 
-/// A policy in words: a sentence.
+/// Returns a sentence that describes a policy.
 pub(crate) fn sentence(program: &PolicyProgram, names: &dyn Names) -> String {
     let when = match &program.condition {
         None => "any activity".to_owned(),
@@ -133,12 +139,12 @@ pub(crate) fn sentence(program: &PolicyProgram, names: &dyn Names) -> String {
     match (program.effect, &program.consensus) {
         (Effect::Allow, None) => format!("Allow {when}, by anybody alone{only}."),
         (Effect::Allow, Some(who)) => format!("Allow {when}, once {}{only}.", in_words(who, names)),
-        (Effect::Deny, None) => format!("Deny {when}, whoever asks{only}."),
+        (Effect::Deny, None) => format!("Deny {when}, by anybody{only}."),
         (Effect::Deny, Some(who)) => format!("Deny {when}, if {}{only}.", in_words(who, names)),
     }
 }
 
-/// A user who could still approve: with all keys that have not come to their end.
+/// Returns a user with all unexpired keys, or `None` without any, because such a user cannot approve.
 fn candidate(user: &wire::User, now: u64) -> Option<Approver> {
     Some(approver(user, now)).filter(|approver| !approver.credentials.is_empty())
 }
@@ -152,7 +158,7 @@ fn approver(user: &wire::User, now: u64) -> Approver {
         credential_id: None,
         public_key: key.credential.public_key.clone(),
     });
-    // An authenticator that was carried as given has no key and stamps nothing.
+    // An authenticator that was stored without verification has no public key and cannot stamp.
     let passkeys = user.authenticators.iter().filter(|one| !one.credential.public_key.is_empty());
     let passkeys = passkeys.map(|one| Credential {
         id: one.authenticator_id.to_string(),
@@ -176,7 +182,7 @@ fn is_expired(key: &wire::ApiKey, now: u64) -> bool {
     ends.is_some_and(|ends| now >= ends)
 }
 
-/// Names by the daemon's word.
+/// Names as the daemon states them.
 impl Names for Rules<'_> {
     fn name(&self, id: &str) -> Option<String> {
         name(self.organization, id)
@@ -192,16 +198,16 @@ impl Names for Named<'_> {
     }
 }
 
-/// What is gone from an expression, and what is new in it: the parts that must all hold, each behind `-` or `+`.
+/// Returns the parts of a conjunction that were removed and added, each prefixed with `-` or `+`.
 pub(crate) fn difference(before: Option<&Program>, after: Option<&Program>) -> Vec<String> {
     let parts = |program: Option<&Program>| program.map(Program::parts).unwrap_or_default();
     let (before, after) = (parts(before), parts(after));
-    let gone = before.iter().filter(|part| !after.contains(part)).map(|part| format!("- {part}"));
-    let new = after.iter().filter(|part| !before.contains(part)).map(|part| format!("+ {part}"));
-    gone.chain(new).collect()
+    let removed = before.iter().filter(|part| !after.contains(part)).map(|part| format!("- {part}"));
+    let added = after.iter().filter(|part| !before.contains(part)).map(|part| format!("+ {part}"));
+    removed.chain(added).collect()
 }
 
-/// What an id stands for in an organization.
+/// Returns the name of the object with this id in an organization.
 fn name(organization: &OrganizationDetail, id: &str) -> Option<String> {
     let is = |known: &dyn ToString| known.to_string() == id;
     let users = organization.users.iter().filter(|one| is(&one.user_id)).map(|one| &one.user_name);

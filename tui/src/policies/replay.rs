@@ -1,4 +1,4 @@
-//! What a change of policies would have changed: the activities of late, judged before and after it.
+//! Replays recent activities to show the effect of a policy change: each is evaluated before and after it.
 
 use quorate_common::activity::Selection;
 use quorate_common::console::{ActivityRow, OrganizationDetail};
@@ -9,44 +9,43 @@ use quorate_policy::decide::PolicyOutcome;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Body, Looked, Rules};
+use super::{Body, ResolvedNames, Rules};
 
-/// How many activities are judged again.
+/// Maximum number of activities that are replayed.
 pub(crate) const RECENT: usize = 1_000;
 
-/// An activity that would come out otherwise.
+/// An activity whose decision would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Differing {
-    /// Id.
     pub(crate) activity_id: ActivityId,
     /// `ACTIVITY_TYPE_*`.
     #[serde(rename = "type")]
     pub(crate) activity_type: String,
-    /// Who asked.
-    pub(crate) requester: UserId,
-    /// When, in milliseconds since 1970.
-    pub(crate) asked_millis: u64,
-    /// What the organization says with the policies of now.
+    pub(crate) proposer: UserId,
+    /// When it was proposed, in milliseconds since the Unix epoch.
+    pub(crate) proposed_millis: u64,
+    /// Decision with the current policies.
     pub(crate) now: PolicyOutcome,
-    /// What it would say.
+    /// Decision with the changed policies.
     pub(crate) after: PolicyOutcome,
 }
 
-/// What came of judging again.
+/// The result of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Replay {
-    /// How many activities were judged.
+    /// Number of evaluated activities.
     pub(crate) judged: usize,
-    /// How many could not be: what they name is gone, or policies are not asked about them.
+    /// Number of activities that could not be evaluated: they name deleted objects, or policies do not decide
+    /// on them.
     pub(crate) not_judged: usize,
-    /// Those that would come out otherwise, newest first.
+    /// Activities whose decision would change, newest first.
     pub(crate) differing: Vec<Differing>,
 }
 
-/// The policies of an organization once an activity of this type and parameters is carried out. Nothing if it changes
-/// no policy, or none that this console can tell.
+/// Returns the policies of an organization after an activity of this type and parameters is executed. Returns
+/// `None` if it changes no policy, or if this console cannot derive the change.
 pub(crate) fn changed(
     organization: &OrganizationDetail,
     activity_type: &str,
@@ -90,8 +89,8 @@ fn created(parameters: &Value) -> Policy {
         policy_id: PolicyId::from_bytes([0; 16]),
         policy_name: text("policyName"),
         effect: text("effect"),
-        created_at: Timestamp::of_millis(0),
-        updated_at: Timestamp::of_millis(0),
+        created_at: Timestamp::from_millis(0),
+        updated_at: Timestamp::from_millis(0),
         notes: text("notes"),
         consensus: text("consensus"),
         condition: text("condition"),
@@ -99,7 +98,7 @@ fn created(parameters: &Value) -> Policy {
     }
 }
 
-/// The request of an activity as it was signed, and who signed it.
+/// Returns the signed request of an activity, and its proposer.
 pub(crate) fn signed(row: &ActivityRow) -> Option<(Body, UserId)> {
     let activity = &row.activity;
     let is_proposal = |message: &str| Fingerprint::of(message.as_bytes()) == activity.fingerprint;
@@ -107,13 +106,14 @@ pub(crate) fn signed(row: &ActivityRow) -> Option<(Body, UserId)> {
     Some((serde_json::from_str(&vote.message).ok()?, vote.user_id))
 }
 
-/// Judges activities with the policies of now and with others, each at its own time, with the approvals that it got.
+/// Evaluates activities with the current and with other policies, each at its own time and with its own
+/// approvals.
 pub(crate) fn replay(
     organization: &OrganizationDetail,
     policies: Vec<Policy>,
     strict_deny_errors: bool,
     rows: &[ActivityRow],
-    looked: &Looked,
+    resolved: &ResolvedNames,
     now: u64,
 ) -> Replay {
     let changed = OrganizationDetail { policies, ..organization.clone() };
@@ -121,8 +121,9 @@ pub(crate) fn replay(
     let after = Rules::of(&changed, strict_deny_errors, now);
     let mut replay = Replay::default();
     for row in rows {
-        let made = signed(row).and_then(|(body, asker)| Some((body.made(organization, looked).ok()?, asker)));
-        let Some((made, asker)) = made else {
+        let parsed = signed(row)
+            .and_then(|(body, proposer)| Some((body.parsed(organization, resolved).ok()?, proposer)));
+        let Some((parsed, proposer)) = parsed else {
             replay.not_judged = replay.not_judged.saturating_add(1);
             continue;
         };
@@ -131,15 +132,15 @@ pub(crate) fn replay(
             .filter_map(|vote| before.approval(&vote.user_id.to_string(), Some(&vote.public_key)))
             .collect();
         let at = row.activity.created_at.millis();
-        let judge = |rules: &Rules<'_>| made.verdict(&rules.house, &asker.to_string(), &approvals, at);
+        let judge = |rules: &Rules<'_>| parsed.verdict(&rules.parsed, &proposer.to_string(), &approvals, at);
         let (now, after) = (judge(&before), judge(&after));
         replay.judged = replay.judged.saturating_add(1);
         if now != after {
             replay.differing.push(Differing {
                 activity_id: row.activity.id,
                 activity_type: row.activity.activity_type.clone(),
-                requester: asker,
-                asked_millis: at,
+                proposer,
+                proposed_millis: at,
                 now,
                 after,
             });
@@ -148,7 +149,7 @@ pub(crate) fn replay(
     replay
 }
 
-/// An outcome as people say it.
+/// Returns an outcome as text.
 pub(crate) const fn outcome_word(outcome: PolicyOutcome) -> &'static str {
     match outcome {
         PolicyOutcome::Allow => "allowed",
@@ -160,7 +161,7 @@ pub(crate) const fn outcome_word(outcome: PolicyOutcome) -> &'static str {
     }
 }
 
-/// What the organization says, in a word.
+/// Returns a decision as an upper-case word.
 pub(crate) const fn verdict_word(verdict: PolicyOutcome) -> &'static str {
     match verdict {
         PolicyOutcome::Allow => "ALLOWED",

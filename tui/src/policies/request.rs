@@ -1,4 +1,4 @@
-//! A request as somebody writes or signs it, made into what policies are asked about.
+//! Parses a request, written by hand or signed, for the evaluation of policies.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,10 @@ use quorate_common::console::{OrganizationDetail, Signer};
 use quorate_common::wire;
 use quorate_policy::Timestamp;
 use quorate_policy::decide::{Approver, PolicyOutcome, PolicyProgram};
-use quorate_policy::request::{self, Named, Request, RequestFacts, Subject, named_of, names_of};
-use quorate_policy::simulate::{Asked, Gate, House, Simulation};
+use quorate_policy::request::{
+    self, ObjectReference, Request, RequestFacts, Subject, lookup_names, reference_of,
+};
+use quorate_policy::simulate::{Gate, OrganizationRules, SimulatedRequest, Simulation};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,24 +18,23 @@ use serde_json::value::RawValue;
 use super::content::{self, Content};
 use super::kinds;
 
-/// A body, as far as policies read it.
+/// The members of a request body that policies use.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Body {
     /// `ACTIVITY_TYPE_*`.
     #[serde(rename = "type")]
     pub(crate) activity_type: String,
-    /// The parameters.
     pub(crate) parameters: Box<RawValue>,
-    /// Id of the user who asks, where that is told beside the body.
-    #[serde(default)]
-    pub(crate) requester: Option<String>,
+    /// Id of the proposer, if it is given with the body. Version 0.1 had another name for the member.
+    #[serde(default, alias = "requester")]
+    pub(crate) proposer: Option<String>,
 }
 
-/// What names of a request stand for, looked up beforehand.
-pub(crate) type Looked = BTreeMap<String, Signer>;
+/// Resolved names of a request: addresses, keys and contracts.
+pub(crate) type ResolvedNames = BTreeMap<String, Signer>;
 
-/// A request, ready to be judged.
-pub(crate) struct Made {
+/// A request that can be evaluated.
+pub(crate) struct ParsedRequest {
     activity_type: String,
     acts: Option<(String, String)>,
     parameters: Box<RawValue>,
@@ -43,32 +44,46 @@ pub(crate) struct Made {
 }
 
 impl Body {
-    /// Names that have to be looked up before the request can be judged.
+    /// Returns the names that must be resolved before the request can be evaluated.
     pub(crate) fn names(&self) -> Vec<String> {
         let called = content::contracts(&self.activity_type, &self.members());
-        names_of(&self.activity_type, &self.parameters).into_iter().chain(called).collect()
+        lookup_names(&self.activity_type, &self.parameters).into_iter().chain(called).collect()
     }
 
-    /// The request of a user. The error says why policies are not asked about it.
-    pub(crate) fn made(&self, organization: &OrganizationDetail, looked: &Looked) -> Result<Made, String> {
+    /// Parses the request.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason if policies do not decide on it, or if it names unknown objects.
+    pub(crate) fn parsed(
+        &self,
+        organization: &OrganizationDetail,
+        resolved: &ResolvedNames,
+    ) -> Result<ParsedRequest, String> {
         let kind = kinds::of_type(&self.activity_type)
-            .ok_or_else(|| format!("{} is not a type that is offered", self.activity_type))?;
+            .ok_or_else(|| format!("{} is not a known activity type", self.activity_type))?;
         let gate = match kind.gate {
             CatalogGate::Policy => Gate::Policy,
             CatalogGate::RootQuorum => Gate::RootQuorum,
             CatalogGate::OwnCredential => Gate::OwnCredential,
             CatalogGate::RootUser => Gate::RootUser,
-            CatalogGate::Vote => return Err("votes are not decided by policies".to_owned()),
+            CatalogGate::Vote => return Err("policies do not decide on votes".to_owned()),
             CatalogGate::Invitation => {
-                return Err("whoever holds the secret of an invitation may accept it".to_owned());
+                return Err(
+                    "policies do not decide on this: the holder of an invitation's secret can accept it"
+                        .to_owned(),
+                );
             }
-            CatalogGate::Founder => {
-                return Err("whoever holds the passkey may found an organization".to_owned());
+            CatalogGate::Registrant => {
+                return Err(
+                    "policies do not decide on this: the holder of the passkey can create an organization"
+                        .to_owned(),
+                );
             }
         };
         let members = self.members();
-        let mut subjects = subjects(named_of(&self.activity_type), &members, organization, looked)?;
-        let contents = content::of(&self.activity_type, &members, organization, looked)?;
+        let mut subjects = subjects(reference_of(&self.activity_type), &members, organization, resolved)?;
+        let contents = content::of(&self.activity_type, &members, organization, resolved)?;
         if !contents.is_empty() {
             if subjects.is_empty() {
                 subjects.push(Subject::default());
@@ -80,7 +95,7 @@ impl Body {
             subjects = contents.into_iter().flat_map(about).collect();
         }
         let own = (gate == Gate::OwnCredential).then(|| members.get("userId")).flatten();
-        Ok(Made {
+        Ok(ParsedRequest {
             activity_type: self.activity_type.clone(),
             acts: kind.acts.clone(),
             parameters: self.parameters.clone(),
@@ -95,35 +110,35 @@ impl Body {
     }
 }
 
-impl Made {
-    /// Whether nobody but the root quorum decides on it.
+impl ParsedRequest {
+    /// Returns whether only the root quorum decides on it.
     pub(crate) fn is_for_root_quorum_only(&self) -> bool {
         self.gate == Gate::RootQuorum
     }
 
-    /// What the organization would say to it, asked by this user with these approvals at this time.
+    /// Returns the decision on the request by this proposer with these approvals at this time.
     pub(crate) fn verdict(
         &self,
-        house: &House,
-        requester: &str,
+        rules: &OrganizationRules,
+        proposer: &str,
         approvals: &[Approver],
         now: u64,
     ) -> PolicyOutcome {
-        house.verdict(&self.asked(requester, approvals, now))
+        rules.verdict(&self.simulated(proposer, approvals, now))
     }
 
-    /// What would happen to it, asked by this user with these approvals at this time.
+    /// Simulates the request by this proposer with these approvals at this time.
     pub(crate) fn simulate(
         &self,
-        house: &House,
-        requester: &str,
+        rules: &OrganizationRules,
+        proposer: &str,
         approvals: &[Approver],
         now: u64,
     ) -> Simulation {
-        house.simulate(&self.asked(requester, approvals, now))
+        rules.simulate(&self.simulated(proposer, approvals, now))
     }
 
-    /// Whether a policy is about it, whoever agrees.
+    /// Returns whether the condition of a policy matches, independent of approvals.
     pub(crate) fn is_matched(&self, program: &PolicyProgram, now: u64) -> bool {
         let Some(condition) = &program.condition else { return true };
         let request = self.request(now);
@@ -141,13 +156,18 @@ impl Made {
         }
     }
 
-    fn asked<'a>(&'a self, requester: &'a str, approvals: &'a [Approver], now: u64) -> Asked<'a> {
-        Asked {
+    fn simulated<'a>(
+        &'a self,
+        proposer: &'a str,
+        approvals: &'a [Approver],
+        now: u64,
+    ) -> SimulatedRequest<'a> {
+        SimulatedRequest {
             request: self.request(now),
             subjects: &self.subjects,
             gate: self.gate,
             own_credentials_of: self.own_credentials_of.as_deref(),
-            requester,
+            proposer,
             approvals,
         }
     }
@@ -167,51 +187,52 @@ fn texts(value: Option<&Value>) -> Vec<String> {
 }
 
 fn subjects(
-    named: Named,
+    named: ObjectReference,
     members: &BTreeMap<String, Value>,
     organization: &OrganizationDetail,
-    looked: &Looked,
+    resolved: &ResolvedNames,
 ) -> Result<Vec<Subject>, String> {
     let wallet = |id: &String| {
         let found = organization.wallets.iter().find(|one| one.wallet_id.to_string() == *id);
-        found.map(self::wallet).ok_or_else(|| format!("there is no wallet {id}"))
+        found.map(self::wallet).ok_or_else(|| format!("wallet {id} does not exist"))
     };
     let of_wallet = |wallet| Subject { wallet: Some(wallet), ..Subject::default() };
     match named {
-        Named::Nothing => Ok(Vec::new()),
-        Named::Wallet(member) => {
+        ObjectReference::Nothing => Ok(Vec::new()),
+        ObjectReference::Wallet(member) => {
             texts(members.get(member)).iter().map(|id| Ok(of_wallet(wallet(id)?))).collect()
         }
-        Named::Wallets(member) => {
+        ObjectReference::Wallets(member) => {
             let wallets = texts(members.get(member)).iter().map(wallet).collect::<Result<_, _>>()?;
             Ok(vec![Subject { wallets, ..Subject::default() }])
         }
-        Named::Accounts(member) => {
+        ObjectReference::Accounts(member) => {
             let accounts = texts(members.get(member));
-            let ids = accounts.iter().map(|id| account(looked, id).map(|one| one.wallet_id.to_string()));
+            let ids = accounts.iter().map(|id| account(resolved, id).map(|one| one.wallet_id.to_string()));
             let mut ids = ids.collect::<Result<Vec<_>, _>>()?;
             ids.sort_unstable();
             ids.dedup();
             ids.iter().map(|id| Ok(of_wallet(wallet(id)?))).collect()
         }
-        Named::PrivateKey(member) => {
+        ObjectReference::PrivateKey(member) => {
             let key = |id: &String| {
                 let found =
                     organization.private_keys.iter().find(|one| one.private_key_id.to_string() == *id);
-                let found = found.map(private_key).ok_or_else(|| format!("there is no private key {id}"))?;
+                let found =
+                    found.map(private_key).ok_or_else(|| format!("private key {id} does not exist"))?;
                 Ok(Subject { private_key: Some(found), ..Subject::default() })
             };
             texts(members.get(member)).iter().map(key).collect()
         }
-        Named::Signer(member) | Named::Address(member) => {
-            let is_taken_out = matches!(named, Named::Address(_));
+        ObjectReference::Signer(member) | ObjectReference::Address(member) => {
+            let is_exported = matches!(named, ObjectReference::Address(_));
             let written = texts(members.get(member));
             let signer = |name: &String| {
-                let found = looked.get(name).ok_or_else(|| format!("nothing signs under {name}"))?;
+                let found = resolved.get(name).ok_or_else(|| format!("no key signs for {name}"))?;
                 let wallet = found.wallet_account.as_ref().map(|one| wallet(&one.wallet_id.to_string()));
                 Ok(Subject {
                     wallet: wallet.transpose()?,
-                    account: found.wallet_account.as_ref().map(|one| wallet_account(one, is_taken_out)),
+                    account: found.wallet_account.as_ref().map(|one| wallet_account(one, is_exported)),
                     private_key: found.private_key.as_ref().map(private_key),
                     ..Subject::default()
                 })
@@ -221,9 +242,9 @@ fn subjects(
     }
 }
 
-fn account<'l>(looked: &'l Looked, id: &str) -> Result<&'l wire::WalletAccount, String> {
-    let found = looked.get(id).and_then(|signer| signer.wallet_account.as_ref());
-    found.ok_or_else(|| format!("there is no wallet account {id}"))
+fn account<'l>(resolved: &'l ResolvedNames, id: &str) -> Result<&'l wire::WalletAccount, String> {
+    let found = resolved.get(id).and_then(|signer| signer.wallet_account.as_ref());
+    found.ok_or_else(|| format!("wallet account {id} does not exist"))
 }
 
 fn wallet(wallet: &wire::Wallet) -> request::Wallet {
@@ -235,9 +256,9 @@ fn wallet(wallet: &wire::Wallet) -> request::Wallet {
     }
 }
 
-/// Only requests that take an account out let policies ask where it stands in its wallet.
-fn wallet_account(account: &wire::WalletAccount, is_taken_out: bool) -> request::WalletAccount {
-    let derivation = is_taken_out.then(|| request::Derivation {
+/// Converts a wallet account. Policies can use its derivation only if the request exports the account.
+fn wallet_account(account: &wire::WalletAccount, is_exported: bool) -> request::WalletAccount {
+    let derivation = is_exported.then(|| request::Derivation {
         path: account.path.clone(),
         curve: account.curve.clone(),
         address_format: account.address_format.clone(),

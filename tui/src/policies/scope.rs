@@ -1,28 +1,28 @@
-//! How far a rule goes, however it is spelled.
+//! The reach of a rule, independent of how it is written.
 
 use quorate_policy::Value;
 use quorate_policy::decide::{
-    Approver, Credential, DenyErrors, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester, outcome,
+    Approver, Credential, DenyErrors, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer, outcome,
 };
 use quorate_policy::lint::lint;
-use quorate_policy::simulate::{House, NamedPolicy};
+use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 
 use super::types;
 
-/// Whether its condition holds for every activity that policies are asked about.
+/// Returns whether the condition is true for every activity that policies decide on.
 pub(crate) fn takes_anything(program: &PolicyProgram) -> bool {
     let policy = NamedPolicy { id: String::new(), name: String::new(), program: program.clone() };
-    let house = House {
+    let rules = OrganizationRules {
         users: Vec::new(),
         roots: Vec::new(),
         threshold: 1,
         policies: vec![policy],
         deny_errors: DenyErrors::Skip,
     };
-    lint(&house, &types(), &()).iter().any(|finding| finding.code == "always-true")
+    lint(&rules, &types(), &()).iter().any(|finding| finding.code == "always-true")
 }
 
-/// Whether a user of whom nobody has heard meets its consensus alone.
+/// Returns whether an unknown user meets the consensus alone.
 pub(crate) fn takes_anybody(program: &PolicyProgram) -> bool {
     let user_id = "00000000-0000-0000-0000-000000000000".to_owned();
     let credential = Credential {
@@ -40,7 +40,7 @@ pub(crate) fn takes_anybody(program: &PolicyProgram) -> bool {
         credentials: vec![credential],
     };
     let only = PolicyProgram { effect: Effect::Allow, condition: None, time: None, ..program.clone() };
-    let electorate = Electorate::new(Requester { user_id, is_root: false }, vec![somebody], Vec::new);
+    let electorate = Electorate::new(Proposer { user_id, is_root: false }, vec![somebody], Vec::new);
     outcome(&only, &Value::record::<&str, Value>([]), &electorate) == PolicyOutcome::Allow
 }
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spelling_narrows_nothing() {
+    fn detects_unlimited_rules_however_they_are_written() {
         let parsed =
             |condition, consensus| PolicyProgram::parse(Effect::Allow, condition, consensus, None).unwrap();
         for always in ["true", "1 == 1", "(true)", "!false"] {

@@ -1,16 +1,16 @@
-//! The checks K1 to K11. Each says what it looked at; one that fails says both sides.
+//! The checks K1 to K11. Each names what it verified; a failed one shows the signed and the stated value.
 
 use quorate_common::activity::Status;
 use quorate_common::console::{WaitingReason, WaitingRule};
 
 use super::compare::{differences, size};
-use super::rule::Reckoning;
+use super::rule::Evaluation;
 use super::{Check, Evidence, Mark, Proposal, Tally, VoteProof};
-use crate::kinds::{Decoded, Scene, hidden};
-use crate::roster::KnownQuorum;
+use crate::kinds::{Decoded, Scene, count, hidden};
+use crate::known_keys::KnownQuorum;
 use crate::text::{ago, clean, date, date_time, duration};
 
-/// How far a stamp may lie behind and ahead of its recording.
+/// Maximum time of a stamp before and after its recording, in milliseconds.
 const BEHIND_MILLIS: u64 = 60 * 60 * 1000;
 const AHEAD_MILLIS: u64 = 5 * 60 * 1000;
 
@@ -20,15 +20,15 @@ pub(super) fn run(
     decoded: &Decoded,
     votes: &[VoteProof],
     tally: &Tally,
-    rule: Option<&Result<Reckoning, String>>,
+    rule: Option<&Result<Evaluation, String>>,
 ) -> Vec<Check> {
     let mut checks = vec![fingerprint(evidence, proposal)];
     if let Some(proposal) = proposal {
         checks.push(organization(evidence, proposal));
         checks.push(fields(proposal, decoded));
         checks.push(intent(evidence, proposal, decoded));
-        checks.push(asker(votes));
-        checks.push(roster(evidence, proposal));
+        checks.push(proposer(votes));
+        checks.push(known_keys(evidence, proposal));
     }
     checks.push(chain(votes));
     checks.push(recount(evidence, tally, rule));
@@ -39,7 +39,7 @@ pub(super) fn run(
     checks.push(check(
         "K11",
         Mark::Care,
-        "this console runs on the daemon's host: these checks are not independent of it",
+        "this console runs on the daemon's host, so these checks are not independent of it",
     ));
     checks
 }
@@ -56,8 +56,8 @@ fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Check {
             "K1",
             Mark::Failed,
             format!(
-                "no vote's bytes hash to the daemon's fingerprint {}: nothing shown can be tied to what was \
-                 signed{because}",
+                "the record contains no signed bytes that match the daemon's fingerprint {}: nothing proves \
+                 what was signed{because}",
                 activity.fingerprint.hex()
             ),
         );
@@ -71,7 +71,7 @@ fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Check {
                 "K1",
                 Mark::Failed,
                 format!(
-                    "asked for {}, the daemon answered with {} ({})",
+                    "requested {}, but the daemon returned {} ({})",
                     clean(reference),
                     activity.id,
                     proposal.fingerprint.hex()
@@ -79,7 +79,7 @@ fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Check {
             );
         }
     }
-    check("K1", Mark::Verified, "sha256 of the proposal bytes = fingerprint")
+    check("K1", Mark::Verified, "the SHA-256 of the proposal bytes is the fingerprint")
 }
 
 fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
@@ -87,8 +87,8 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
     let signed = clean(&proposal.organization);
     let stated = evidence.record.row.activity.organization_id;
     let is = |id: String| proposal.organization.eq_ignore_ascii_case(&id);
-    if proposal.founds() {
-        let text = format!("what founds an organization names none; the daemon shows {stated}");
+    if proposal.creates_organization() {
+        let text = format!("a proposal that creates an organization names none; the daemon shows {stated}");
         return check("K2", Mark::Stated, text);
     }
     if !is(stated.to_string()) || !is(head.organization_id.to_string()) {
@@ -96,7 +96,7 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
             "K2",
             Mark::Failed,
             format!(
-                "signed for organization {signed}, the daemon shows {stated} in {}",
+                "signed for organization {signed}, but the daemon shows {stated} in {}",
                 head.organization_id
             ),
         );
@@ -105,13 +105,13 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
         None => check(
             "K2",
             Mark::Stated,
-            format!("organization id {signed} is signed; no organization is pinned"),
+            format!("the organization id {signed} is signed, but no organization is pinned"),
         ),
         Some(pinned) if is(pinned.to_string()) => {
-            check("K2", Mark::Verified, "organization id is the pinned one")
+            check("K2", Mark::Verified, "the organization id is the pinned one")
         }
         Some(pinned) => {
-            check("K2", Mark::Failed, format!("signed for organization {signed}, pinned is {pinned}"))
+            check("K2", Mark::Failed, format!("signed for organization {signed}, but {pinned} is pinned"))
         }
     }
 }
@@ -121,20 +121,27 @@ fn fields(proposal: &Proposal, decoded: &Decoded) -> Check {
         return check("K3", Mark::Care, format!("UNDECODED: {reason}"));
     }
     let extra = proposal.extra.iter().any(|field| !field.name.ends_with("generateAppProofs"));
-    if extra || !decoded.leftover.is_empty() {
-        let mut names = decoded.leftover.clone();
+    if extra || !decoded.unknown_members.is_empty() {
+        let mut names = decoded.unknown_members.clone();
         names.extend(proposal.extra.iter().map(|field| field.name.clone()));
-        return check("K3", Mark::Care, format!("UNDECODED: left over in the bytes: {}", names.join(", ")));
+        return check(
+            "K3",
+            Mark::Care,
+            format!("UNDECODED: the bytes contain unknown members: {}", names.join(", ")),
+        );
     }
     let abridged = if decoded.abridged.is_empty() {
         String::new()
     } else {
-        format!(", not as they stand: {}", decoded.abridged.join(", "))
+        format!("; abridged: {}", decoded.abridged.join(", "))
     };
     check(
         "K3",
         Mark::Verified,
-        format!("type is known and all {} fields of the bytes are shown{abridged}", decoded.fields.len()),
+        format!(
+            "the type is known, and all {} fields of the bytes are shown{abridged}",
+            decoded.fields.len()
+        ),
     )
 }
 
@@ -145,7 +152,7 @@ fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Ch
             "K4",
             Mark::Failed,
             format!(
-                "signed type is {}, the daemon says {}",
+                "the signed type is {}, but the daemon states {}",
                 clean(&proposal.activity_type),
                 clean(&activity.activity_type)
             ),
@@ -161,71 +168,78 @@ fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Ch
             "K4",
             Mark::Failed,
             format!(
-                "the daemon's intent is {}, the type calls for {}",
+                "the daemon's intent is {}, but the type requires {}",
                 clean(name),
                 decoded.intent.unwrap_or_default()
             ),
         );
     }
-    let found = differences(&proposal.parameters, stated, &decoded.leftover);
+    let found = differences(&proposal.parameters, stated, &decoded.unknown_members);
     let Some(first) = found.first() else {
         let all = size(&proposal.parameters);
-        return check("K4", Mark::Verified, format!("daemon's intent = the bytes ({all} of {all} fields)"));
+        return check(
+            "K4",
+            Mark::Verified,
+            format!("the daemon's intent matches the bytes ({all} of {all} fields)"),
+        );
     };
     let more =
         if found.len() > 1 { format!(" and {} more", found.len().saturating_sub(1)) } else { String::new() };
     check(
         "K4",
         Mark::Failed,
-        format!("{}: signed {}, the daemon says {}{more}", first.path, first.signed, first.stated),
+        format!("{}: signed {}, but the daemon states {}{more}", first.path, first.signed, first.stated),
     )
 }
 
-fn asker(votes: &[VoteProof]) -> Check {
+fn proposer(votes: &[VoteProof]) -> Check {
     match votes.iter().find(|vote| vote.proposes) {
-        Some(vote) if vote.signed => check("K5", Mark::Verified, "proposer's signature over the bytes"),
-        _ => check("K5", Mark::Failed, "the proposer's signature does not fit the bytes"),
+        Some(vote) if vote.signed => {
+            check("K5", Mark::Verified, "the proposer's signature matches the bytes")
+        }
+        _ => check("K5", Mark::Failed, "the proposer's signature does not match the bytes"),
     }
 }
 
-fn roster(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
+fn known_keys(evidence: &Evidence<'_>, proposal: &Proposal) -> Check {
     let organization = &evidence.record.organization;
     let id = organization.head.organization_id;
     let scene = Scene::of(organization);
-    if scene.user(&proposal.asker.to_string()).is_none() {
+    if scene.user(&proposal.proposer.to_string()).is_none() {
         return check(
             "K6",
             Mark::Care,
             "the proposer is not a user of this organization, so the key is not among the known keys",
         );
     }
-    let Some(seen) = evidence.roster.first_seen(id, proposal.asker, &proposal.public_key) else {
-        return check("K6", Mark::Care, "the proposer's key is not among the keys of that user now");
+    let Some(seen) = evidence.known_keys.first_seen(id, proposal.proposer, &proposal.public_key) else {
+        return check("K6", Mark::Care, "the proposer's key is not a current key of that user");
     };
     let age = ago(seen, evidence.now);
-    if evidence.roster.is_new(id, proposal.asker, &proposal.public_key, evidence.now) {
+    if evidence.known_keys.is_new(id, proposal.proposer, &proposal.public_key, evidence.now) {
         check("K6", Mark::Care, format!("the proposer's key was first seen only {age}"))
-    } else if let Some(at) = evidence.roster.accepted_at(id, proposal.asker, &proposal.public_key) {
+    } else if let Some(at) = evidence.known_keys.accepted_at(id, proposal.proposer, &proposal.public_key) {
         let text = format!(
-            "the proposer's key is known since {} and was accepted {}",
+            "the proposer's key has been known since {} and was accepted {}",
             date_time(seen),
             date_time(at)
         );
         check("K6", Mark::Verified, text)
-    } else if !evidence.roster.is_confirmed(id, proposal.asker, &proposal.public_key) {
+    } else if !evidence.known_keys.is_confirmed(id, proposal.proposer, &proposal.public_key) {
         let text = format!(
-            "the proposer's key was added after the first contact, {}, by the daemon's word, and was not accepted here",
+            "the proposer's key was added after the first contact, {}, as the daemon states, and was not \
+             accepted here",
             date_time(seen)
         );
         check("K6", Mark::Stated, text)
-    } else if evidence.roster.is_first_contact(id, evidence.now) {
+    } else if evidence.known_keys.is_first_contact(id, evidence.now) {
         check(
             "K6",
             Mark::Stated,
             "the proposer's key was pinned at first contact with this organization, today",
         )
     } else {
-        check("K6", Mark::Verified, format!("the proposer's key is known since {}", date_time(seen)))
+        check("K6", Mark::Verified, format!("the proposer's key has been known since {}", date_time(seen)))
     }
 }
 
@@ -233,33 +247,34 @@ fn chain(votes: &[VoteProof]) -> Check {
     let signed = votes.iter().filter(|vote| vote.signed).count();
     let bad: Vec<String> = votes
         .iter()
-        .filter_map(|vote| vote.flaw.as_ref().map(|flaw| format!("{}: {flaw}", vote.name)))
+        .filter_map(|vote| vote.error.as_ref().map(|error| format!("{}: {error}", vote.name)))
         .collect();
     if !bad.is_empty() {
-        return check("K7", Mark::Care, format!("votes not counted: {}", bad.join("; ")));
+        return check("K7", Mark::Care, format!("votes that do not count: {}", bad.join("; ")));
     }
-    let lapsed = votes.iter().filter(|vote| vote.lapsed).count();
-    if lapsed > 0 {
+    let expired = votes.iter().filter(|vote| vote.expired).count();
+    if expired > 0 {
         return check(
             "K7",
             Mark::Care,
-            format!("{lapsed} of {} votes expired after 24 h and do not count", votes.len()),
+            format!("{expired} of {} expired after 24 h and no longer count", count(votes.len(), "vote")),
         );
     }
-    let counted = format!("votes: {signed} of {} signatures, distinct users", votes.len());
+    let counted = format!("{signed} of {} verified, by distinct users", count(votes.len(), "vote signature"));
     match votes.iter().filter(|vote| !vote.key_confirmed).count() {
         0 => check("K7", Mark::Verified, counted),
+        1 => check("K7", Mark::Stated, format!("{counted}; the key of 1 was not accepted here")),
         late => check("K7", Mark::Stated, format!("{counted}; the keys of {late} were not accepted here")),
     }
 }
 
-fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckoning, String>>) -> Check {
-    let told = |mark, text: String| check("K8", mark, text);
+fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Evaluation, String>>) -> Check {
+    let result = |mark, text: String| check("K8", mark, text);
     if evidence.record.row.activity.status != Status::ConsensusNeeded {
-        return told(
+        return result(
             Mark::Stated,
             format!(
-                "it does not wait any more; verified approvals of root users: {} of {} [s]",
+                "it is no longer waiting; verified approvals of root users: {} of {} [s]",
                 tally.root.len(),
                 tally.needed
             ),
@@ -270,25 +285,26 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckonin
         let scene = Scene::of(organization);
         let names: Vec<String> =
             tally.overclaimed.iter().map(|user| scene.user_named(&user.to_string())).collect();
-        return told(
+        return result(
             Mark::Failed,
-            format!("the daemon counts votes that do not verify here: {}", names.join(", ")),
+            format!("the daemon counts votes that are not verified here: {}", names.join(", ")),
         );
     }
     let Some(stated) = evidence.record.row.waiting.as_ref() else {
-        return told(Mark::Care, "the daemon does not say what it waits for".to_owned());
+        return result(Mark::Care, "the daemon does not state what the activity waits for".to_owned());
     };
     let by_quorum = stated.rule == WaitingRule::RootQuorum;
     if by_quorum == (stated.reason == WaitingReason::PolicyConsensus) {
-        let text = "the rule that the daemon names and its reason do not fit together".to_owned();
-        return told(Mark::Failed, text);
+        let text = "the rule and the reason that the daemon states contradict each other".to_owned();
+        return result(Mark::Failed, text);
     }
     if by_quorum && stated.needed < tally.needed {
         let text = format!(
-            "the daemon asks for {} approvals, the stated quorum for {} [s]",
-            stated.needed, tally.needed
+            "the daemon requires {}, but the stated quorum requires {} [s]",
+            count(usize::try_from(stated.needed).unwrap_or(usize::MAX), "approval"),
+            tally.needed
         );
-        return told(Mark::Failed, text);
+        return result(Mark::Failed, text);
     }
     let (has, needed) = (tally.root.len(), tally.needed);
     let counted = match tally.counted.len() {
@@ -298,37 +314,37 @@ fn recount(evidence: &Evidence<'_>, tally: &Tally, rule: Option<&Result<Reckonin
     };
     match rule {
         None if by_quorum => {
-            told(Mark::Stated, format!("votes counted here: {counted}; quorum and policies are as stated"))
+            result(Mark::Stated, format!("votes counted here: {counted}; quorum and policies are as stated"))
         }
-        None => told(Mark::Stated, format!("{counted}; that a policy needs more is stated by the daemon")),
+        None => result(Mark::Stated, format!("{counted}; the need for more is stated by the daemon")),
         Some(Err(why)) => {
-            told(Mark::Care, format!("{counted}; the rule cannot be evaluated here: {}", clean(why)))
+            result(Mark::Care, format!("{counted}; the rule cannot be evaluated here: {}", clean(why)))
         }
-        Some(Ok(reckoning)) => match reckoning.difference(stated) {
+        Some(Ok(evaluation)) => match evaluation.difference(stated) {
             None => {
-                let because = clean(&reckoning.because());
-                let source = "over the quorum and policies that the daemon states";
-                told(
+                let because = clean(&evaluation.because());
+                let source = "with the quorum and policies that the daemon states";
+                result(
                     Mark::Stated,
                     format!("votes counted and rule evaluated here, {source}: {counted}, {because}"),
                 )
             }
-            Some((mark, text)) => told(mark, format!("{counted}; {}", clean(&text))),
+            Some((mark, text)) => result(mark, format!("{counted}; {}", clean(&text))),
         },
     }
 }
 
-/// Whether the root quorum that the daemon states is the known one.
+/// Checks that the root quorum that the daemon states is the known one.
 fn known_quorum(evidence: &Evidence<'_>) -> Check {
     let organization = &evidence.record.organization;
     let id = organization.head.organization_id;
     let stated = KnownQuorum::stated(organization);
-    let told = stated.short();
-    let Some(known) = evidence.roster.quorum(id) else {
+    let stated_text = stated.short();
+    let Some(known) = evidence.known_keys.quorum(id) else {
         return check(
             "K10",
             Mark::Stated,
-            format!("root quorum {told} [s]: none is known here to compare with"),
+            format!("root quorum {stated_text} [s]: no known quorum to compare with"),
         );
     };
     if known.value != stated {
@@ -337,30 +353,31 @@ fn known_quorum(evidence: &Evidence<'_>) -> Check {
             "K10",
             Mark::Failed,
             format!(
-                "the daemon states root quorum {told}{who}; known since {} is {}. After a quorum change that you know \
-                 of, run quorate roster accept",
+                "the daemon states root quorum {stated_text}{who}; the one known since {} is {}. If you know \
+                 of the change, run quorate known-keys accept",
                 date(known.since_millis),
                 known.value.short()
             ),
         );
     }
-    if evidence.roster.is_first_contact(id, evidence.now) {
-        let text =
-            format!("root quorum {told} [s] was pinned at first contact with this organization, today");
+    if evidence.known_keys.is_first_contact(id, evidence.now) {
+        let text = format!(
+            "root quorum {stated_text} [s] was pinned at first contact with this organization, today"
+        );
         return check("K10", Mark::Stated, text);
     }
     let since = date(known.since_millis);
     check(
         "K10",
         Mark::Verified,
-        format!("the stated root quorum, {told} [s], is the one known since {since}"),
+        format!("the stated root quorum, {stated_text} [s], is the one known since {since}"),
     )
 }
 
 fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[VoteProof]) -> Check {
     let created = evidence.record.row.activity.created_at.millis();
     let Some(stamped) = proposal.stamped else {
-        return check("K9", Mark::Care, "the signed bytes carry no time");
+        return check("K9", Mark::Care, "the signed bytes contain no time");
     };
     if stamped > created.saturating_add(AHEAD_MILLIS) || stamped.saturating_add(BEHIND_MILLIS) < created {
         return check(
@@ -377,14 +394,14 @@ fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[V
         );
     }
     if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
-        let all_expired = votes.iter().all(|vote| vote.flaw.is_none() && vote.lapsed);
+        let all_expired = votes.iter().all(|vote| vote.error.is_none() && vote.expired);
         let text = if all_expired {
-            "all votes have expired; it stays open"
+            "all votes have expired; the activity stays open"
         } else {
-            "no vote counts: see the votes; it stays open"
+            "no vote counts, see the votes; the activity stays open"
         };
         return check("K9", Mark::Care, text);
     }
     let apart = duration(created.abs_diff(stamped));
-    check("K9", Mark::Verified, format!("times fit: stamped within {apart} of being recorded"))
+    check("K9", Mark::Verified, format!("the times match: stamped within {apart} of its recording"))
 }

@@ -1,34 +1,35 @@
-//! Compares the daemon's rendering of an intent with the signed bytes, member by member.
+//! Compares the daemon's intent with the signed parameters, member by member.
 
 use serde_json::Value;
 
-/// A member that the two tell differently.
+/// A member that differs between the signed parameters and the daemon's intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Difference {
     /// Path of the member.
     pub(super) path: String,
-    /// As signed.
+    /// Signed value.
     pub(super) signed: String,
-    /// As the daemon says.
+    /// Value that the daemon states.
     pub(super) stated: String,
 }
 
-/// The differences. Absence equals an empty text, list or object, zero, an unspecified name and, but for a few
-/// members, `false`, since the daemon writes defaults out; a number equals its decimal text. Members in `leftover` are
-/// excused when the daemon leaves them out, because the service ignores them.
-pub(super) fn differences(signed: &Value, stated: &Value, leftover: &[String]) -> Vec<Difference> {
+/// Returns the differences. The daemon writes defaults out, so an absent member equals an empty string, list
+/// or object, zero, an `_UNSPECIFIED` name and, except for a few members, `false`. A number equals its
+/// decimal string. Members in `unknown_members` may be missing in the daemon's intent, because the daemon ignores
+/// them.
+pub(super) fn differences(signed: &Value, stated: &Value, unknown_members: &[String]) -> Vec<Difference> {
     let mut out = Vec::new();
-    compare("", Some(signed), Some(stated), leftover, &mut out);
+    compare("", Some(signed), Some(stated), unknown_members, &mut out);
     out
 }
 
-/// Members whose absence means a certain name, which the daemon writes out.
+/// Members whose absence means this value, which the daemon writes out.
 const DEFAULTS: [(&str, &str); 1] = [("curveType", "API_KEY_CURVE_P256")];
 
-/// Members of which `false` is not the same as absence.
+/// Members for which `false` differs from absence.
 const OPEN: [&str; 2] = ["enabled", "isActive"];
 
-/// Leaves under a value: how many fields were compared.
+/// Returns the number of leaves in a value, which is the number of compared fields.
 pub(super) fn size(value: &Value) -> usize {
     match value {
         Value::Object(members) => members.values().map(size).sum(),
@@ -41,53 +42,61 @@ fn compare(
     path: &str,
     signed: Option<&Value>,
     stated: Option<&Value>,
-    leftover: &[String],
+    unknown_members: &[String],
     out: &mut Vec<Difference>,
 ) {
     let differs = signed.is_some() != stated.is_some() && OPEN.contains(&name_of(path));
     if !differs && is_empty(signed) && (is_empty(stated) || is_default(path, stated)) {
         return;
     }
-    if stated.is_none() && leftover.iter().any(|known| known == path) {
+    if stated.is_none() && unknown_members.iter().any(|known| known == path) {
         return;
     }
     match (signed, stated) {
-        (Some(Value::Object(ours)), Some(Value::Object(theirs))) => {
-            let added = theirs.keys().filter(|name| !ours.contains_key(*name));
-            for name in ours.keys().chain(added) {
-                let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                compare(&place, ours.get(name), theirs.get(name), leftover, out);
+        (Some(Value::Object(signed_value)), Some(Value::Object(stated_value))) => {
+            let added = stated_value.keys().filter(|name| !signed_value.contains_key(*name));
+            for name in signed_value.keys().chain(added) {
+                let member_path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                compare(&member_path, signed_value.get(name), stated_value.get(name), unknown_members, out);
             }
         }
-        (Some(Value::Array(ours)), Some(Value::Array(theirs))) => {
-            for index in 0..ours.len().max(theirs.len()) {
+        (Some(Value::Array(signed_value)), Some(Value::Array(stated_value))) => {
+            for index in 0..signed_value.len().max(stated_value.len()) {
                 // A missing element is not an empty one.
-                match (ours.get(index), theirs.get(index)) {
-                    (Some(ours), Some(theirs)) => {
-                        compare(&format!("{path}[{index}]"), Some(ours), Some(theirs), leftover, out);
+                match (signed_value.get(index), stated_value.get(index)) {
+                    (Some(signed_value), Some(stated_value)) => {
+                        compare(
+                            &format!("{path}[{index}]"),
+                            Some(signed_value),
+                            Some(stated_value),
+                            unknown_members,
+                            out,
+                        );
                     }
-                    (ours, theirs) => out.push(difference(&format!("{path}[{index}]"), ours, theirs)),
+                    (signed_value, stated_value) => {
+                        out.push(difference(&format!("{path}[{index}]"), signed_value, stated_value));
+                    }
                 }
             }
         }
-        (Some(ours), Some(theirs)) if same_scalar(ours, theirs) => {}
+        (Some(signed_value), Some(stated_value)) if same_scalar(signed_value, stated_value) => {}
         _ => out.push(difference(path, signed, stated)),
     }
 }
 
 fn difference(path: &str, signed: Option<&Value>, stated: Option<&Value>) -> Difference {
-    let told = |value: Option<&Value>| {
+    let value_text = |value: Option<&Value>| {
         value.map_or_else(|| "absent".to_owned(), |value| crate::text::clean(&value.to_string()))
     };
-    Difference { path: crate::text::clean(path), signed: told(signed), stated: told(stated) }
+    Difference { path: crate::text::clean(path), signed: value_text(signed), stated: value_text(stated) }
 }
 
-fn same_scalar(ours: &Value, theirs: &Value) -> bool {
-    match (ours, theirs) {
+fn same_scalar(signed_value: &Value, stated_value: &Value) -> bool {
+    match (signed_value, stated_value) {
         (Value::Number(number), Value::String(text)) | (Value::String(text), Value::Number(number)) => {
             number.to_string() == *text
         }
-        _ => ours == theirs,
+        _ => signed_value == stated_value,
     }
 }
 
@@ -98,7 +107,7 @@ fn is_default(path: &str, stated: Option<&Value>) -> bool {
         .any(|(member, default)| *member == name && stated.and_then(Value::as_str) == Some(default))
 }
 
-/// The last name of a path.
+/// Returns the last name in a path.
 fn name_of(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
@@ -122,7 +131,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn defaults_are_no_difference_and_all_else_is() {
+    fn defaults_equal_absence_and_other_values_differ() {
         let check = |signed: Value, stated: Value, expected: &[&str]| {
             let paths: Vec<String> = differences(&signed, &stated, &["extra".to_owned()])
                 .into_iter()

@@ -1,4 +1,4 @@
-//! Reasons to look twice that do not depend on the kind.
+//! Flags that do not depend on the kind of the activity.
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::ids::{ActivityId, UserId};
@@ -6,25 +6,26 @@ use quorate_common::ids::{ActivityId, UserId};
 use super::siblings::{BURST, Siblings};
 use super::{Evidence, Proposal, VoteProof};
 use crate::kinds::{Decoded, Flag, Level};
-use crate::roster::KnownQuorum;
+use crate::known_keys::KnownQuorum;
 use crate::text::{clean, date, duration, has_hidden, is_mixed, quoted};
 
-/// A key that came after the first contact, by the daemon's word alone.
-const UNCONFIRMED: &str = "a key that the daemon added after the first contact; compare it with the user, then run quorate roster accept";
+/// Text on a key that was added after the first contact and that only the daemon states.
+const UNCONFIRMED: &str = "a key that the daemon added after the first contact. Compare the key with its \
+    user, then run quorate known-keys accept.";
 
-/// All flags, worst first.
+/// Collects all flags, worst first.
 pub(super) fn collect(
     evidence: &Evidence<'_>,
     proposal: Option<&Proposal>,
     decoded: &Decoded,
     votes: &[VoteProof],
 ) -> Vec<Flag> {
-    let mut flags = decoded.story.flags.clone();
-    if !decoded.leftover.is_empty() {
+    let mut flags = decoded.description.flags.clone();
+    if !decoded.unknown_members.is_empty() {
         flags.push(flag(
             Level::High,
-            "leftover-fields",
-            format!("signed members that mean nothing here: {}", decoded.leftover.join(", ")),
+            "unknown-fields",
+            format!("Signs members whose effect is unknown here: {}.", decoded.unknown_members.join(", ")),
         ));
     }
     if let Some(proposal) = proposal {
@@ -38,7 +39,7 @@ pub(super) fn collect(
             flags.extend(of_siblings(
                 evidence.siblings,
                 &proposal.activity_type,
-                proposal.asker,
+                proposal.proposer,
                 id,
                 activity.created_at.millis(),
             ));
@@ -48,18 +49,24 @@ pub(super) fn collect(
         flags.push(flag(
             Level::Med,
             "voter-key-new",
-            "a vote was made with a key first seen within a day".to_owned(),
+            "An attacker may have voted: a vote was made with a key first seen within a day.".to_owned(),
         ));
     }
     if votes.iter().any(|vote| !vote.proposes && vote.counts() && !vote.new_key && !vote.key_confirmed) {
-        flags.push(flag(Level::Med, "voter-key-unconfirmed", format!("a vote was made with {UNCONFIRMED}")));
+        flags.push(flag(
+            Level::Med,
+            "voter-key-unconfirmed",
+            format!("An attacker may have voted: a vote was made with {UNCONFIRMED}"),
+        ));
     }
-    if votes.iter().any(|vote| vote.flaw.is_some() && vote.selection == Selection::Approved && !vote.proposes)
+    if votes
+        .iter()
+        .any(|vote| vote.error.is_some() && vote.selection == Selection::Approved && !vote.proposes)
     {
         flags.push(flag(
             Level::Med,
             "vote-not-counted",
-            "a vote in the record is not counted here".to_owned(),
+            "An approval in the record does not count here: see the votes.".to_owned(),
         ));
     }
     flags.sort_by_key(|flag| std::cmp::Reverse(flag.level));
@@ -78,32 +85,39 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
     if !unknown.is_empty() {
         flags.push(flag(
             Level::High,
-            "leftover-fields",
-            format!("members of the request that mean nothing here: {}", unknown.join(", ")),
+            "unknown-fields",
+            format!("Signs members of the request whose effect is unknown here: {}.", unknown.join(", ")),
         ));
     }
-    if evidence.roster.is_new(id, proposal.asker, &proposal.public_key, evidence.now) {
+    if evidence.known_keys.is_new(id, proposal.proposer, &proposal.public_key, evidence.now) {
         let age = evidence
-            .roster
-            .first_seen(id, proposal.asker, &proposal.public_key)
+            .known_keys
+            .first_seen(id, proposal.proposer, &proposal.public_key)
             .map_or(0, |seen| evidence.now.saturating_sub(seen));
         flags.push(flag(
             Level::High,
-            "asker-key-new",
-            format!("proposed with a key that this console first saw {} ago", duration(age)),
+            "proposer-key-new",
+            format!(
+                "An attacker may have proposed this: this console first saw the key {} ago.",
+                duration(age)
+            ),
         ));
-    } else if evidence.roster.first_seen(id, proposal.asker, &proposal.public_key).is_some()
-        && !evidence.roster.is_confirmed(id, proposal.asker, &proposal.public_key)
+    } else if evidence.known_keys.first_seen(id, proposal.proposer, &proposal.public_key).is_some()
+        && !evidence.known_keys.is_confirmed(id, proposal.proposer, &proposal.public_key)
     {
-        flags.push(flag(Level::Med, "asker-key-unconfirmed", format!("proposed with {UNCONFIRMED}")));
+        flags.push(flag(
+            Level::Med,
+            "proposer-key-unconfirmed",
+            format!("An attacker may have proposed this: it was signed with {UNCONFIRMED}"),
+        ));
     }
-    if !organization.users.iter().any(|user| user.user_id == proposal.asker) {
+    if !organization.users.iter().any(|user| user.user_id == proposal.proposer) {
         let text = if organization.head.parent_organization_id.is_some() {
-            "proposed from the parent organization".to_owned()
+            "Proposed by a user of the parent organization.".to_owned()
         } else {
-            "the proposer is not a user of this organization".to_owned()
+            "Proposed by somebody who is not a user of this organization.".to_owned()
         };
-        flags.push(flag(Level::Med, "asked-from-outside", text));
+        flags.push(flag(Level::Med, "proposed-from-outside", text));
     }
 }
 
@@ -111,38 +125,41 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
     let mut texts = Vec::new();
     for (name, value) in proposal.parameters.as_object().into_iter().flatten() {
         texts.push(name.as_str());
-        // What is not drawn as it stands is looked at by its kind.
+        // The kind checks the members that it abridges.
         if !decoded.abridged.contains(name) {
             strings(value, &mut texts);
         }
     }
-    let asker = evidence.record.organization.users.iter().find(|user| user.user_id == proposal.asker);
-    texts.extend(asker.map(|user| user.user_name.as_str()));
+    let proposer = evidence.record.organization.users.iter().find(|user| user.user_id == proposal.proposer);
+    texts.extend(proposer.map(|user| user.user_name.as_str()));
     if let Some(text) = texts.iter().find(|text| has_hidden(text)) {
         flags.push(flag(
             Level::Med,
             "hidden-characters",
-            format!("characters that do not show: {}", clean(text)),
+            format!(
+                "What you see may not be what is signed: it contains invisible characters: {}.",
+                clean(text)
+            ),
         ));
     }
     if let Some(text) = texts.iter().find(|text| is_mixed(text)) {
         flags.push(flag(
             Level::Med,
             "mixed-script",
-            format!("letters of several scripts in one name: {}", clean(text)),
+            format!("A name may imitate another: it mixes letters of several scripts: {}.", clean(text)),
         ));
     }
 }
 
-/// A root quorum that is not the known one.
+/// Flags a stated root quorum that differs from the known one.
 fn of_quorum(evidence: &Evidence<'_>, flags: &mut Vec<Flag>) {
     let organization = &evidence.record.organization;
-    let known = evidence.roster.quorum(organization.head.organization_id);
+    let known = evidence.known_keys.quorum(organization.head.organization_id);
     let stated = KnownQuorum::stated(organization);
     if let Some(known) = known.filter(|known| known.value != stated) {
         let text = format!(
-            "the daemon states another root quorum than the known one: {} [s], known is {} since {}; after a change \
-             that you know of, run quorate roster accept",
+            "The root quorum may be forged: the daemon states {} [s], but {} is known since {}. If you know \
+             of the change, run quorate known-keys accept.",
             stated.short(),
             known.value.short(),
             date(known.since_millis)
@@ -151,17 +168,17 @@ fn of_quorum(evidence: &Evidence<'_>, flags: &mut Vec<Flag>) {
     }
 }
 
-/// Names that the daemon states of people who matter here, where other names are known.
+/// Flags stated names that differ from the known ones, for the proposer, root users and users in the request.
 fn of_names(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
     let organization = &evidence.record.organization;
-    for one in evidence.roster.renamed(organization) {
+    for one in evidence.known_keys.renamed(organization) {
         let id = one.user.to_string();
         let matters = organization.head.root_quorum.user_ids.contains(&one.user)
-            || proposal.asker == one.user
+            || proposal.proposer == one.user
             || proposal.message.to_ascii_lowercase().contains(&id);
         if matters {
             let text = format!(
-                "the daemon calls user {id} {} [s]; in the known keys the name is {} since {}",
+                "A user may be impersonated: the daemon names {id} {} [s], but {} is the name known since {}.",
                 quoted(&one.stated),
                 quoted(&one.known.value),
                 date(one.known.since_millis)
@@ -171,7 +188,7 @@ fn of_names(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>)
     }
 }
 
-/// Flags that depend on what else waits.
+/// Returns the flags that depend on the other waiting activities.
 pub(crate) fn of_siblings(
     siblings: &Siblings,
     activity_type: &str,
@@ -181,11 +198,17 @@ pub(crate) fn of_siblings(
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     if let Some(other) = siblings.rival_of(activity_type, id) {
-        let text = format!("{other} of the same type waits too; if both are executed, the later one holds");
+        let text = format!(
+            "Its effect may be overridden: {other} of the same type waits too, and the one executed last \
+             applies."
+        );
         flags.push(flag(Level::Med, "several-pending", text));
     }
     if siblings.is_burst(proposer, id, created) {
-        let text = format!("more than {BURST} proposals by one user within ten minutes of this one");
+        let text = format!(
+            "May be hidden in a burst: the proposer made more than {BURST} proposals within ten minutes of \
+             this one."
+        );
         flags.push(flag(Level::Med, "burst", text));
     }
     flags

@@ -1,5 +1,6 @@
-//! What the console can prove about an activity by itself, from the bytes that people signed. Shared by
-//! screens and command line. Reads no clock, file or network; believes nothing that it marks `[v]`.
+//! Reviews: what the console can prove about an activity by itself, from the bytes that people signed. Used
+//! by the screens and the command line. Reads no clock, file or network; a fact marked `[v]` never depends on
+//! the daemon.
 
 use quorate_common::activity::{Activity, Status};
 use quorate_common::console::{OrganizationDetail, ReviewRecord};
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::book::Book;
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
-use crate::roster::Roster;
+use crate::known_keys::KnownKeys;
 use crate::text::clean;
 
 mod checks;
@@ -23,7 +24,7 @@ mod siblings;
 mod tally;
 mod votes;
 
-pub(crate) use draft::{Draft, Ground};
+pub(crate) use draft::{Draft, DraftContext};
 pub(crate) use flags::of_siblings;
 pub(crate) use quorum::followed;
 pub(crate) use report::json;
@@ -31,21 +32,21 @@ pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, rival};
 pub(crate) use tally::Tally;
 pub(crate) use votes::VoteProof;
 
-/// How sure the console is of a fact.
+/// How a fact was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Checked here.
+    /// Verified by this console.
     Verified,
-    /// Said by the daemon, not provable here.
+    /// Stated by the daemon, not provable here.
     Stated,
-    /// Needs care.
+    /// Needs the approver's attention.
     Care,
-    /// Checked here and wrong: nothing may be approved.
+    /// Verified by this console and wrong: the activity must not be approved.
     Failed,
 }
 
 impl Mark {
-    /// The mark on screen.
+    /// Returns the mark that is shown on screen.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Verified => "[v]",
@@ -56,50 +57,48 @@ impl Mark {
     }
 }
 
-/// One thing that was checked.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
     /// `K1` to `K11`.
     pub(crate) id: &'static str,
-    /// How it came out.
     pub(crate) mark: Mark,
-    /// In words, cleaned.
+    /// The result as cleaned text.
     pub(crate) text: String,
 }
 
-/// Who looks.
+/// The person who reviews, and the organization that the console is pinned to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Viewer {
-    /// The organization that this console is pinned to.
+    /// The pinned organization.
     pub(crate) organization: Option<OrganizationId>,
     /// The user who would vote.
     pub(crate) user: Option<UserId>,
 }
 
-/// Everything that a review is made from.
+/// The input of a review.
 pub(crate) struct Evidence<'a> {
     /// The daemon's record.
     pub(crate) record: &'a ReviewRecord,
-    /// Other activities of the organization that wait, as far as they are known.
+    /// Other waiting activities of the organization, as far as they are known.
     pub(crate) siblings: &'a Siblings,
-    /// Keys seen before.
-    pub(crate) roster: &'a Roster,
-    /// Whom the user knows by which address.
+    /// Keys, names and root quorums that were seen before (trust on first use).
+    pub(crate) known_keys: &'a KnownKeys,
+    /// The viewer's own address book.
     pub(crate) book: &'a Book,
-    /// Who looks.
     pub(crate) viewer: &'a Viewer,
-    /// Milliseconds since 1970.
+    /// Current time in milliseconds since the Unix epoch.
     pub(crate) now: u64,
-    /// How the caller named the activity: id or fingerprint.
+    /// The id or fingerprint that the viewer requested, if any.
     pub(crate) reference: Option<&'a str>,
 }
 
-/// The signed proposal, read by the console itself.
+/// The signed proposal, parsed by the console itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Proposal {
     /// The exact bytes.
     pub(crate) message: String,
-    /// SHA-256 of them, computed here.
+    /// SHA-256 of the bytes, computed here.
     pub(crate) fingerprint: Fingerprint,
     /// `type` as signed.
     pub(crate) activity_type: String,
@@ -109,31 +108,31 @@ pub(crate) struct Proposal {
     pub(crate) stamped: Option<u64>,
     /// `parameters` as signed; an empty object if absent.
     pub(crate) parameters: Value,
-    /// Members of the envelope beside the four known ones.
+    /// Members of the envelope other than the four known ones.
     pub(crate) extra: Vec<Field>,
-    /// Who signed it.
-    pub(crate) asker: UserId,
-    /// With which key.
+    /// User who signed it, as the daemon states.
+    pub(crate) proposer: UserId,
+    /// Key that signed it.
     pub(crate) public_key: String,
 }
 
 impl Proposal {
-    /// Whether it founds an organization, so that it could name none.
-    pub(crate) fn founds(&self) -> bool {
+    /// Returns whether the proposal creates a top-level organization, and therefore names no organization.
+    pub(crate) fn creates_organization(&self) -> bool {
         self.organization.is_empty()
             && self.activity_type.strip_suffix("_V2").unwrap_or(&self.activity_type)
                 == "ACTIVITY_TYPE_CREATE_ORGANIZATION"
     }
 }
 
-/// What has to be typed to approve.
+/// The challenge that an approver must pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Challenge {
-    /// `y`, and a button that is not the default.
+    /// Type `y` and select a button that is not the default.
     Yes,
-    /// The last four characters of the fingerprint.
+    /// Type the last four characters of the fingerprint.
     LastFour(String),
-    /// The dangerous value.
+    /// Type the dangerous value.
     Value(Danger),
 }
 
@@ -142,53 +141,51 @@ pub(crate) enum Challenge {
 pub(crate) struct Review {
     /// The activity as the daemon records it.
     pub(crate) activity: Activity,
-    /// The organization as it was when the review was made.
+    /// The organization at the time of the review.
     pub(crate) organization: OrganizationDetail,
-    /// The proposal, unless nothing can be tied to the fingerprint.
+    /// The proposal, unless no signed bytes match the fingerprint.
     pub(crate) proposal: Option<Proposal>,
-    /// What people call the kind.
+    /// Name of the kind for people.
     pub(crate) title: String,
-    /// A few words for lists.
+    /// Summary of a few words, for lists.
     pub(crate) brief: String,
-    /// What happens, in sentences.
+    /// The effect in sentences.
     pub(crate) sentence: String,
-    /// Every leaf of the signed parameters.
+    /// All leaves of the signed parameters.
     pub(crate) fields: Vec<Field>,
-    /// Facts computed here.
+    /// Facts that this console computes.
     pub(crate) facts: Vec<Field>,
-    /// Comparison with the current state.
+    /// Comparison of the current state with the state after execution.
     pub(crate) changes: Vec<Change>,
-    /// Signed members that mean nothing here.
-    pub(crate) leftover: Vec<String>,
-    /// Reasons to look twice, worst first.
+    /// Signed members that the type does not define.
+    pub(crate) unknown_members: Vec<String>,
+    /// All flags, worst first.
     pub(crate) flags: Vec<Flag>,
-    /// The checks.
     pub(crate) checks: Vec<Check>,
-    /// The votes and what is wrong with them.
+    /// The votes with their errors.
     pub(crate) votes: Vec<VoteProof>,
-    /// Who has agreed and who is left.
+    /// The count of the verified approvals.
     pub(crate) tally: Tally,
-    /// Who asked, in words.
-    pub(crate) asker: String,
-    /// Worst level of the flags.
+    /// Name and id of the proposer.
+    pub(crate) proposer: String,
+    /// Highest level of the flags.
     pub(crate) risk: Level,
-    /// Who looks.
     pub(crate) viewer: Viewer,
-    /// When the review was made.
-    pub(crate) taken_at: u64,
-    /// What is only thought of; absent of what was asked for.
+    /// Time of the review, in milliseconds since the Unix epoch.
+    pub(crate) reviewed_at: u64,
+    /// The draft, if the activity is not proposed yet.
     pub(crate) draft: Option<Draft>,
 }
 
 impl Review {
-    /// Examines a record.
+    /// Reviews a record.
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
         let record = evidence.record;
         let activity = &record.row.activity;
         let organization = with_texts(record);
         let proposal = proposal(activity);
-        let who = proposal.as_ref().map(|proposal| proposal.asker);
-        let scene = Scene { organization: &organization, asker: who, book: evidence.book };
+        let who = proposal.as_ref().map(|proposal| proposal.proposer);
+        let scene = Scene { organization: &organization, proposer: who, book: evidence.book };
         let decoded = decoded(activity, proposal.as_ref(), &scene);
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);
@@ -200,16 +197,16 @@ impl Review {
         if let Some(proposal) = &proposal {
             fields.extend(proposal.extra.iter().cloned());
         }
-        let asker = asker(proposal.as_ref(), &scene);
+        let proposer = proposer(proposal.as_ref(), &scene);
         Self {
-            asker,
+            proposer,
             title: decoded.title,
-            brief: decoded.story.brief,
-            sentence: decoded.story.sentence,
+            brief: decoded.description.brief,
+            sentence: decoded.description.sentence,
             fields,
-            facts: decoded.story.facts,
-            changes: decoded.story.changes,
-            leftover: decoded.leftover,
+            facts: decoded.description.facts,
+            changes: decoded.description.changes,
+            unknown_members: decoded.unknown_members,
             flags,
             checks,
             votes,
@@ -219,23 +216,23 @@ impl Review {
             activity: activity.clone(),
             organization,
             viewer: evidence.viewer.clone(),
-            taken_at: evidence.now,
+            reviewed_at: evidence.now,
             draft: None,
         }
-        .with_danger(decoded.story.danger)
+        .with_danger(decoded.description.danger)
     }
 
-    /// Whether a check failed, so that nothing may be approved.
+    /// Returns whether a check failed, so that the activity must not be approved.
     pub(crate) fn blocked(&self) -> bool {
         self.checks.iter().any(|check| check.mark == Mark::Failed)
     }
 
-    /// The flags that scripts must name.
+    /// Returns the HIGH flags, which scripts must accept by name.
     pub(crate) fn high_flags(&self) -> impl Iterator<Item = &Flag> {
         self.flags.iter().filter(|flag| flag.level == Level::High)
     }
 
-    /// What has to be typed to approve.
+    /// Returns the challenge that an approver must pass.
     pub(crate) fn challenge(&self) -> Challenge {
         let digits = self.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
         let last =
@@ -244,21 +241,21 @@ impl Review {
             Level::Low => Challenge::Yes,
             Level::Med => Challenge::LastFour(last(4)),
             Level::High => Challenge::Value(self.tally.danger.clone().unwrap_or_else(|| Danger {
-                prompt: "the LAST EIGHT of the fingerprint".to_owned(),
+                prompt: "the LAST EIGHT characters of the fingerprint".to_owned(),
                 answer: last(8),
             })),
         }
     }
 
-    /// Why the viewer cannot approve, if so.
+    /// Returns why the viewer cannot approve, if so.
     pub(crate) fn approve_refusal(&self) -> Option<String> {
         if self.blocked() {
             return Some(
                 self.unprovable().unwrap_or_else(|| "a check failed: see the lines marked [x]".to_owned()),
             );
         }
-        if let Some(refusal) = self.closed() {
-            return Some(refusal);
+        if let Some(error) = self.closed() {
+            return Some(error);
         }
         let user = self.viewer.user?;
         if self.draft.is_some() {
@@ -273,25 +270,27 @@ impl Review {
         self.vote_target().err()
     }
 
-    /// Why nobody can prove what was signed, if the daemon keeps bytes of this type in another form.
+    /// Returns why nobody can prove what was signed, if the daemon does not store the signed bytes of this
+    /// type.
     pub(crate) fn unprovable(&self) -> Option<String> {
         let hidden = kinds::hidden(&self.activity.activity_type).filter(|_| self.proposal.is_none());
-        hidden.map(|what| format!("{what}, so nothing proves what was signed"))
+        hidden.map(|what| format!("no signed bytes to verify: {what}"))
     }
 
-    /// Why the viewer cannot reject, if so.
+    /// Returns why the viewer cannot reject, if so.
     pub(crate) fn reject_refusal(&self) -> Option<String> {
-        let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc drops it".to_owned());
+        let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc discards the draft".to_owned());
         unsent.or_else(|| self.closed()).or_else(|| self.vote_target().err())
     }
 
-    /// Returns the only organization and fingerprint that a vote on this may be signed for: the pinned organization, and
-    /// the fingerprint that this console computed from the proposal's bytes, which must be signed for that organization.
+    /// Returns the only organization and fingerprint that a vote on this activity may be signed for: the
+    /// pinned organization, and the fingerprint that this console computed from the proposal's bytes. The
+    /// proposal must be signed for the pinned organization.
     ///
     /// # Errors
     ///
-    /// Says why there is no such target: no organization is pinned, the record holds no bytes of the fingerprint, or
-    /// they are those of another activity or organization.
+    /// Fails if no organization is pinned, if the record contains no bytes of the fingerprint, or if the
+    /// bytes belong to another activity or organization.
     pub(crate) fn vote_target(&self) -> Result<(OrganizationId, Fingerprint), String> {
         let Some(pinned) = self.viewer.organization else {
             return Err(
@@ -299,7 +298,9 @@ impl Review {
             );
         };
         let Some(proposal) = &self.proposal else {
-            return Err("the record holds no signed bytes to vote on: see quorate reject --help".to_owned());
+            return Err(
+                "the record contains no signed bytes to vote on: see quorate reject --help".to_owned()
+            );
         };
         let is_of_it = ["K1", "K2"].into_iter().find_map(|id| {
             let mut checks = self.checks.iter();
@@ -310,13 +311,14 @@ impl Review {
             None if proposal.organization.eq_ignore_ascii_case(&pinned.to_string()) => {
                 Ok((pinned, proposal.fingerprint))
             }
-            None => {
-                Err(format!("signed for organization {}, pinned is {pinned}", clean(&proposal.organization)))
-            }
+            None => Err(format!(
+                "signed for organization {}, but {pinned} is pinned",
+                clean(&proposal.organization)
+            )),
         }
     }
 
-    /// The viewer's live approval, if there is one.
+    /// Returns the viewer's approval, if it counts.
     pub(crate) fn own_vote(&self) -> Option<&VoteProof> {
         let user = self.viewer.user?;
         self.votes.iter().find(|vote| vote.user == user && vote.counts())
@@ -324,7 +326,7 @@ impl Review {
 
     fn closed(&self) -> Option<String> {
         if self.draft.is_none() && self.activity.status != Status::ConsensusNeeded {
-            return Some(format!("it does not wait any more: {}", status_word(self.activity.status)));
+            return Some(format!("it is no longer waiting: {}", status_word(self.activity.status)));
         }
         if self.viewer.user.is_none() {
             return Some("no user and key are chosen: see quorate key add and config.toml".to_owned());
@@ -338,7 +340,7 @@ impl Review {
     }
 }
 
-/// The organization with the texts of the interfaces that the record comes with.
+/// Returns the organization with the interface texts that the record contains.
 fn with_texts(record: &ReviewRecord) -> OrganizationDetail {
     let mut organization = record.organization.clone();
     let named = record.grounds.iter().flat_map(|grounds| grounds.signers.values());
@@ -352,7 +354,7 @@ fn with_texts(record: &ReviewRecord) -> OrganizationDetail {
     organization
 }
 
-/// A status as people say it.
+/// Returns a status as a word for people.
 pub(crate) const fn status_word(status: Status) -> &'static str {
     match status {
         Status::Created => "created",
@@ -365,7 +367,7 @@ pub(crate) const fn status_word(status: Status) -> &'static str {
     }
 }
 
-/// The vote whose message hashes to the fingerprint is the proposal, whatever the daemon calls it.
+/// Returns the proposal: the vote whose message hashes to the fingerprint, however the daemon labels it.
 fn proposal(activity: &Activity) -> Option<Proposal> {
     let vote = activity
         .votes
@@ -384,7 +386,7 @@ fn proposal(activity: &Activity) -> Option<Proposal> {
         stamped,
         parameters: member("parameters").cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())),
         extra: envelope.as_ref().map(extra).unwrap_or_default(),
-        asker: vote.user_id,
+        proposer: vote.user_id,
         public_key: vote.public_key.clone(),
     })
 }
@@ -407,25 +409,25 @@ fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) 
     if let Some(proposal) = proposal {
         return kinds::decode(&proposal.activity_type, &proposal.parameters, scene);
     }
-    let reason = "no vote carries bytes that hash to the fingerprint";
+    let reason = "the record contains no signed bytes that match the fingerprint";
     let mut decoded = kinds::undecoded(None, Vec::new(), reason.to_owned());
     let why = kinds::hidden(&activity.activity_type).map_or_else(String::new, |what| {
-        what.clone_into(&mut decoded.story.brief);
+        what.clone_into(&mut decoded.description.brief);
         format!(
-            " If it is that, {what} in what it keeps, so this machine cannot prove what was signed. Ask for the same \
-             in a form that can be proven, or approve through the API if you trust the daemon's word."
+            " If so, {what} in its record, so this machine cannot prove what was signed. Propose it again in \
+             a version that can be proven, or approve it through the API if you trust the daemon."
         )
     });
-    decoded.story.sentence = format!(
-        "UNDECODED: {reason}. The daemon calls it {}; nothing here proves that.{why}",
+    decoded.description.sentence = format!(
+        "UNDECODED: {reason}. The daemon states that it is {}; nothing here proves that.{why}",
         clean(&activity.activity_type)
     );
     decoded
 }
 
-fn asker(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
-    let Some(proposal) = proposal else { return "not known".to_owned() };
-    let id = proposal.asker.to_string();
+fn proposer(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
+    let Some(proposal) = proposal else { return "unknown".to_owned() };
+    let id = proposal.proposer.to_string();
     match scene.user(&id) {
         Some(_) => scene.user_named(&id),
         None => format!("{id} (not a user of this organization)"),

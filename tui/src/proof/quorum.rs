@@ -1,5 +1,6 @@
-//! Whether executed activities prove a change of the root quorum: by votes of members of the quorum before it, with confirmed
-//! keys, within 24 hours. Believes nothing that the daemon states of today. Cannot know of a change that the daemon withholds.
+//! Derives the root quorum from executed activities. A change is proven by the votes of members of the
+//! previous quorum, with confirmed keys and within 24 hours. Does not use what the daemon states about the
+//! current quorum. Cannot detect a change that the daemon withholds.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +9,20 @@ use quorate_common::ids::{OrganizationId, UserId};
 
 use super::votes::{Ballot, is_signed};
 use super::{Proposal, proposal};
-use crate::roster::{KnownQuorum, Pin, Roster};
+use crate::known_keys::{KnownKeys, KnownQuorum, Pin};
 
 const TYPE: &str = "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM";
 
 /// An executed change of the root quorum, with the approvals whose signatures and keys are verified here.
 struct Change {
-    /// What it puts in place.
+    /// The new quorum.
     quorum: KnownQuorum,
-    /// When each approval was signed, by its own words, and by whom; oldest first, each once.
+    /// Signed time and user of each approval, oldest first and without duplicates.
     approvals: BTreeSet<(u64, UserId)>,
 }
 
 impl Change {
-    fn read(activity: &Activity, organization: OrganizationId, roster: &Roster) -> Option<Self> {
+    fn read(activity: &Activity, organization: OrganizationId, known_keys: &KnownKeys) -> Option<Self> {
         let proposal = proposal(activity).filter(|proposal| proposal.activity_type == TYPE)?;
         let is_of = |id: &str| id.eq_ignore_ascii_case(&organization.to_string());
         if activity.status != Status::Completed || !is_of(&proposal.organization) {
@@ -30,8 +31,8 @@ impl Change {
         let mut approvals = BTreeSet::new();
         for vote in &activity.votes {
             let Some(signed_at) = approved(vote, &proposal, &is_of) else { continue };
-            // The daemon may have made up a key that nobody confirmed.
-            let is_confirmed = roster.is_confirmed(organization, vote.user_id, &vote.public_key);
+            // The daemon can invent a key, so only confirmed keys count.
+            let is_confirmed = known_keys.is_confirmed(organization, vote.user_id, &vote.public_key);
             if is_confirmed && is_signed(vote) {
                 approvals.insert((signed_at, vote.user_id));
             }
@@ -39,8 +40,8 @@ impl Change {
         Some(Self { quorum: quorum_of(&proposal)?, approvals })
     }
 
-    /// Returns when the approvals of members first were enough, `from` that time on. As in the daemon, one that came 24 hours
-    /// before another has expired by then.
+    /// Returns the first time, not before `from`, at which the approvals of members were enough. As in the
+    /// daemon, an approval expires after 24 hours.
     fn completed(&self, quorum: &KnownQuorum, from: u64) -> Option<u64> {
         let needed = usize::try_from(quorum.threshold).unwrap_or(usize::MAX);
         let is_member = |approval: &&(u64, UserId)| quorum.user_ids.contains(&approval.1);
@@ -54,17 +55,17 @@ impl Change {
     }
 }
 
-/// Follows executed changes from the known quorum on, each under the quorum that the one before it put in place, in the order
-/// of their completion. Only what was completed after the quorum was pinned counts: an older change cannot be shown as one
-/// of today. Returns the quorum that the changes lead to.
+/// Returns the quorum that the executed changes lead to, starting from the known one. Applies the changes in
+/// the order of their completion, each under the quorum of the previous one. Only changes completed after the
+/// quorum was pinned count, so the daemon cannot present an old change as a new one.
 pub(crate) fn followed<'a>(
     changes: impl Iterator<Item = &'a Activity>,
     organization: OrganizationId,
     known: &Pin<KnownQuorum>,
-    roster: &Roster,
+    known_keys: &KnownKeys,
 ) -> KnownQuorum {
     let mut changes: Vec<Change> =
-        changes.filter_map(|activity| Change::read(activity, organization, roster)).collect();
+        changes.filter_map(|activity| Change::read(activity, organization, known_keys)).collect();
     let mut quorum = known.value.clone();
     let mut from = known.since_millis.saturating_add(1);
     loop {
@@ -78,7 +79,7 @@ pub(crate) fn followed<'a>(
     }
 }
 
-/// When an approval of the proposal was signed, by its own words; nothing if it is none.
+/// Returns the signed time of an approval of the proposal, or `None` if the vote is not such an approval.
 fn approved(vote: &Vote, proposal: &Proposal, is_of: &dyn Fn(&str) -> bool) -> Option<u64> {
     if vote.selection != Selection::Approved {
         return None;
@@ -109,7 +110,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
     use crate::ballot::Ballot as Cast;
-    use crate::testing::{NOW, Stage};
+    use crate::testing::{Fixture, NOW};
     use quorate_common::stamp::Stamper;
     use quorate_common::wire::Timestamp;
     use serde_json::json;
@@ -117,97 +118,99 @@ mod tests {
     const HOUR: u64 = 60 * 60 * 1000;
     const DAY: u64 = 24 * HOUR;
 
-    /// A change of the root quorum of three, two of whom must agree, proposed by the second of them.
+    /// Creates a change of a root quorum with three members and threshold 2, proposed by the second member.
     fn change(threshold: u32, voters: &[usize]) -> Activity {
-        let stage = Stage::new(3, 2);
-        let members: Vec<UserId> = (0..3).map(Stage::user).collect();
+        let fixture = Fixture::new(3, 2);
+        let members: Vec<UserId> = (0..3).map(Fixture::user).collect();
         let parameters = json!({"threshold": threshold, "userIds": members});
         let mut record =
-            stage.propose(1, "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", "updateRootQuorumIntent", &parameters);
+            fixture.propose(1, "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", "updateRootQuorumIntent", &parameters);
         for voter in voters {
-            stage.approve(&mut record, *voter);
+            fixture.approve(&mut record, *voter);
         }
         record.row.activity.status = Status::Completed;
         record.row.activity
     }
 
     #[test]
-    fn votes_of_known_members_prove_a_change() {
-        let mut roster = Roster::default();
-        roster.see(&Stage::new(3, 2).organization(), NOW - 86_400_000);
-        let leads_to = |roster: &Roster, activities: &[Activity]| {
-            followed(activities.iter(), Stage::id(), roster.quorum(Stage::id()).unwrap(), roster).threshold
+    fn votes_of_members_with_confirmed_keys_prove_a_change() {
+        let mut known_keys = KnownKeys::default();
+        known_keys.pin_new(&Fixture::new(3, 2).organization(), NOW - 86_400_000);
+        let leads_to = |known_keys: &KnownKeys, activities: &[Activity]| {
+            followed(activities.iter(), Fixture::id(), known_keys.quorum(Fixture::id()).unwrap(), known_keys)
+                .threshold
         };
-        assert_eq!(leads_to(&roster, &[change(1, &[2])]), 1);
-        assert_eq!(leads_to(&roster, &[change(3, &[2]), change(1, &[0, 2])]), 1);
-        assert_eq!(leads_to(&roster, &[change(3, &[2]), change(1, &[2])]), 3, "three must agree by then");
-        assert_eq!(leads_to(&roster, &[change(1, &[])]), 2, "one vote is not enough");
+        assert_eq!(leads_to(&known_keys, &[change(1, &[2])]), 1);
+        assert_eq!(leads_to(&known_keys, &[change(3, &[2]), change(1, &[0, 2])]), 1);
+        assert_eq!(leads_to(&known_keys, &[change(3, &[2]), change(1, &[2])]), 3, "three must agree by then");
+        assert_eq!(leads_to(&known_keys, &[change(1, &[])]), 2, "one vote is not enough");
         let spoilt = |spoil: &dyn Fn(&mut Activity)| {
             let mut activity = change(1, &[2]);
             spoil(&mut activity);
-            assert_eq!(leads_to(&roster, &[activity]), 2);
+            assert_eq!(leads_to(&known_keys, &[activity]), 2);
         };
         spoilt(&|activity| activity.status = Status::Rejected);
         spoilt(&|activity| activity.votes[1].signature.replace_range(20..22, "00"));
-        spoilt(&|activity| activity.votes[1].user_id = Stage::user(1));
-        spoilt(&|activity| activity.votes[1].public_key = Stage::stamper(4).public_key().to_owned());
+        spoilt(&|activity| activity.votes[1].user_id = Fixture::user(1));
+        spoilt(&|activity| activity.votes[1].public_key = Fixture::stamper(4).public_key().to_owned());
         spoilt(&|activity| activity.votes[1].selection = Selection::Rejected);
         spoilt(&|activity| activity.votes[1] = change(3, &[2]).votes[1].clone());
-        // A key that is stated for a member since is no proof.
-        let mut organization = Stage::new(3, 2).organization();
-        Stage::stamper(4)
+        // A key that the daemon stated for a member later proves nothing.
+        let mut organization = Fixture::new(3, 2).organization();
+        Fixture::stamper(4)
             .public_key()
             .clone_into(&mut organization.users[2].api_keys[0].credential.public_key);
-        roster.see(&organization, NOW - 1000);
+        known_keys.pin_new(&organization, NOW - 1000);
         let mut activity = change(1, &[]);
-        let ballot = Cast::vote(true, Stage::id(), activity.fingerprint, NOW - 300_000);
-        let stamp = Stage::stamper(4).stamp(ballot.message.as_bytes()).unwrap();
-        activity.votes.push(Stage::vote(activity.id, 2, Selection::Approved, &ballot.message, &stamp, NOW));
-        assert_eq!(leads_to(&roster, &[activity]), 2);
-        // A change from before the pin leads nowhere: it would bring back what was replaced since.
-        let mut late = Roster::default();
-        late.see(&Stage::new(3, 2).organization(), NOW);
+        let ballot = Cast::vote(true, Fixture::id(), activity.fingerprint, NOW - 300_000);
+        let stamp = Fixture::stamper(4).stamp(ballot.message.as_bytes()).unwrap();
+        activity.votes.push(Fixture::vote(activity.id, 2, Selection::Approved, &ballot.message, &stamp, NOW));
+        assert_eq!(leads_to(&known_keys, &[activity]), 2);
+        // A change from before the pin is ignored: it would restore a replaced quorum.
+        let mut late = KnownKeys::default();
+        late.pin_new(&Fixture::new(3, 2).organization(), NOW);
         assert_eq!(leads_to(&late, &[change(1, &[2])]), 2);
     }
 
-    /// As [`change`], proposed and approved at these times.
+    /// Creates a change as [`change`] does, proposed and approved at these times.
     fn timed(threshold: u32, proposed: u64, votes: &[(usize, u64)]) -> Activity {
-        let stage = Stage::new(3, 2);
-        let members: Vec<UserId> = (0..3).map(Stage::user).collect();
+        let fixture = Fixture::new(3, 2);
+        let members: Vec<UserId> = (0..3).map(Fixture::user).collect();
         let parameters = json!({"threshold": threshold, "userIds": members});
-        let body = json!({"type": TYPE, "timestampMs": proposed.to_string(), "organizationId": Stage::id(), "parameters": parameters});
+        let body = json!({"type": TYPE, "timestampMs": proposed.to_string(), "organizationId": Fixture::id(), "parameters": parameters});
         let intent = json!({"updateRootQuorumIntent": parameters});
-        let mut activity = stage.propose_bytes(1, &body.to_string(), TYPE, intent).row.activity;
-        activity.votes[0].created_at = Timestamp::of_millis(proposed);
+        let mut activity = fixture.propose_bytes(1, &body.to_string(), TYPE, intent).row.activity;
+        activity.votes[0].created_at = Timestamp::from_millis(proposed);
         for (voter, at) in votes {
-            approve(&mut activity, *voter, &Stage::stamper(*voter), *at);
+            approve(&mut activity, *voter, &Fixture::stamper(*voter), *at);
         }
         activity.status = Status::Completed;
         activity
     }
 
     fn approve(activity: &mut Activity, voter: usize, stamper: &Stamper, at: u64) {
-        let ballot = Cast::vote(true, Stage::id(), activity.fingerprint, at);
+        let ballot = Cast::vote(true, Fixture::id(), activity.fingerprint, at);
         let stamp = stamper.stamp(ballot.message.as_bytes()).unwrap();
-        let vote = Stage::vote(activity.id, voter, Selection::Approved, &ballot.message, &stamp, at);
+        let vote = Fixture::vote(activity.id, voter, Selection::Approved, &ballot.message, &stamp, at);
         activity.votes.push(vote);
     }
 
-    fn seen_at(at: u64) -> Roster {
-        let mut roster = Roster::default();
-        roster.see(&Stage::new(3, 2).organization(), at);
-        roster
+    fn seen_at(at: u64) -> KnownKeys {
+        let mut known_keys = KnownKeys::default();
+        known_keys.pin_new(&Fixture::new(3, 2).organization(), at);
+        known_keys
     }
 
-    fn leads_to(roster: &Roster, activities: &[Activity]) -> u32 {
-        followed(activities.iter(), Stage::id(), roster.quorum(Stage::id()).unwrap(), roster).threshold
+    fn leads_to(known_keys: &KnownKeys, activities: &[Activity]) -> u32 {
+        followed(activities.iter(), Fixture::id(), known_keys.quorum(Fixture::id()).unwrap(), known_keys)
+            .threshold
     }
 
     #[test]
     fn expired_votes_prove_no_change() {
-        let (roster, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
+        let (known_keys, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
         let check = |votes: &[(usize, u64)], expected: u32, why: &str| {
-            assert_eq!(leads_to(&roster, &[timed(1, start, votes)]), expected, "{why}");
+            assert_eq!(leads_to(&known_keys, &[timed(1, start, votes)]), expected, "{why}");
         };
         check(&[(2, start + DAY - 1)], 1, "within the window");
         check(&[(2, start + DAY)], 2, "the proposer's vote has expired");
@@ -219,28 +222,28 @@ mod tests {
 
     #[test]
     fn changes_apply_in_the_order_of_their_completion() {
-        let (roster, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
+        let (known_keys, start) = (seen_at(NOW - 10 * DAY), NOW - 5 * DAY);
         let raised = timed(3, start + HOUR, &[(2, start + 2 * HOUR)]);
         let late = timed(1, start, &[(2, start + 3 * HOUR), (0, start + 4 * HOUR)]);
-        assert_eq!(leads_to(&roster, &[late, raised.clone()]), 1, "proposed first, completed last");
+        assert_eq!(leads_to(&known_keys, &[late, raised.clone()]), 1, "proposed first, completed last");
         let short = timed(1, start, &[(2, start + 3 * HOUR)]);
-        assert_eq!(leads_to(&roster, &[short, raised]), 3, "three must agree by then");
+        assert_eq!(leads_to(&known_keys, &[short, raised]), 3, "three must agree by then");
     }
 
     #[test]
-    fn a_key_that_nobody_confirmed_proves_no_change() {
-        let mut roster = seen_at(NOW - 10 * DAY);
-        let mut organization = Stage::new(3, 2).organization();
+    fn votes_with_unconfirmed_keys_prove_no_change() {
+        let mut known_keys = seen_at(NOW - 10 * DAY);
+        let mut organization = Fixture::new(3, 2).organization();
         let mut added = organization.users[2].api_keys[0].clone();
-        Stage::stamper(4).public_key().clone_into(&mut added.credential.public_key);
+        Fixture::stamper(4).public_key().clone_into(&mut added.credential.public_key);
         organization.users[2].api_keys.push(added);
-        roster.see(&organization, NOW - 8 * DAY);
-        // The quorum is pinned again, after the key was stated.
-        roster.accept_quorum(&organization, NOW - 6 * DAY);
+        known_keys.pin_new(&organization, NOW - 8 * DAY);
+        // The quorum is pinned again after the daemon stated the key.
+        known_keys.accept_quorum(&organization, NOW - 6 * DAY);
         let start = NOW - 5 * DAY;
         let mut forged = timed(1, start, &[]);
-        approve(&mut forged, 2, &Stage::stamper(4), start + HOUR);
-        assert_eq!(leads_to(&roster, &[forged]), 2);
-        assert_eq!(leads_to(&roster, &[timed(1, start, &[(2, start + HOUR)])]), 1);
+        approve(&mut forged, 2, &Fixture::stamper(4), start + HOUR);
+        assert_eq!(leads_to(&known_keys, &[forged]), 2);
+        assert_eq!(leads_to(&known_keys, &[timed(1, start, &[(2, start + HOUR)])]), 1);
     }
 }

@@ -1,11 +1,11 @@
-//! The review as JSON for scripts. The names here are promised.
+//! The review as JSON for scripts. The member names are stable.
 
 use serde_json::{Value, json};
 
 use super::{Review, status_word};
 use crate::kinds::Field;
 
-/// One object with everything that the review screen shows.
+/// Returns one object with everything that the review screen shows.
 pub(crate) fn json(review: &Review) -> Value {
     let proposal = review.proposal.as_ref();
     let names =
@@ -30,8 +30,8 @@ pub(crate) fn json(review: &Review) -> Value {
         "fields": members(&review.fields),
         "facts": members(&review.facts),
         "changes": review.changes.iter().map(|change| json!({"label": change.label, "now": change.now, "after": change.after, "note": change.note})).collect::<Vec<_>>(),
-        "leftover": review.leftover,
-        "asker": proposal.map(|proposal| json!({"userId": proposal.asker, "publicKey": proposal.public_key, "stampedMillis": proposal.stamped})),
+        "unknownMembers": review.unknown_members,
+        "proposer": proposal.map(|proposal| json!({"userId": proposal.proposer, "publicKey": proposal.public_key, "stampedMillis": proposal.stamped})),
         "votes": {
             "counted": names(review.tally.has_list()),
             "needed": review.tally.needed,
@@ -39,10 +39,10 @@ pub(crate) fn json(review: &Review) -> Value {
             "rule": review.tally.rule,
             "reason": review.tally.reason,
             "policyEvaluations": review.tally.policy_evaluations,
-            "lapsesAtMillis": review.tally.lapses_at,
+            "expiresAtMillis": review.tally.expires_at,
             "cast": review.votes.iter().map(|vote| json!({
                 "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,
-                "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "lapsed": vote.lapsed, "flaw": vote.flaw, "keyConfirmed": vote.key_confirmed,
+                "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "expired": vote.expired, "error": vote.error, "keyConfirmed": vote.key_confirmed,
             })).collect::<Vec<_>>(),
         },
         "message": proposal.map(|proposal| proposal.message.as_str()),

@@ -1,4 +1,4 @@
-//! The rule that an activity waits for, evaluated here over the votes that verify.
+//! Evaluates the rule that an activity waits for, over the verified votes.
 
 use std::collections::BTreeSet;
 
@@ -11,70 +11,80 @@ use super::{Evidence, Mark, Proposal, VoteProof};
 use crate::policies::{Body, Rules};
 use crate::text::quoted;
 
-/// What the organization says of a proposal, by this console's reckoning.
-pub(super) struct Reckoning {
-    /// What it comes to, with reasons.
+/// The decision of the organization on a proposal, as this console evaluates it.
+pub(super) struct Evaluation {
+    /// The decision with its reasons.
     pub(super) simulation: Simulation,
-    /// Why it waits.
+    /// Why the activity waits.
     reason: WaitingReason,
-    /// Whether what policies say depends on the time, of which daemon and console have their own.
+    /// Whether a policy depends on the time. The clocks of daemon and console can differ.
     is_timed: bool,
 }
 
-/// Evaluates the rule. Nothing where the record does not say what with; the error says why it cannot be done.
+/// Evaluates the rule over the votes that count. Returns `None` if the record does not contain the required
+/// data.
+///
+/// # Errors
+///
+/// The inner result fails with the reason if the rule cannot be evaluated.
 pub(super) fn evaluate(
     evidence: &Evidence<'_>,
     proposal: &Proposal,
     votes: &[VoteProof],
-) -> Option<Result<Reckoning, String>> {
+) -> Option<Result<Evaluation, String>> {
     evidence.record.grounds.as_ref()?;
     let votes = votes.iter().filter(|vote| vote.counts());
     let keys: Vec<_> = votes.map(|vote| (vote.user, vote.public_key.as_str())).collect();
-    Some(reckon(evidence, proposal, &keys))
+    Some(evaluate_approvals(evidence, proposal, &keys))
 }
 
 /// Evaluates the rule over approvals by these users with these keys.
-pub(super) fn reckon(
+///
+/// # Errors
+///
+/// Fails with the reason if a policy or the request cannot be evaluated here.
+pub(super) fn evaluate_approvals(
     evidence: &Evidence<'_>,
     proposal: &Proposal,
     keys: &[(UserId, &str)],
-) -> Result<Reckoning, String> {
+) -> Result<Evaluation, String> {
     let grounds = evidence.record.grounds.clone().unwrap_or_default();
     let organization = &evidence.record.organization;
     let rules = Rules::of(organization, grounds.strict_deny_errors, evidence.now);
-    if let Some((policy, flaw)) = rules.unreadable.first() {
-        return Err(format!("policy {}: {flaw}", quoted(&policy.policy_name)));
+    if let Some((policy, error)) = rules.unreadable.first() {
+        return Err(format!("policy {}: {error}", quoted(&policy.policy_name)));
     }
     let body: Body = serde_json::from_str(&proposal.message).map_err(|error| error.to_string())?;
-    let made = body.made(organization, &grounds.signers)?;
+    let parsed = body.parsed(organization, &grounds.signers)?;
     let approvals = keys.iter().filter_map(|(user, key)| rules.approval(&user.to_string(), Some(key)));
     let approvals: Vec<_> = approvals.collect();
-    let simulation = made.simulate(&rules.house, &proposal.asker.to_string(), &approvals, evidence.now);
-    Ok(Reckoning {
-        reason: reason(&simulation, made.is_for_root_quorum_only()),
-        is_timed: rules.house.policies.iter().any(|policy| policy.program.time.is_some()),
+    let simulation = parsed.simulate(&rules.parsed, &proposal.proposer.to_string(), &approvals, evidence.now);
+    Ok(Evaluation {
+        reason: reason(&simulation, parsed.is_for_root_quorum_only()),
+        is_timed: rules.parsed.policies.iter().any(|policy| policy.program.time.is_some()),
         simulation,
     })
 }
 
-/// Why it waits, as the daemon would say it.
+/// Returns why the activity waits, as the daemon would state it.
 fn reason(simulation: &Simulation, is_for_root_quorum_only: bool) -> WaitingReason {
-    let says = |outcome| simulation.policies.iter().any(|said| said.explanation.outcome == outcome);
+    let has_outcome =
+        |outcome| simulation.policies.iter().any(|policy| policy.explanation.outcome == outcome);
     if simulation.verdict == PolicyOutcome::Allow {
         WaitingReason::NextVote
     } else if is_for_root_quorum_only {
         WaitingReason::RootQuorumOnly
-    } else if says(PolicyOutcome::DenyExplicit) {
+    } else if has_outcome(PolicyOutcome::DenyExplicit) {
         WaitingReason::PolicyDenies
-    } else if says(PolicyOutcome::RequiresConsensus) {
+    } else if has_outcome(PolicyOutcome::RequiresConsensus) {
         WaitingReason::PolicyConsensus
     } else {
         WaitingReason::NoPolicyAllows
     }
 }
 
-impl Reckoning {
-    /// Why it waits, in words.
+impl Evaluation {
+    /// Returns why the activity waits, as text.
     pub(super) fn because(&self) -> String {
         match self.reason {
             WaitingReason::PolicyConsensus => self.simulation.because.clone(),
@@ -82,61 +92,64 @@ impl Reckoning {
         }
     }
 
-    /// How the daemon's word differs from this, if it does. It fails where the daemon asks for fewer people than are
-    /// asked for here, unless the two clocks may be the reason.
+    /// Returns how the daemon's statement differs from this evaluation, if it does. The check fails if the
+    /// daemon requires fewer people than this evaluation, unless different clocks can explain it.
     pub(super) fn difference(&self, stated: &Waiting) -> Option<(Mark, String)> {
         let because = &self.simulation.because;
         if stated.reason != self.reason {
-            let says = reason_word(stated.reason);
+            let stated_reason = reason_word(stated.reason);
             let claims_more = rank(stated.reason) < rank(self.reason) && !self.is_timed;
             let mark = if claims_more { Mark::Failed } else { Mark::Care };
-            return Some((mark, format!("the daemon says that {says}; evaluated here: {because}")));
+            return Some((
+                mark,
+                format!("the daemon states that {stated_reason}; evaluated here: {because}"),
+            ));
         }
-        let mut here: Vec<_> = self
+        let mut computed: Vec<_> = self
             .simulation
             .policies
             .iter()
-            .map(|said| (said.policy_id.clone(), said.explanation.outcome.wire_name().to_owned()))
+            .map(|policy| (policy.policy_id.clone(), policy.explanation.outcome.wire_name().to_owned()))
             .collect();
-        let mut there: Vec<_> = stated
+        let mut stated_outcomes: Vec<_> = stated
             .policy_evaluations
             .iter()
-            .map(|said| (said.policy_id.to_string(), said.outcome.clone()))
+            .map(|policy| (policy.policy_id.to_string(), policy.outcome.clone()))
             .collect();
-        here.sort_unstable();
-        there.sort_unstable();
-        if here != there {
-            let differing = here.iter().find(|said| !there.contains(said));
+        computed.sort_unstable();
+        stated_outcomes.sort_unstable();
+        if computed != stated_outcomes {
+            let differing = computed.iter().find(|policy| !stated_outcomes.contains(policy));
             let name = differing.and_then(|(id, _)| {
                 self.simulation
                     .policies
                     .iter()
-                    .find(|said| said.policy_id == *id)
-                    .map(|said| &said.policy_name)
+                    .find(|policy| policy.policy_id == *id)
+                    .map(|policy| &policy.policy_name)
             });
             let which = name.map_or_else(|| "a policy".to_owned(), |name| format!("policy {}", quoted(name)));
             return Some((
                 Mark::Care,
-                format!("the daemon says something else of {which}; evaluated here: {because}"),
+                format!("the daemon states another outcome of {which}; evaluated here: {because}"),
             ));
         }
         let here: BTreeSet<&str> = self.simulation.open_to.iter().map(String::as_str).collect();
         let there: Vec<String> = stated.open_to.iter().map(ToString::to_string).collect();
         let added = there.iter().filter(|user| !here.contains(user.as_str())).count();
-        let is_asked = self.simulation.verdict == PolicyOutcome::RequiresConsensus;
-        (is_asked && added > 0).then(|| {
+        let needs_approval = self.simulation.verdict == PolicyOutcome::RequiresConsensus;
+        (needs_approval && added > 0).then(|| {
             (
                 Mark::Care,
                 format!(
-                    "the daemon takes votes of {added} {} not help here; {because}",
-                    if added == 1 { "user who does" } else { "users who do" }
+                    "the daemon accepts votes of {added} {} not count here; {because}",
+                    if added == 1 { "user whose vote does" } else { "users whose votes do" }
                 ),
             )
         })
     }
 }
 
-/// How many people a reason asks for, in order: the fewest first.
+/// Ranks reasons by the number of people they require, fewest first.
 const fn rank(reason: WaitingReason) -> u8 {
     match reason {
         WaitingReason::NextVote => 0,
@@ -145,10 +158,10 @@ const fn rank(reason: WaitingReason) -> u8 {
     }
 }
 
-/// A reason as people say it.
+/// Returns a reason as text.
 const fn reason_word(reason: WaitingReason) -> &'static str {
     match reason {
-        WaitingReason::NextVote => "nothing is missing any more",
+        WaitingReason::NextVote => "nothing is missing",
         WaitingReason::PolicyConsensus => "the consensus of a policy is missing",
         WaitingReason::NoPolicyAllows => "no policy allows it",
         WaitingReason::PolicyDenies => "a policy denies it",

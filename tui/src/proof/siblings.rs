@@ -1,4 +1,4 @@
-//! What is known of the other activities that wait: enough for the flags that depend on them, and no more.
+//! The other waiting activities, reduced to what the flags need.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use quorate_common::ids::{ActivityId, UserId};
 
 /// More proposals than this by one user within [`BURST_MILLIS`] are a burst.
 pub(crate) const BURST: usize = 5;
-/// How far a burst reaches, to both sides of an activity.
+/// Length of the burst window before and after an activity, in milliseconds.
 pub(crate) const BURST_MILLIS: u64 = 10 * 60 * 1000;
 
-/// Types of which a later execution undoes an earlier one.
+/// Types for which a later execution overrides an earlier one.
 const RIVALS: [&str; 5] = [
     "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
     "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
@@ -19,7 +19,7 @@ const RIVALS: [&str; 5] = [
     "ACTIVITY_TYPE_SET_IP_ALLOWLIST",
 ];
 
-/// The type, if a later execution of it undoes an earlier one.
+/// Returns the type if a later execution of it overrides an earlier one.
 pub(crate) fn rival(activity_type: &str) -> Option<&'static str> {
     RIVALS.into_iter().find(|known| *known == activity_type)
 }
@@ -27,18 +27,17 @@ pub(crate) fn rival(activity_type: &str) -> Option<&'static str> {
 /// One waiting activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sibling {
-    /// Activity.
     pub(crate) id: ActivityId,
     /// Its type, if it is one of those that [`rival`] knows.
     pub(crate) rival: Option<&'static str>,
-    /// Who proposed it, by the daemon's word.
+    /// Proposer, as the daemon states.
     pub(crate) proposer: Option<UserId>,
-    /// When it was recorded, milliseconds since 1970.
+    /// When it was recorded, in milliseconds since the Unix epoch.
     pub(crate) created: u64,
 }
 
 impl Sibling {
-    /// Returns what is kept of an activity, if it waits.
+    /// Returns the sibling for an activity, or `None` if it does not wait.
     pub(crate) fn of(activity: &Activity) -> Option<Self> {
         (activity.status == Status::ConsensusNeeded).then(|| Self {
             id: activity.id,
@@ -49,7 +48,7 @@ impl Sibling {
     }
 }
 
-/// Waiting activities, to be found by type and by proposer.
+/// Waiting activities, indexed by type and by proposer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Siblings {
     rivals: BTreeMap<&'static str, Vec<ActivityId>>,
@@ -76,14 +75,15 @@ impl FromIterator<Sibling> for Siblings {
 }
 
 impl Siblings {
-    /// Another waiting activity of the same type, where only the later one of the two holds.
+    /// Returns another waiting activity of the same type, if the later execution overrides the earlier one.
     pub(crate) fn rival_of(&self, activity_type: &str, id: ActivityId) -> Option<ActivityId> {
         let rivals = self.rivals.get(activity_type)?;
         rivals.iter().copied().find(|other| *other != id)
     }
 
-    /// Whether the user proposed more than [`BURST`] of the waiting activities within [`BURST_MILLIS`] of this one, which
-    /// is included. That does not change while it waits, so that waiting makes nothing less suspicious.
+    /// Returns whether the user proposed more than [`BURST`] waiting activities within [`BURST_MILLIS`] of
+    /// this one, itself included. The result does not depend on the current time, so waiting does not clear
+    /// the flag.
     pub(crate) fn is_burst(&self, proposer: UserId, id: ActivityId, created: u64) -> bool {
         let Some(proposals) = self.proposals.get(&proposer) else { return false };
         let latest = created.saturating_add(BURST_MILLIS);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_and_rivals_are_found() {
+    fn detects_bursts_and_rivals() {
         let now = 100 * BURST_MILLIS;
         let user = UserId::from_bytes([1; 16]);
         let id = |number: u8| ActivityId::from_bytes([number; 16]);
@@ -115,13 +115,16 @@ mod tests {
             |ages: &[u64]| -> Siblings { (1..).zip(ages).map(|(number, age)| of(number, *age)).collect() };
         assert!(siblings(&[0; 6]).is_burst(user, id(1), now));
         assert!(!siblings(&[0; 5]).is_burst(user, id(1), now));
-        assert!(siblings(&[0; 5]).is_burst(user, id(9), now), "one that is not among them counts too");
+        assert!(
+            siblings(&[0; 5]).is_burst(user, id(9), now),
+            "counts the activity itself if it is not among them"
+        );
         assert!(!siblings(&[0, 0, 0, 0, BURST_MILLIS + 1, BURST_MILLIS + 1]).is_burst(user, id(1), now));
         assert!(
             siblings(&[BURST_MILLIS; 6]).is_burst(user, id(1), now - BURST_MILLIS),
             "however long they wait"
         );
-        assert!(siblings(&[5, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - 5), "what came later counts too");
+        assert!(siblings(&[5, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - 5), "later proposals count too");
         assert!(!siblings(&[BURST_MILLIS + 1, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - BURST_MILLIS - 1));
         assert!(!siblings(&[0; 6]).is_burst(UserId::from_bytes([2; 16]), id(1), now));
         assert_eq!(siblings(&[0, 0]).rival_of("ACTIVITY_TYPE_DELETE_USERS", id(1)), Some(id(2)));

@@ -1,4 +1,4 @@
-//! Counts verified votes again, without the daemon's arithmetic.
+//! Counts the verified votes, independently of the daemon's count.
 
 use quorate_common::console::{WaitingReason, WaitingRule};
 use quorate_common::ids::UserId;
@@ -7,44 +7,45 @@ use quorate_common::wire::PolicyOutcome;
 use super::{Evidence, VoteProof};
 use crate::kinds::Danger;
 
-/// Who has agreed, how many must, and who is left.
+/// The verified approvals, the required number, and the users who can still approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Users whose verified approval counts here.
     pub(crate) counted: Vec<UserId>,
     /// Root users among them.
     pub(crate) root: Vec<UserId>,
-    /// How many root users must agree.
+    /// Root quorum threshold, as the daemon states.
     pub(crate) needed: u32,
-    /// Users whose approval would still help, by the daemon's word, without those counted here.
+    /// Users whose approval would still count, as the daemon states, without those counted here.
     pub(crate) open_to: Vec<UserId>,
-    /// The rule, by the daemon's word; absent when it does not wait.
+    /// The rule, as the daemon states; absent if the activity does not wait.
     pub(crate) rule: Option<WaitingRule>,
-    /// Why that rule, and what each policy says now; all by the daemon's word.
+    /// Why this rule applies, as the daemon states.
     pub(crate) reason: Option<WaitingReason>,
+    /// Current outcome of each policy, as the daemon states.
     pub(crate) policy_evaluations: Vec<PolicyOutcome>,
-    /// When the oldest counted approval lapses, computed here.
-    pub(crate) lapses_at: Option<u64>,
-    /// Users that the daemon counts and this console does not.
+    /// When the oldest counted approval expires, computed here, in milliseconds since the Unix epoch.
+    pub(crate) expires_at: Option<u64>,
+    /// Users whose approvals the daemon counts but this console does not.
     pub(crate) overclaimed: Vec<UserId>,
-    /// What the daemon says is needed.
+    /// Required number of approvals, as the daemon states.
     pub(crate) stated_needed: Option<u32>,
-    /// What has to be typed when the risk is high.
+    /// The value to type if the risk is high.
     pub(crate) danger: Option<Danger>,
 }
 
 impl Tally {
-    /// Approvals as shown: of root users where the root quorum decides.
+    /// Returns the number of approvals to show: those of root users if the root quorum decides.
     pub(crate) fn has(&self) -> usize {
         self.has_list().len()
     }
 
-    /// Who gave the approvals of [`Tally::has`].
+    /// Returns the users whose approvals [`Tally::has`] counts.
     pub(crate) fn has_list(&self) -> &[UserId] {
         if self.rule == Some(WaitingRule::Policy) { &self.counted } else { &self.root }
     }
 
-    /// How many are missing, if the rule is a number.
+    /// Returns the number of missing approvals, if the rule is a number.
     pub(crate) fn short_by(&self) -> usize {
         usize::try_from(self.needed).unwrap_or(usize::MAX).saturating_sub(self.has())
     }
@@ -66,7 +67,7 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
     Tally {
         open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
         overclaimed: overclaimed.into_iter().filter(|user| !counted.contains(user)).collect(),
-        lapses_at: live
+        expires_at: live
             .iter()
             .map(|vote| vote.cast.saturating_add(quorate_common::activity::VOTE_WINDOW_MILLIS))
             .min(),

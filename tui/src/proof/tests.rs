@@ -1,4 +1,4 @@
-//! Every check with an example that passes and one that fails.
+//! Tests of every check, with an example that passes and one that fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod passkeys;
@@ -9,17 +9,17 @@ use quorate_common::wire::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{NOW, Stage, consulting, hiding, lowering, tagging};
+use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal, wallet_proposal};
 
 fn mark(review: &Review, id: &str) -> Mark {
     review.checks.iter().find(|check| check.id == id).unwrap_or_else(|| unreachable!("{id} is missing")).mark
 }
 
-/// Changes an honest record and tells how one check comes out.
+/// Asserts the result of one check after a change of an honest record.
 fn check(id: &str, expected: Mark, change: impl Fn(&mut ReviewRecord)) {
-    let (stage, mut record) = lowering();
+    let (fixture, mut record) = threshold_proposal();
     change(&mut record);
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     let found = review.checks.iter().find(|check| check.id == id);
     assert_eq!(found.map(|check| check.mark), Some(expected), "{id}: {found:?}");
     assert_eq!(review.blocked(), review.checks.iter().any(|check| check.mark == Mark::Failed));
@@ -27,9 +27,9 @@ fn check(id: &str, expected: Mark, change: impl Fn(&mut ReviewRecord)) {
 
 #[test]
 fn an_honest_record_passes() {
-    let (stage, mut record) = lowering();
-    stage.approve(&mut record, 2);
-    let review = stage.review(&record, 0);
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
+    let review = fixture.review(&record, 0);
     for id in ["K1", "K2", "K3", "K4", "K5", "K6", "K7", "K9", "K10"] {
         assert_eq!(mark(&review, id), Mark::Verified, "{id}");
     }
@@ -53,16 +53,16 @@ fn bytes_must_hash_to_the_fingerprint() {
 }
 
 #[test]
-fn the_answer_must_be_what_was_asked_for() {
-    let (stage, record) = lowering();
-    let mut roster = Roster::default();
-    roster.see(&stage.organization(), NOW);
-    let viewer = Viewer { organization: Some(Stage::id()), user: Some(Stage::user(0)) };
+fn record_must_match_the_requested_activity() {
+    let (fixture, record) = threshold_proposal();
+    let mut known_keys = KnownKeys::default();
+    known_keys.pin_new(&fixture.organization(), NOW);
+    let viewer = Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) };
     let review = |reference: &str| {
         Review::of(&Evidence {
             record: &record,
             siblings: &Siblings::default(),
-            roster: &roster,
+            known_keys: &known_keys,
             book: &Book::EMPTY,
             viewer: &viewer,
             now: NOW,
@@ -79,15 +79,15 @@ fn the_organization_must_be_the_pinned_one() {
     let other = OrganizationId::from_bytes([1; 16]);
     check("K2", Mark::Failed, |record| record.row.activity.organization_id = other);
     check("K2", Mark::Failed, |record| record.organization.head.organization_id = other);
-    let (_, record) = lowering();
-    let roster = Roster::default();
+    let (_, record) = threshold_proposal();
+    let known_keys = KnownKeys::default();
     let with = |organization: Option<OrganizationId>, record: &ReviewRecord| {
         let viewer = Viewer { organization, user: None };
         mark(
             &Review::of(&Evidence {
                 record,
                 siblings: &Siblings::default(),
-                roster: &roster,
+                known_keys: &known_keys,
                 book: &Book::EMPTY,
                 viewer: &viewer,
                 now: NOW,
@@ -104,11 +104,11 @@ fn the_organization_must_be_the_pinned_one() {
 }
 
 #[test]
-fn leftovers_and_unknown_types_are_undecoded() {
-    let stage = Stage::new(3, 2);
+fn unknown_members_and_types_are_undecoded() {
+    let fixture = Fixture::new(3, 2);
     let undecoded = |activity_type: &str, intent: &str, parameters: Value, flag: &str| {
-        let record = stage.propose(1, activity_type, intent, &parameters);
-        let review = stage.review(&record, 0);
+        let record = fixture.propose(1, activity_type, intent, &parameters);
+        let review = fixture.review(&record, 0);
         assert_eq!(mark(&review, "K3"), Mark::Care, "{activity_type}");
         assert_eq!(review.risk, Level::High);
         assert!(review.high_flags().any(|found| found.name == flag), "{:?}", review.flags);
@@ -120,31 +120,31 @@ fn leftovers_and_unknown_types_are_undecoded() {
         "ACTIVITY_TYPE_CREATE_USER_TAG",
         "createUserTagIntent",
         json!({"userTagName": "a", "admin": true}),
-        "leftover-fields",
+        "unknown-fields",
     );
-    let body = json!({"type": "ACTIVITY_TYPE_CREATE_USER_TAG", "timestampMs": "1795252440000", "organizationId": Stage::id(),
+    let body = json!({"type": "ACTIVITY_TYPE_CREATE_USER_TAG", "timestampMs": "1795252440000", "organizationId": Fixture::id(),
         "parameters": {"userTagName": "a"}, "generateAppProofs": true});
-    let record = stage.propose_bytes(
+    let record = fixture.propose_bytes(
         1,
         &body.to_string(),
         "ACTIVITY_TYPE_CREATE_USER_TAG",
         json!({"createUserTagIntent": {"userTagName": "a", "userIds": []}}),
     );
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert_eq!((mark(&review, "K3"), review.risk), (Mark::Verified, Level::Low));
     assert!(review.fields.iter().any(|field| field.name.contains("generateAppProofs")));
     let body = body.to_string().replace("generateAppProofs", "something");
-    let record = stage.propose_bytes(
+    let record = fixture.propose_bytes(
         1,
         &body,
         "ACTIVITY_TYPE_CREATE_USER_TAG",
         json!({"createUserTagIntent": {"userTagName": "a"}}),
     );
-    assert_eq!(stage.review(&record, 0).risk, Level::High);
+    assert_eq!(fixture.review(&record, 0).risk, Level::High);
 }
 
 #[test]
-fn the_daemons_intent_must_be_the_bytes() {
+fn intent_must_match_the_signed_bytes() {
     check("K4", Mark::Failed, |record| {
         record.row.activity.intent["updateRootQuorumIntent"]["threshold"] = json!(3);
     });
@@ -162,29 +162,29 @@ fn the_daemons_intent_must_be_the_bytes() {
 }
 
 #[test]
-fn the_intent_of_one_with_the_fingerprint_of_another_is_blocked() {
-    let (stage, dangerous) = lowering();
-    let (_, harmless) = tagging();
+fn mixed_activities_are_blocked() {
+    let (fixture, dangerous) = threshold_proposal();
+    let (_, harmless) = tag_proposal();
     let mut mixed = dangerous.clone();
     mixed.row.activity.intent = harmless.row.activity.intent.clone();
     mixed.row.activity.activity_type = harmless.row.activity.activity_type.clone();
-    assert!(stage.review(&mixed, 0).blocked());
+    assert!(fixture.review(&mixed, 0).blocked());
     let mut mixed = harmless.clone();
     mixed.row.activity.fingerprint = dangerous.row.activity.fingerprint;
-    assert!(stage.review(&mixed, 0).blocked());
+    assert!(fixture.review(&mixed, 0).blocked());
     let mut mixed = harmless;
     mixed.row.activity.votes = dangerous.row.activity.votes;
-    assert!(stage.review(&mixed, 0).blocked());
+    assert!(fixture.review(&mixed, 0).blocked());
 }
 
 #[test]
-fn the_asker_must_have_signed() {
+fn proposer_must_have_signed() {
     check("K5", Mark::Failed, |record| {
         let vote = &mut record.row.activity.votes[0];
-        vote.signature = Stage::stamper(1).stamp(b"else").unwrap().signature;
+        vote.signature = Fixture::stamper(1).stamp(b"else").unwrap().signature;
     });
     check("K5", Mark::Failed, |record| {
-        record.row.activity.votes[0].public_key = Stage::stamper(2).public_key().to_owned();
+        record.row.activity.votes[0].public_key = Fixture::stamper(2).public_key().to_owned();
     });
     check("K5", Mark::Failed, |record| {
         record.row.activity.votes[0].scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
@@ -192,41 +192,41 @@ fn the_asker_must_have_signed() {
 }
 
 #[test]
-fn a_new_key_of_the_asker_is_loud() {
-    let (stage, record) = lowering();
-    let organization = stage.organization();
+fn new_key_of_the_proposer_is_flagged() {
+    let (fixture, record) = threshold_proposal();
+    let organization = fixture.organization();
     let mut before = organization.clone();
     before.users[1].api_keys.clear();
     let review = |first: u64, second: u64| {
-        let mut roster = Roster::default();
-        roster.see(&before, first);
-        roster.see(&organization, second);
-        Stage::review_with(&record, &roster, 0)
+        let mut known_keys = KnownKeys::default();
+        known_keys.pin_new(&before, first);
+        known_keys.pin_new(&organization, second);
+        Fixture::review_with(&record, &known_keys, 0)
     };
     let day = 86_400_000;
     let young = review(NOW - 9 * day, NOW - 3_600_000);
     assert_eq!(mark(&young, "K6"), Mark::Care);
-    assert!(young.high_flags().any(|flag| flag.name == "asker-key-new"));
+    assert!(young.high_flags().any(|flag| flag.name == "proposer-key-new"));
     let old = review(NOW - 9 * day, NOW - 2 * day);
-    // Time alone confirms no key: the daemon may have made it up.
+    // Time alone confirms no key: the daemon can invent one.
     assert_eq!(mark(&old, "K6"), Mark::Stated);
-    assert!(!old.flags.iter().any(|flag| flag.name == "asker-key-new"));
-    let unconfirmed = old.flags.iter().find(|flag| flag.name == "asker-key-unconfirmed");
+    assert!(!old.flags.iter().any(|flag| flag.name == "proposer-key-new"));
+    let unconfirmed = old.flags.iter().find(|flag| flag.name == "proposer-key-unconfirmed");
     assert_eq!(unconfirmed.map(|flag| flag.level), Some(Level::Med));
 }
 
 #[test]
 fn a_vote_with_an_unconfirmed_key_is_stated() {
-    let (stage, mut record) = lowering();
-    stage.approve(&mut record, 2);
-    let mut before = stage.organization();
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
+    let mut before = fixture.organization();
     before.users[2].api_keys.clear();
     let day = 86_400_000;
     let review = |first: &OrganizationDetail| {
-        let mut roster = Roster::default();
-        roster.see(first, NOW - 9 * day);
-        roster.see(&stage.organization(), NOW - 2 * day);
-        Stage::review_with(&record, &roster, 0)
+        let mut known_keys = KnownKeys::default();
+        known_keys.pin_new(first, NOW - 9 * day);
+        known_keys.pin_new(&fixture.organization(), NOW - 2 * day);
+        Fixture::review_with(&record, &known_keys, 0)
     };
     let unconfirmed = review(&before);
     assert_eq!((mark(&unconfirmed, "K6"), mark(&unconfirmed, "K7")), (Mark::Verified, Mark::Stated));
@@ -234,7 +234,7 @@ fn a_vote_with_an_unconfirmed_key_is_stated() {
     assert_eq!(flag.map(|flag| flag.level), Some(Level::Med));
     let casts = json(&unconfirmed)["votes"]["cast"].clone();
     assert_eq!((&casts[0]["keyConfirmed"], &casts[1]["keyConfirmed"]), (&json!(true), &json!(false)));
-    let confirmed = review(&stage.organization());
+    let confirmed = review(&fixture.organization());
     assert_eq!(mark(&confirmed, "K7"), Mark::Verified);
     assert!(!confirmed.flags.iter().any(|flag| flag.name.ends_with("-unconfirmed")));
 }
@@ -242,50 +242,50 @@ fn a_vote_with_an_unconfirmed_key_is_stated() {
 #[test]
 fn votes_that_do_not_verify_do_not_count() {
     let spoil = |change: &dyn Fn(&mut quorate_common::activity::Vote)| {
-        let (stage, mut record) = lowering();
-        stage.approve(&mut record, 2);
+        let (fixture, mut record) = threshold_proposal();
+        fixture.approve(&mut record, 2);
         change(&mut record.row.activity.votes[1]);
-        let review = stage.review(&record, 0);
+        let review = fixture.review(&record, 0);
         assert_eq!(mark(&review, "K7"), Mark::Care);
         assert_eq!(review.tally.has(), 1);
-        // The daemon still counts it, which is a claim that fails.
+        // The daemon still counts it, so the check of its claim fails.
         assert_eq!(mark(&review, "K8"), Mark::Failed);
         assert!(review.blocked());
     };
     spoil(&|vote| vote.message = vote.message.replace("1795252740000", "1795252740001"));
     spoil(&|vote| vote.signature.replace_range(20..22, "00"));
-    spoil(&|vote| vote.public_key = Stage::stamper(3).public_key().to_owned());
+    spoil(&|vote| vote.public_key = Fixture::stamper(3).public_key().to_owned());
     spoil(&|vote| {
-        let ballot = crate::ballot::Ballot::vote(true, Stage::id(), Fingerprint::of(b"other"), NOW);
-        vote.signature = Stage::stamper(2).stamp(ballot.message.as_bytes()).unwrap().signature;
+        let ballot = crate::ballot::Ballot::vote(true, Fixture::id(), Fingerprint::of(b"other"), NOW);
+        vote.signature = Fixture::stamper(2).stamp(ballot.message.as_bytes()).unwrap().signature;
         vote.message = ballot.message;
     });
     spoil(&|vote| {
         let message = vote.message.replace("APPROVE", "REJECT");
-        vote.signature = Stage::stamper(2).stamp(message.as_bytes()).unwrap().signature;
+        vote.signature = Fixture::stamper(2).stamp(message.as_bytes()).unwrap().signature;
         vote.message = message;
     });
-    // Signed well, by a key that is not this user's.
+    // A valid signature, but by a key of another user.
     spoil(&|vote| {
-        let stamp = Stage::stamper(9).stamp(vote.message.as_bytes()).unwrap();
+        let stamp = Fixture::stamper(9).stamp(vote.message.as_bytes()).unwrap();
         (vote.public_key, vote.signature) = (stamp.public_key, stamp.signature);
     });
 }
 
 #[test]
 fn one_user_counts_once() {
-    let (stage, mut record) = lowering();
-    stage.approve(&mut record, 2);
-    stage.approve(&mut record, 2);
-    let review = stage.review(&record, 0);
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
+    fixture.approve(&mut record, 2);
+    let review = fixture.review(&record, 0);
     assert_eq!(review.tally.has(), 2);
     assert_eq!(mark(&review, "K7"), Mark::Care);
-    assert!(review.votes[2].flaw.as_ref().unwrap().contains("counted once"));
+    assert!(review.votes[2].error.as_ref().unwrap().contains("counted once"));
 }
 
 #[test]
-fn the_daemon_may_not_claim_more() {
-    check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().counted.push(Stage::user(4)));
+fn claims_beyond_the_verified_votes_fail() {
+    check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().counted.push(Fixture::user(4)));
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().needed = 1);
     check("K8", Mark::Stated, |record| record.row.waiting.as_mut().unwrap().counted.clear());
     check("K8", Mark::Care, |record| record.row.waiting = None);
@@ -294,40 +294,40 @@ fn the_daemon_may_not_claim_more() {
 
 #[test]
 fn the_rule_is_evaluated_here() {
-    let k8 = |expected: Mark, told: &str, change: &dyn Fn(&mut ReviewRecord)| {
-        let (stage, mut record) = consulting();
+    let k8 = |expected: Mark, expected_text: &str, change: &dyn Fn(&mut ReviewRecord)| {
+        let (fixture, mut record) = wallet_proposal();
         change(&mut record);
-        let review = stage.review(&record, 0);
+        let review = fixture.review(&record, 0);
         let found = review.checks.iter().find(|check| check.id == "K8").unwrap();
-        assert_eq!(found.mark, expected, "{told}: {}", found.text);
-        assert!(found.text.contains(told), "{}", found.text);
+        assert_eq!(found.mark, expected, "{expected_text}: {}", found.text);
+        assert!(found.text.contains(expected_text), "{}", found.text);
     };
     let waits = |record: &mut ReviewRecord, rule: WaitingRule, reason: WaitingReason| {
         let waiting = record.row.waiting.as_mut().unwrap();
         (waiting.rule, waiting.reason) = (rule, reason);
     };
-    k8(Mark::Stated, "1 verified approval, waits for the consensus of wallets by two", &|_| {});
-    let (stage, record) = consulting();
-    let needs = crate::cli::needs(&stage.review(&record, 0));
+    k8(Mark::Stated, "1 verified approval, waiting for approvals required by \"wallets by two\"", &|_| {});
+    let (fixture, record) = wallet_proposal();
+    let needs = crate::cli::needs(&fixture.review(&record, 0));
     assert!(
-        needs.starts_with("policy \"wallets by two\" [s], or 3 [s] of the root quorum; has 1; "),
+        needs.starts_with("policy \"wallets by two\" [s], or 3 [s] of the root quorum; 1 approval so far; "),
         "{needs}"
     );
-    // Fewer people than are asked for here.
-    k8(Mark::Failed, "nothing is missing any more", &|record| {
+    // The daemon requires fewer people than this evaluation.
+    k8(Mark::Failed, "nothing is missing", &|record| {
         waits(record, WaitingRule::RootQuorum, WaitingReason::NextVote);
     });
-    k8(Mark::Failed, "no policy allows it; so far 1 of 3", &|record| {
+    k8(Mark::Failed, "no policy allows it; 1 of 3 root approvals so far", &|record| {
         record.organization.policies[0].condition = "activity.resource == 'USER'".to_owned();
     });
-    // More people, or the same by another way.
-    k8(Mark::Care, "waits for the consensus of wallets by two", &|record| {
+    // The daemon requires more people, or the same number for another reason.
+    k8(Mark::Care, "waiting for approvals required by \"wallets by two\"", &|record| {
         waits(record, WaitingRule::RootQuorum, WaitingReason::NoPolicyAllows);
     });
-    k8(Mark::Care, "something else of policy \"wallets by two\"", &|record| {
+    k8(Mark::Care, "another outcome of policy \"wallets by two\"", &|record| {
         record.row.waiting.as_mut().unwrap().policy_evaluations[0].outcome = "OUTCOME_ERROR".to_owned();
     });
-    k8(Mark::Care, "takes votes of 1 user who", &|record| {
+    k8(Mark::Care, "accepts votes of 1 user whose", &|record| {
         record.row.waiting.as_mut().unwrap().open_to.push(UserId::from_bytes([0xee; 16]));
     });
     // The two clocks may differ.
@@ -343,50 +343,52 @@ fn the_rule_is_evaluated_here() {
 }
 
 #[test]
-fn the_rule_is_not_evaluated_without_what_it_is_about() {
-    let stage = Stage::new(3, 2);
+fn rule_is_not_evaluated_without_its_signer() {
+    let fixture = Fixture::new(3, 2);
     let parameters = json!({"signWith": "0x00", "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
         "hashFunction": "HASH_FUNCTION_SHA256"});
-    let record = stage.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
-    let review = stage.review(&record, 0);
+    let record =
+        fixture.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
+    let review = fixture.review(&record, 0);
     let found = review.checks.iter().find(|check| check.id == "K8").unwrap();
-    assert_eq!((found.mark, found.text.contains("nothing signs under 0x00")), (Mark::Care, true));
+    assert_eq!((found.mark, found.text.contains("no key signs for 0x00")), (Mark::Care, true));
 }
 
 #[test]
-fn times_must_fit_and_votes_lapse() {
+fn times_must_match_and_votes_expire() {
     check("K9", Mark::Care, |record| {
-        record.row.activity.created_at = Timestamp::of_millis(NOW - 5 * 3_600_000);
+        record.row.activity.created_at = Timestamp::from_millis(NOW - 5 * 3_600_000);
     });
-    let (stage, mut record) = lowering();
-    let cast = Timestamp::of_millis(NOW - 25 * 3_600_000);
+    let (fixture, mut record) = threshold_proposal();
+    let cast = Timestamp::from_millis(NOW - 25 * 3_600_000);
     record.row.activity.created_at = cast.clone();
     record.row.activity.votes[0].created_at = cast;
     record.row.waiting.as_mut().unwrap().counted.clear();
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert_eq!(review.tally.has(), 0);
     assert_eq!(mark(&review, "K7"), Mark::Care);
 }
 
 #[test]
-fn a_key_that_is_off_says_why() {
-    let (stage, mut record) = lowering();
-    assert!(stage.review(&record, 1).approve_refusal().unwrap().contains("already voted"));
-    record.row.waiting.as_mut().unwrap().open_to = vec![Stage::user(2)];
-    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("would not count"));
-    assert_eq!(stage.review(&record, 0).reject_refusal(), None);
+fn disabled_commands_give_a_reason() {
+    let (fixture, mut record) = threshold_proposal();
+    assert!(fixture.review(&record, 1).approve_refusal().unwrap().contains("already voted"));
+    record.row.waiting.as_mut().unwrap().open_to = vec![Fixture::user(2)];
+    assert!(fixture.review(&record, 0).approve_refusal().unwrap().contains("would not count"));
+    assert_eq!(fixture.review(&record, 0).reject_refusal(), None);
     record.row.activity.status = Status::Rejected;
-    assert!(stage.review(&record, 0).approve_refusal().unwrap().contains("rejected"));
-    assert!(stage.review(&record, 0).reject_refusal().is_some());
+    assert!(fixture.review(&record, 0).approve_refusal().unwrap().contains("rejected"));
+    assert!(fixture.review(&record, 0).reject_refusal().is_some());
 }
 
 #[test]
 fn rejecting_votes_never_count_as_approvals() {
-    let (stage, mut record) = lowering();
-    let ballot = crate::ballot::Ballot::vote(false, Stage::id(), record.row.activity.fingerprint, NOW - 1000);
-    let stamp = Stage::stamper(3).stamp(ballot.message.as_bytes()).unwrap();
+    let (fixture, mut record) = threshold_proposal();
+    let ballot =
+        crate::ballot::Ballot::vote(false, Fixture::id(), record.row.activity.fingerprint, NOW - 1000);
+    let stamp = Fixture::stamper(3).stamp(ballot.message.as_bytes()).unwrap();
     let id = record.row.activity.id;
-    record.row.activity.votes.push(Stage::vote(
+    record.row.activity.votes.push(Fixture::vote(
         id,
         3,
         Selection::Rejected,
@@ -394,20 +396,20 @@ fn rejecting_votes_never_count_as_approvals() {
         &stamp,
         NOW - 1000,
     ));
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert_eq!((review.tally.has(), mark(&review, "K7")), (1, Mark::Verified));
 }
 
 #[test]
-fn text_of_others_is_flagged_and_cleaned() {
-    let stage = Stage::new(3, 2);
-    let record = stage.propose(
+fn untrusted_text_is_flagged_and_cleaned() {
+    let fixture = Fixture::new(3, 2);
+    let record = fixture.propose(
         1,
         "ACTIVITY_TYPE_CREATE_USER_TAG",
         "createUserTagIntent",
         &json!({"userTagName": "a\u{202e}b\u{1b}[31m \u{430}dmin"}),
     );
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert!(review.flags.iter().any(|flag| flag.name == "hidden-characters"));
     assert!(review.flags.iter().any(|flag| flag.name == "mixed-script"));
     assert!(review.sentence.contains("a<U+202E>b<U+001B>[31m"));
@@ -416,16 +418,16 @@ fn text_of_others_is_flagged_and_cleaned() {
 }
 
 #[test]
-fn several_that_wait_for_the_same_are_flagged() {
-    let (stage, record) = lowering();
-    let rival = stage.propose(
+fn waiting_rivals_are_flagged() {
+    let (fixture, record) = threshold_proposal();
+    let rival = fixture.propose(
         2,
         "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
         "updateRootQuorumIntent",
         &json!({"threshold": 2, "userIds": []}),
     );
-    let mut roster = Roster::default();
-    roster.see(&record.organization, NOW - 2 * 86_400_000);
+    let mut known_keys = KnownKeys::default();
+    known_keys.pin_new(&record.organization, NOW - 2 * 86_400_000);
     let viewer = Viewer::default();
     let siblings = [record.row.clone(), rival.row];
     let flags = |siblings: &[quorate_common::console::ActivityRow]| {
@@ -433,7 +435,7 @@ fn several_that_wait_for_the_same_are_flagged() {
         Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
-            roster: &roster,
+            known_keys: &known_keys,
             book: &Book::EMPTY,
             viewer: &viewer,
             now: NOW,
@@ -446,105 +448,105 @@ fn several_that_wait_for_the_same_are_flagged() {
 }
 
 #[test]
-fn what_the_daemon_hides_is_blocked_and_says_why() {
-    let (stage, mut record) = hiding();
-    let review = stage.review(&record, 0);
+fn masked_activities_are_blocked_with_a_reason() {
+    let (fixture, mut record) = card_proposal();
+    let review = fixture.review(&record, 0);
     assert_eq!((mark(&review, "K1"), mark(&review, "K8")), (Mark::Failed, Mark::Failed));
     assert!(review.blocked() && review.fields.is_empty());
-    let told = "the daemon hides a card's number";
-    assert!(review.approve_refusal().unwrap().starts_with(told));
+    let reason = "the daemon hides a card's number";
+    assert!(review.approve_refusal().unwrap().ends_with(reason));
     assert!(
-        review.sentence.contains(told) && review.sentence.contains("cannot prove"),
+        review.sentence.contains(reason) && review.sentence.contains("cannot prove"),
         "{}",
         review.sentence
     );
-    assert!(review.checks[0].text.contains(told));
+    assert!(review.checks[0].text.contains(reason));
     assert!(review.vote_target().is_err() && review.reject_refusal().is_some());
-    // Any other type of which the bytes do not fit is told without that excuse.
+    // A mismatch of any other type is reported without that explanation.
     record.row.activity.activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2".to_owned();
-    let review = stage.review(&record, 0);
-    assert!(review.blocked() && !review.sentence.contains(told));
+    let review = fixture.review(&record, 0);
+    assert!(review.blocked() && !review.sentence.contains(reason));
     assert!(review.approve_refusal().unwrap().contains("a check failed"));
 }
 
 #[test]
-fn what_the_daemon_states_is_never_verified() {
-    let (stage, mut record) = lowering();
-    stage.approve(&mut record, 2);
+fn stated_facts_are_never_verified() {
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
     let k8 = |record: &ReviewRecord| {
-        let review = stage.review(record, 0);
+        let review = fixture.review(record, 0);
         review.checks.iter().find(|check| check.id == "K8").unwrap().clone()
     };
     assert_eq!(k8(&record).mark, Mark::Stated, "{:?}", k8(&record));
-    // A lower threshold, which the daemon states in all places alike, is not what this console knows.
+    // A lower threshold that the daemon states consistently still differs from the known one.
     record.organization.head.root_quorum.threshold = 2;
     record.row.waiting.as_mut().unwrap().needed = 2;
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert!(review.blocked(), "{:?}", review.checks);
 }
 
 #[test]
-fn a_change_of_the_root_quorum_is_always_high() {
-    let stage = Stage::new(3, 2);
-    let members: Vec<UserId> = (0..3).map(Stage::user).collect();
-    let record = stage.propose(
+fn root_quorum_changes_are_always_high_risk() {
+    let fixture = Fixture::new(3, 2);
+    let members: Vec<UserId> = (0..3).map(Fixture::user).collect();
+    let record = fixture.propose(
         1,
         "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
         "updateRootQuorumIntent",
         &json!({"threshold": 2, "userIds": members}),
     );
-    assert_eq!(stage.review(&record, 0).risk, Level::High);
+    assert_eq!(fixture.review(&record, 0).risk, Level::High);
 }
 
 #[test]
-fn forged_votes_have_not_expired() {
-    let (stage, mut record) = lowering();
-    record.row.activity.votes[0].signature = Stage::stamper(1).stamp(b"else").unwrap().signature;
-    let review = stage.review(&record, 0);
+fn forged_votes_are_not_reported_as_expired() {
+    let (fixture, mut record) = threshold_proposal();
+    record.row.activity.votes[0].signature = Fixture::stamper(1).stamp(b"else").unwrap().signature;
+    let review = fixture.review(&record, 0);
     let k9 = review.checks.iter().find(|check| check.id == "K9").unwrap();
-    assert!(!k9.text.contains("lapsed") && !k9.text.contains("expired"), "{}", k9.text);
+    assert!(!k9.text.contains("expired"), "{}", k9.text);
 }
 
 #[test]
-fn nothing_is_proposed_to_another_organization() {
-    let organization = Stage::new(3, 2).organization();
-    let wish = crate::ballot::Wish {
+fn drafts_require_the_pinned_organization() {
+    let organization = Fixture::new(3, 2).organization();
+    let request = crate::ballot::ActivityRequest {
         activity_type: "ACTIVITY_TYPE_CREATE_USER_TAG",
         path: "/public/v1/submit/create_user_tag",
         parameters: json!({"userTagName": "a", "userIds": []}),
     };
     let proposed = |pinned: Option<OrganizationId>| {
-        let viewer = Viewer { organization: pinned, user: Some(Stage::user(0)) };
-        let public_key = Stage::stamper(0).public_key().to_owned();
-        let ground = Ground {
+        let viewer = Viewer { organization: pinned, user: Some(Fixture::user(0)) };
+        let public_key = Fixture::stamper(0).public_key().to_owned();
+        let context = DraftContext {
             organization: &organization,
             viewer: &viewer,
             public_key: &public_key,
             strict_deny_errors: false,
             now: NOW,
         };
-        Review::of_wish(&wish, &ground).map(|_| ())
+        Review::of_request(&request, &context).map(|_| ())
     };
-    assert_eq!(proposed(Some(Stage::id())), Ok(()));
-    assert!(proposed(Some(OrganizationId::from_bytes([1; 16]))).unwrap_err().contains("pinned is"));
+    assert_eq!(proposed(Some(Fixture::id())), Ok(()));
+    assert!(proposed(Some(OrganizationId::from_bytes([1; 16]))).unwrap_err().contains("is pinned"));
     assert!(proposed(None).unwrap_err().contains("no organization is pinned"));
 }
 
 #[test]
-fn other_names_and_quorums_are_loud() {
-    let (stage, mut record) = lowering();
+fn changed_names_and_quorums_are_flagged() {
+    let (fixture, mut record) = threshold_proposal();
     record.organization.users.swap(0, 1);
     let (one, other) =
         (record.organization.users[0].user_name.clone(), record.organization.users[1].user_name.clone());
     record.organization.users[0].user_name = other;
     record.organization.users[1].user_name = one;
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert_eq!(review.high_flags().filter(|flag| flag.name == "name-changed").count(), 2);
-    // The sentence bears the mark of what is stated, and no name the mark of what is checked.
+    // Every name is marked as stated, none as verified.
     assert!(review.facts.iter().all(|fact| fact.value.contains("\" [s] (")), "{:?}", review.facts);
-    let (_, mut record) = lowering();
+    let (_, mut record) = threshold_proposal();
     record.organization.head.root_quorum.user_ids.pop();
-    let review = stage.review(&record, 0);
+    let review = fixture.review(&record, 0);
     assert!(review.high_flags().any(|flag| flag.name == "quorum-not-known"));
     assert_eq!(mark(&review, "K10"), Mark::Failed);
 }

@@ -1,4 +1,4 @@
-//! Each vote by itself: is it signed, by whose key, for this activity, and does it still count?
+//! Verifies each vote: its signature, its key, its activity, and whether it still counts.
 
 use quorate_common::activity::{Selection, Status, VOTE_WINDOW_MILLIS, Vote};
 use quorate_common::console::OrganizationDetail;
@@ -11,55 +11,54 @@ use super::{Evidence, Proposal};
 use crate::keys::canonical;
 use crate::text::clean;
 
-/// A stamp may be this much older than the moment it was recorded.
+/// Maximum age of a stamp when it is recorded, in milliseconds.
 const STAMP_AGE_MILLIS: u64 = 60 * 60 * 1000;
 
-/// A vote with what is wrong with it.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown by itself")]
+/// A vote and the result of its verification.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown separately")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VoteProof {
-    /// Who is said to have cast it.
+    /// The voter, as the daemon states.
     pub(crate) user: UserId,
-    /// That user's name, cleaned.
+    /// Cleaned name of the voter.
     pub(crate) name: String,
-    /// Yes or no.
     pub(crate) selection: Selection,
-    /// Whether it is the proposal itself.
+    /// Whether the vote is the proposal itself.
     pub(crate) proposes: bool,
-    /// When it was recorded, by the daemon's word.
+    /// When it was recorded, as the daemon states, in milliseconds since the Unix epoch.
     pub(crate) cast: u64,
     /// Key that signed it.
     pub(crate) public_key: String,
-    /// Whether the signature fits message and key.
+    /// Whether the signature matches message and key.
     pub(crate) signed: bool,
-    /// Why it is not counted, if so.
-    pub(crate) flaw: Option<String>,
-    /// Whether it is older than the window.
-    pub(crate) lapsed: bool,
-    /// Whether the key entered the roster within a day.
+    /// Why the vote does not count, if so.
+    pub(crate) error: Option<String>,
+    /// Whether the vote is older than the voting window.
+    pub(crate) expired: bool,
+    /// Whether the key was first seen less than a day ago.
     pub(crate) new_key: bool,
-    /// Whether the key was pinned at the first contact, or accepted since.
+    /// Whether the key was pinned at the first contact or accepted later.
     pub(crate) key_confirmed: bool,
 }
 
 impl VoteProof {
-    /// What has to be said of the key, if it is one of the user.
+    /// Returns a remark on the key for the end of a line, empty if there is none.
     pub(crate) fn key_note(&self) -> &'static str {
-        match (&self.flaw, self.new_key, self.key_confirmed) {
+        match (&self.error, self.new_key, self.key_confirmed) {
             (None, true, _) => ", key first seen within a day [!]",
             (None, false, false) => ", key not accepted here [s]",
             _ => "",
         }
     }
 
-    /// Whether it is a live, verified approval.
+    /// Returns whether the vote is a verified approval that has not expired.
     pub(crate) fn counts(&self) -> bool {
-        self.flaw.is_none() && !self.lapsed && self.selection == Selection::Approved
+        self.error.is_none() && !self.expired && self.selection == Selection::Approved
     }
 }
 
-/// Examines all votes in their order. A second approval of one user by the same key is not counted; one by another key
-/// may be what a policy asks for, and the tally counts the user once all the same.
+/// Verifies all votes in their order. A second approval of a user with the same key does not count. One with
+/// another key can be required by a policy; the tally still counts the user once.
 pub(super) fn examine(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Vec<VoteProof> {
     let mut proofs: Vec<VoteProof> = Vec::new();
     for vote in &evidence.record.row.activity.votes {
@@ -68,7 +67,7 @@ pub(super) fn examine(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> V
             earlier.user == proof.user && earlier.public_key == proof.public_key && earlier.counts()
         });
         if proof.counts() && again {
-            proof.flaw = Some("this user has voted already; counted once".to_owned());
+            proof.error = Some("this user has already voted; counted once".to_owned());
         }
         proofs.push(proof);
     }
@@ -81,20 +80,21 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     let proposes = Fingerprint::of(vote.message.as_bytes()) == activity.fingerprint;
     let signed = is_signed(vote);
     let ballot = Ballot::read(&vote.message);
-    let flaw = if !signed {
-        Some("the signature does not fit the message".to_owned())
+    let error = if !signed {
+        Some("the signature does not match the message".to_owned())
     } else if vote.activity_id != activity.id {
-        Some("it belongs to another activity".to_owned())
+        Some("the vote belongs to another activity".to_owned())
     } else {
-        key_flaw(organization, vote)
-            .or_else(|| ballot_flaw(&ballot, proposal, vote, proposes, &activity.organization_id.to_string()))
+        key_error(organization, vote).or_else(|| {
+            ballot_error(&ballot, proposal, vote, proposes, &activity.organization_id.to_string())
+        })
     };
     let cast = vote.created_at.millis();
-    // An activity that is over is judged as of its end.
-    let reckoned =
+    // A closed activity is judged at the time of its end.
+    let evaluated_at =
         if activity.status == Status::ConsensusNeeded { evidence.now } else { activity.updated_at.millis() };
     let stamped = ballot.stamped.unwrap_or(0).saturating_add(STAMP_AGE_MILLIS);
-    let lapsed = reckoned.saturating_sub(cast.min(stamped)) >= VOTE_WINDOW_MILLIS;
+    let expired = evaluated_at.saturating_sub(cast.min(stamped)) >= VOTE_WINDOW_MILLIS;
     let name = organization.users.iter().find(|user| user.user_id == vote.user_id);
     let id = organization.head.organization_id;
     VoteProof {
@@ -105,34 +105,35 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
         cast,
         public_key: clean(&vote.public_key),
         signed,
-        flaw,
-        lapsed,
-        new_key: evidence.roster.is_new(id, vote.user_id, &vote.public_key, evidence.now),
-        key_confirmed: evidence.roster.is_confirmed(id, vote.user_id, &vote.public_key),
+        error,
+        expired,
+        new_key: evidence.known_keys.is_new(id, vote.user_id, &vote.public_key, evidence.now),
+        key_confirmed: evidence.known_keys.is_confirmed(id, vote.user_id, &vote.public_key),
     }
 }
 
-/// Whether the signature fits key and message. Of a passkey's it is not known here at which web site it was made.
+/// Returns whether the signature matches key and message. Does not check the web origin of a passkey
+/// signature.
 pub(super) fn is_signed(vote: &Vote) -> bool {
-    let Some(scheme) = Scheme::of_name(&vote.scheme) else { return false };
+    let Some(scheme) = Scheme::from_name(&vote.scheme) else { return false };
     let (public_key, signature) = (vote.public_key.clone(), vote.signature.clone());
-    stamp::fits(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
+    stamp::verify(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
 }
 
-/// Whether the key is one of that user in the organization's record.
+/// Returns whether the key belongs to the user in the organization's record.
 pub(super) fn is_registered(organization: &OrganizationDetail, user: UserId, public_key: &str) -> bool {
     let user = organization.users.iter().find(|known| known.user_id == user);
     user.is_some_and(|user| user.public_keys().any(|key| canonical(key) == canonical(public_key)))
 }
 
-fn key_flaw(organization: &OrganizationDetail, vote: &Vote) -> Option<String> {
+fn key_error(organization: &OrganizationDetail, vote: &Vote) -> Option<String> {
     if is_registered(organization, vote.user_id, &vote.public_key) {
         return None;
     }
-    Some("its key is not a key of that user in this organization".to_owned())
+    Some("the key is not a key of that user in this organization".to_owned())
 }
 
-/// The vote's own words.
+/// The signed content of a vote.
 pub(super) struct Ballot {
     pub(super) activity_type: String,
     pub(super) organization: String,
@@ -154,23 +155,23 @@ impl Ballot {
     }
 }
 
-fn ballot_flaw(
+fn ballot_error(
     ballot: &Ballot,
     proposal: Option<&Proposal>,
     vote: &Vote,
     proposes: bool,
     organization: &str,
 ) -> Option<String> {
-    let flaw = |text: &str| Some(text.to_owned());
-    let founds = proposes && proposal.is_some_and(Proposal::founds);
-    if !founds && !ballot.organization.eq_ignore_ascii_case(organization) {
-        return flaw("it was signed for another organization");
+    let error = |text: &str| Some(text.to_owned());
+    let creates_organization = proposes && proposal.is_some_and(Proposal::creates_organization);
+    if !creates_organization && !ballot.organization.eq_ignore_ascii_case(organization) {
+        return error("the vote was signed for another organization");
     }
     if proposes {
         return if vote.selection == Selection::Approved {
             None
         } else {
-            flaw("the proposal is shown as a rejection")
+            error("the proposal is shown as a rejection")
         };
     }
     let expected = match vote.selection {
@@ -178,11 +179,11 @@ fn ballot_flaw(
         Selection::Rejected => "ACTIVITY_TYPE_REJECT_ACTIVITY",
     };
     if ballot.activity_type != expected {
-        return flaw("what was signed is not this vote");
+        return error("the signed message is not this vote");
     }
-    let Some(proposal) = proposal else { return flaw("there is no proposal to compare it with") };
+    let Some(proposal) = proposal else { return error("there is no proposal to compare the vote with") };
     match ballot.fingerprint.parse::<Fingerprint>() {
         Ok(named) if named == proposal.fingerprint => None,
-        _ => flaw("it was signed for another fingerprint"),
+        _ => error("the vote was signed for another fingerprint"),
     }
 }

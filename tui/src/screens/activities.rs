@@ -1,4 +1,4 @@
-//! Every activity of the organization, newest first, read page by page.
+//! The list of all activities of the organization, newest first, loaded page by page.
 
 use quorate_common::console::{ActivityPage, ActivityRow, ReviewRecord};
 use quorate_common::ids::ActivityId;
@@ -8,29 +8,27 @@ use super::{Filter, moved, review};
 use crate::app::{Effect, Model, body};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::Action;
-use crate::kinds::{Scene, of_type};
+use crate::kinds::{Scene, count, of_type};
 use crate::link::Order;
 use crate::proof::status_word;
 use crate::text::{clean, date_time, pad};
 use crate::theme::Theme;
 
-/// The list.
 #[derive(Default)]
 pub(crate) struct State {
     rows: Vec<ActivityRow>,
     next: Option<ActivityId>,
     selected: Option<ActivityId>,
-    /// Words that rows must have.
     pub(crate) filter: Filter,
     loaded: bool,
 }
 
-/// Takes a page; the first one replaces what it overlaps with and keeps what was read behind it.
-pub(crate) fn take(state: &mut State, after: Option<ActivityId>, page: ActivityPage) {
+/// Applies a page. The first page replaces the rows that it overlaps and keeps the older ones.
+pub(crate) fn apply_page(state: &mut State, after: Option<ActivityId>, page: ActivityPage) {
     if after.is_none() {
         let oldest = page.activities.last().map(|row| row.activity.id);
         let overlaps = oldest.is_some_and(|oldest| state.rows.iter().any(|row| row.activity.id == oldest));
-        let behind = if overlaps {
+        let older = if overlaps {
             state.rows.drain(..).skip_while(|row| Some(row.activity.id) != oldest).skip(1).collect()
         } else {
             Vec::new()
@@ -39,7 +37,7 @@ pub(crate) fn take(state: &mut State, after: Option<ActivityId>, page: ActivityP
             state.next = page.next;
         }
         state.rows = page.activities;
-        state.rows.extend::<Vec<ActivityRow>>(behind);
+        state.rows.extend::<Vec<ActivityRow>>(older);
     } else if state.next == after {
         state.rows.extend(page.activities);
         state.next = page.next;
@@ -47,15 +45,15 @@ pub(crate) fn take(state: &mut State, after: Option<ActivityId>, page: ActivityP
     state.loaded = true;
 }
 
-/// The activities that were read.
+/// Returns the loaded activities.
 pub(crate) fn rows(state: &State) -> &[ActivityRow] {
     &state.rows
 }
 
-/// Keys of this screen.
+/// Handles the keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let inner = body(model).height.saturating_sub(2);
-    // One row counts what is below.
+    // One row shows how many are below.
     let page = usize::from(inner.saturating_sub(1) / rows_each(model.size.0));
     let rows = visible(model);
     let selected = position(model, &rows);
@@ -84,7 +82,8 @@ fn visible(model: &Model) -> Vec<&ActivityRow> {
     }
     let admitted = |row: &&ActivityRow| {
         let activity = &row.activity;
-        let words = [&title(row), &activity.activity_type, status_word(activity.status), &asker(model, row)];
+        let words =
+            [&title(row), &activity.activity_type, status_word(activity.status), &proposer(model, row)];
         model.activities.filter.admits(&words.join(" "), &[&activity.id.to_string()])
     };
     model.activities.rows.iter().filter(admitted).collect()
@@ -100,7 +99,7 @@ fn title(row: &ActivityRow) -> String {
         .map_or_else(|| clean(kind.trim_start_matches("ACTIVITY_TYPE_")), |(kind, _)| kind.title().to_owned())
 }
 
-fn asker(model: &Model, row: &ActivityRow) -> String {
+fn proposer(model: &Model, row: &ActivityRow) -> String {
     let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
     match &model.organization {
         Some(organization) => Scene::of(organization).user_name(&vote.user_id.to_string()),
@@ -108,18 +107,17 @@ fn asker(model: &Model, row: &ActivityRow) -> String {
     }
 }
 
-/// Rows that one activity takes in a terminal of so many columns.
+/// Returns the number of rows per activity in a terminal of this width.
 const fn rows_each(columns: u16) -> u16 {
     if columns >= 80 { 1 } else { 2 }
 }
 
-/// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let rows = visible(model);
     let state = &model.activities;
-    let more = if state.next.is_some() { ", more further down" } else { "" };
+    let more = if state.next.is_some() { ", more below" } else { "" };
     let title_text = format!("Activities: {}{more}; times in UTC", state.rows.len());
-    let inner = canvas.framed(area, &title_text, &state.filter.told(rows.len(), state.rows.len()));
+    let inner = canvas.framed(area, &title_text, &state.filter.summary(rows.len(), state.rows.len()));
     if rows.is_empty() {
         let text = match (state.loaded, state.rows.is_empty()) {
             (false, _) => "Loading activities.",
@@ -140,20 +138,20 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     });
 }
 
-/// One activity: a row where there is room, else two.
+/// Formats one activity as one row if the width allows it, otherwise as two.
 fn texts(model: &Model, row: &ActivityRow, marker: &str, columns: usize) -> Vec<String> {
     let activity = &row.activity;
     let when = date_time(activity.created_at.millis());
     let when = when.trim_end_matches(" UTC");
     let state = pad(status_word(activity.status), 9);
-    let (title, asker) = (title(row), asker(model, row));
+    let (title, proposer) = (title(row), proposer(model, row));
     if columns >= 110 {
-        let votes = pad(&format!("{} votes", activity.votes.len()), 8);
-        let (title, asker) = (pad(&title, 24), pad(&asker, 12));
-        return vec![format!("{marker}{when}  {state} {title} {asker} {votes} {}", activity.id)];
+        let votes = pad(&count(activity.votes.len(), "vote"), 8);
+        let (title, proposer) = (pad(&title, 24), pad(&proposer, 12));
+        return vec![format!("{marker}{when}  {state} {title} {proposer} {votes} {}", activity.id)];
     }
     if columns >= 76 {
-        return vec![format!("{marker}{when}  {state} {} {asker}", pad(&title, 24))];
+        return vec![format!("{marker}{when}  {state} {} {proposer}", pad(&title, 24))];
     }
-    vec![format!("{marker}{state} {title}"), format!("  {when} {asker}")]
+    vec![format!("{marker}{state} {title}"), format!("  {when} {proposer}")]
 }

@@ -1,4 +1,5 @@
-//! What waits: for me, for others, and a preview of the marked line. Nothing is decided here.
+//! The approvals screen: activities that wait for the viewer, those that wait for others, and a preview of
+//! the selected one. No decisions are made here.
 
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
@@ -17,38 +18,36 @@ mod inbox;
 use inbox::Row;
 pub(crate) use inbox::{Inbox, closed};
 
-/// Columns of labels in the preview.
+/// Width of the labels in the preview, in columns.
 const LABEL_COLUMNS: usize = 9;
 
-/// The list.
 #[derive(Default)]
 pub(crate) struct State {
-    /// What waits.
+    /// All waiting activities.
     pub(crate) inbox: Inbox,
-    /// The marked row; nothing means the first one, whichever that is.
+    /// The selected row; nothing means the first row.
     selected: Option<ActivityId>,
-    /// Words that rows must have.
     pub(crate) filter: Filter,
-    /// Whether keys go to the preview, and its first row.
+    /// Whether the preview has the keyboard focus, and the first row that it shows.
     in_preview: bool,
     scroll: usize,
 }
 
 impl State {
-    /// Whether anything was read.
+    /// Returns whether anything was loaded.
     pub(crate) fn is_read(&self) -> bool {
         self.inbox.is_complete() || !self.inbox.rows().is_empty()
     }
 }
 
-/// Where the parts of the screen are.
+/// Areas of the screen.
 struct Layout {
     mine: Rect,
     others: Rect,
     preview: Rect,
 }
 
-/// Rows of a table of things, with its frame and its head.
+/// Returns the rows that a table takes with its frame and head.
 fn height(count: usize, per_row: u16) -> u16 {
     let head = if per_row == 1 { 3 } else { 2 };
     u16::try_from(count).unwrap_or(u16::MAX).saturating_mul(per_row).saturating_add(head)
@@ -73,12 +72,12 @@ fn layout(state: &State, area: Rect, mine: usize, others: usize) -> Layout {
     Layout { mine, others, preview }
 }
 
-/// Rows that one activity takes.
+/// Returns the number of rows per activity.
 fn rows_each(area: Rect) -> u16 {
     if area.width < 80 { 2 } else { 1 }
 }
 
-/// Keys of this screen.
+/// Handles the keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let area = body(model);
     let (mine, others) = visible(&model.approvals);
@@ -112,7 +111,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Activities of a table that are on screen at once, but for the row that counts what is below.
+/// Returns how many activities of a table are visible. One row shows how many are below.
 fn page(area: Rect, pane: Rect) -> usize {
     let per_row = rows_each(area);
     let head = if per_row == 1 { 3 } else { 2 };
@@ -122,13 +121,13 @@ fn page(area: Rect, pane: Rect) -> usize {
 fn open(model: &mut Model, id: ActivityId, title: String) -> Vec<Effect> {
     let Some(organization) = model.organization_id else { return Vec::new() };
     model.approvals.inbox.open(id);
-    // The marked row stays the same one, whatever comes in above it.
+    // The selection stays on this row when rows are added above it.
     model.approvals.selected = Some(id);
     model.opening = Some(Opening { reference: id.to_string(), title });
     vec![Effect::Order(Order::Record(organization, id.to_string()))]
 }
 
-/// Rows that the filter admits: mine, and those of others.
+/// Returns the rows that the filter admits: those that wait for the viewer, and those that wait for others.
 fn visible(state: &State) -> (Vec<&Row>, Vec<&Row>) {
     let is_admitted = |row: &&Row| {
         state.filter.is_empty() || {
@@ -147,7 +146,8 @@ fn position(state: &State, all: &[&Row]) -> usize {
     all.iter().position(|row| Some(row.id) == state.selected).unwrap_or(0)
 }
 
-/// How many wait for the viewer, or at all without one; `+` while not everything is read.
+/// Returns the number for the tab: activities that wait for the viewer, or all without a viewer. `+` means
+/// that more are being loaded.
 pub(crate) fn tab(model: &Model) -> String {
     let inbox = &model.approvals.inbox;
     let all = inbox.rows().len();
@@ -160,15 +160,14 @@ pub(crate) fn tab(model: &Model) -> String {
     }
 }
 
-/// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let state = &model.approvals;
     let (mine, others) = visible(state);
     let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
     let selected = position(state, &all);
-    let told = state.filter.told(all.len(), state.inbox.rows().len());
+    let filter_text = state.filter.summary(all.len(), state.inbox.rows().len());
     if all.is_empty() {
-        let inner = canvas.framed(area, "Waiting", &told);
+        let inner = canvas.framed(area, "Waiting", &filter_text);
         let lines: Vec<Line> =
             wrap(&nothing(model), usize::from(inner.width)).into_iter().map(Line::plain).collect();
         canvas.lines(inner, &lines, 0);
@@ -178,7 +177,7 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         0 => String::new(),
         count => format!("{count} new HIGH"),
     };
-    let remark = if told.is_empty() { news } else { told };
+    let remark = if filter_text.is_empty() { news } else { filter_text };
     let layout = layout(state, area, mine.len(), others.len());
     let has_list = !state.in_preview;
     if layout.mine.height > 0 {
@@ -198,7 +197,7 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     }
 }
 
-/// What a table holds, and how much of everything was read.
+/// Returns the title of a table, with the progress of loading.
 fn title(model: &Model, who: &str, count: usize) -> String {
     let inbox = &model.approvals.inbox;
     let whose = if model.viewer.user.is_some() {
@@ -219,8 +218,10 @@ fn nothing(model: &Model) -> String {
             format!("0 of {} match; Esc clears the filter.", inbox.rows().len())
         }
         (LinkState::Starting, false) => format!("Connecting to {}.", model.identity.socket),
-        (_, false) => "Loading what waits.".to_owned(),
-        (_, true) => "Nothing waits for anybody in this organization. 3 shows what was decided.".to_owned(),
+        (_, false) => "Loading the approvals.".to_owned(),
+        (_, true) => {
+            "Nothing waits for approval in this organization. Press 3 for all activities.".to_owned()
+        }
     }
 }
 
@@ -244,7 +245,7 @@ fn table(
         inner = above(inner, 1).1;
     }
     let theme = canvas.theme;
-    let made = |index: usize| {
+    let render = |index: usize| {
         let Some(row) = rows.get(index) else { return Vec::new() };
         let is_selected = selected == Some(index);
         let style = if is_selected { Theme::selected() } else { theme.of_mark(row.risk.word()) };
@@ -256,13 +257,13 @@ fn table(
         let texts = texts(row, marker, model.now, columns, is_wide);
         texts.into_iter().map(|text| Line::styled(text, style)).collect()
     };
-    canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, made);
+    canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, render);
 }
 
-/// One activity: a row where there is room, else two.
+/// Formats one activity as one row if the width allows it, otherwise as two.
 fn texts(row: &Row, marker: &str, now: u64, columns: usize, is_wide: bool) -> Vec<String> {
-    let none = if row.has_expired { "expired" } else { "-" };
-    let expires = row.expires.map_or_else(|| none.to_owned(), |at| duration(at.saturating_sub(now)));
+    let no_expiry = if row.has_expired { "expired" } else { "-" };
+    let expires = row.expires.map_or_else(|| no_expiry.to_owned(), |at| duration(at.saturating_sub(now)));
     let age = duration(now.saturating_sub(row.created));
     let blocked = if row.is_blocked { "[x] " } else { "" };
     let what = format!("{blocked}{}", row.brief);
@@ -273,7 +274,7 @@ fn texts(row: &Row, marker: &str, now: u64, columns: usize, is_wide: bool) -> Ve
     vec![format!("{marker}{:<4} {}", row.risk.word(), row.title), format!("  {}  {what}", row.votes)]
 }
 
-/// Cells of a row. Columns that do not fit are dropped from the right end: age, then proposer.
+/// Formats the cells of a row. If the width is small, age and proposer are omitted.
 fn cells(columns: usize, texts: [&str; 7], marker: &str) -> String {
     let [risk, title, what, proposer, votes, expires, age] = texts;
     if columns >= 100 {
@@ -300,7 +301,7 @@ fn cells(columns: usize, texts: [&str; 7], marker: &str) -> String {
     )
 }
 
-/// Padded, with a blank column at the end.
+/// Pads a text and leaves one blank column at the end.
 fn spaced(text: &str, columns: usize) -> String {
     format!("{} ", pad(text, columns.saturating_sub(1)))
 }
@@ -330,12 +331,12 @@ fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
         labelled(label, text);
     }
     if let Some(fingerprint) = &row.fingerprint {
-        labelled("f'print", &grouped(&fingerprint.hex()));
+        labelled("sha256", &grouped(&fingerprint.hex()));
     }
     lines
 }
 
-/// How the checks came out, with the failed ones in words.
+/// Returns the number of checks per mark, or the failed checks in words.
 pub(crate) fn tally_of_marks(review: &Review) -> String {
     let count = |mark: Mark| review.checks.iter().filter(|check| check.mark == mark).count();
     let failed: Vec<String> = review

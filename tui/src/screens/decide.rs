@@ -1,6 +1,6 @@
-//! A decision under way, docked below the facts: challenge, key, hold, re-read, send, receipt. Enter alone, a held
-//! key, a paste or keys typed ahead never get through it. Keys that arrive together are typed keys: only what the
-//! terminal marks as pasted is a paste.
+//! A decision in progress, in a panel below the review: challenge, key, hold, re-read, send, receipt. It
+//! cannot be completed by Enter alone, a held key, a paste or keys typed ahead. Keys that arrive together
+//! count as typed: only what the terminal marks as pasted is a paste.
 
 use quorate_common::activity::Activity;
 use quorate_common::console::ReviewRecord;
@@ -11,9 +11,9 @@ use zeroize::Zeroizing;
 use super::{edit, policies, review};
 use crate::app::{Effect, JournalLine, Model};
 use crate::ballot::{self, Ballot, Choice, Outcome};
-use crate::cli::outlook;
+use crate::cli::outcome_text;
 use crate::keymap::Key;
-use crate::link::{LinkFlaw, Order};
+use crate::link::{LinkError, Order};
 use crate::proof::{Challenge, status_word};
 use crate::text::clock;
 
@@ -21,17 +21,17 @@ mod panel;
 
 pub(crate) use panel::{draw, height};
 
-/// The field opens after this long without any key.
+/// The challenge field opens after this time without any key, in milliseconds.
 const QUIET_MILLIS: u64 = 1000;
-/// Enter again within this was held, not pressed: it closes no receipt.
+/// An Enter within this time is a key repeat and does not close a receipt, in milliseconds.
 const REPEAT_MILLIS: u64 = 80;
-/// How long a signed vote waits for Esc.
+/// How long a signed vote can be cancelled with Esc before it is sent, in milliseconds.
 const HOLD_MILLIS: u64 = 3000;
-/// Longest answer and passphrase, in characters.
+/// Maximum length of an answer and of a passphrase, in characters.
 const ANSWER_LIMIT: usize = 64;
 const PASSPHRASE_LIMIT: usize = 512;
 
-/// Where the cursor is within the challenge. Enter does something on the last two only.
+/// Focus within the challenge. Enter has an effect on the last two only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Focus {
     Field,
@@ -41,7 +41,7 @@ enum Focus {
 }
 
 enum Step {
-    /// Keys are thrown away until there was none for a while.
+    /// Keys are discarded until none was pressed for a while.
     Quiet {
         since: u64,
     },
@@ -52,7 +52,7 @@ enum Step {
     },
     Key {
         passphrase: Zeroizing<String>,
-        flaw: Option<String>,
+        error: Option<String>,
     },
     Signing,
     Hold {
@@ -65,13 +65,13 @@ enum Step {
     Sending {
         stamp: Box<Stamp>,
     },
-    Over {
+    Receipt {
         lines: Vec<String>,
-        good: bool,
+        success: bool,
     },
 }
 
-/// A decision under way.
+/// A decision in progress.
 pub(crate) struct Decide {
     choice: Choice,
     ballot: Ballot,
@@ -84,7 +84,7 @@ pub(crate) struct Decide {
 }
 
 impl Decide {
-    /// What of the passing time is on screen.
+    /// Returns the time-dependent text on screen.
     pub(crate) fn pulse(&self, now: u64) -> String {
         match &self.step {
             Step::Hold { until, .. } => format!("hold {}", until.saturating_sub(now).div_ceil(1000)),
@@ -92,13 +92,13 @@ impl Decide {
         }
     }
 
-    fn over(&mut self, good: bool, text: String) {
-        self.step = Step::Over { lines: vec![text], good };
+    fn finish(&mut self, success: bool, text: String) {
+        self.step = Step::Receipt { lines: vec![text], success };
         self.scroll = 0;
     }
 }
 
-/// Begins a decision on the open review: a vote, or the proposal that it is a draft of.
+/// Starts a decision on the open review: a vote, or the proposal of a draft.
 pub(crate) fn begin(model: &mut Model, choice: Choice) {
     let Some(open) = &model.review else { return };
     let review = &open.review;
@@ -111,8 +111,8 @@ pub(crate) fn begin(model: &mut Model, choice: Choice) {
         review.draft.as_ref().map_or_else(vote, |draft| Ok(draft.ballot.clone()));
     let ballot = match ballot {
         Ok(ballot) => ballot,
-        Err(refusal) => {
-            model.notice = refusal;
+        Err(error) => {
+            model.notice = error;
             return;
         }
     };
@@ -127,12 +127,12 @@ pub(crate) fn begin(model: &mut Model, choice: Choice) {
     });
 }
 
-/// Takes a key; `gap` is the time since the one before.
+/// Handles a key; `gap` is the time since the previous one, in milliseconds.
 pub(crate) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     let now = model.now;
     let needs_passphrase = model.identity.needs_passphrase;
     let Some(decide) = &mut model.decide else { return Vec::new() };
-    let repeated = decide.last == Some(key) && gap < REPEAT_MILLIS;
+    let is_repeat = decide.last == Some(key) && gap < REPEAT_MILLIS;
     decide.last = Some(key);
     if key == Key::Esc {
         return escape(model);
@@ -141,53 +141,53 @@ pub(crate) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
         panel::scroll(model, key == Key::PageDown);
         return Vec::new();
     }
-    // What a key does is shown at the top.
+    // The effect of a key shows at the top.
     decide.scroll = 0;
     match &mut decide.step {
         Step::Quiet { since } => *since = now,
         Step::Challenge { .. } => {
-            if answered_right(decide, key) {
+            if passes_challenge(decide, key) {
                 return after_challenge(decide, needs_passphrase);
             }
         }
-        Step::Key { passphrase, flaw } => match key {
+        Step::Key { passphrase, error } => match key {
             Key::Char(letter) if passphrase.chars().count() < PASSPHRASE_LIMIT => passphrase.push(letter),
             Key::Backspace => {
                 passphrase.pop();
             }
             Key::Enter if !passphrase.is_empty() => {
-                *flaw = None;
+                *error = None;
                 let given = std::mem::take(passphrase);
                 decide.step = Step::Signing;
                 return vec![Effect::Sign { passphrase: given, message: decide.ballot.message.clone() }];
             }
             _ => {}
         },
-        Step::Over { .. } if key == Key::Enter && !repeated => return escape(model),
+        Step::Receipt { .. } if key == Key::Enter && !is_repeat => return escape(model),
         Step::Signing
         | Step::Hold { .. }
         | Step::Reread { .. }
         | Step::Sending { .. }
-        | Step::Over { .. } => {}
+        | Step::Receipt { .. } => {}
     }
     Vec::new()
 }
 
-/// Esc: nothing has left until the vote is being sent; then it cannot be called back.
+/// Handles Esc. It cancels the decision unless the vote is already being sent.
 fn escape(model: &mut Model) -> Vec<Effect> {
     let Some(decide) = &model.decide else { return Vec::new() };
     match decide.step {
         Step::Sending { .. } => {
-            "it is being sent and cannot be called back".clone_into(&mut model.notice);
+            "it is already being sent and cannot be cancelled".clone_into(&mut model.notice);
             return Vec::new();
         }
-        Step::Over { .. } => {}
+        Step::Receipt { .. } => {}
         _ => "cancelled: nothing was sent".clone_into(&mut model.notice),
     }
-    if matches!(decide.step, Step::Over { good: true, .. }) && decide.choice == Choice::Propose {
-        // What was thought of is an activity now.
+    if matches!(decide.step, Step::Receipt { success: true, .. }) && decide.choice == Choice::Propose {
+        // The draft is an activity now.
         model.review = None;
-        policies::sent(model);
+        policies::discard_draft(model);
     }
     model.decide = None;
     if let Some(open) = &mut model.review {
@@ -196,8 +196,8 @@ fn escape(model: &mut Model) -> Vec<Effect> {
     review::reread(model)
 }
 
-/// A key within the challenge. Returns whether the decision goes on.
-fn answered_right(decide: &mut Decide, key: Key) -> bool {
+/// Handles a key in the challenge. Returns whether the answer is correct and the decision continues.
+fn passes_challenge(decide: &mut Decide, key: Key) -> bool {
     let has_note = decide.choice == Choice::Reject;
     let expected = match &decide.challenge {
         Challenge::Yes => "y".to_owned(),
@@ -242,14 +242,14 @@ fn answered_right(decide: &mut Decide, key: Key) -> bool {
 
 fn after_challenge(decide: &mut Decide, needs_passphrase: bool) -> Vec<Effect> {
     if needs_passphrase {
-        decide.step = Step::Key { passphrase: Zeroizing::new(String::new()), flaw: None };
+        decide.step = Step::Key { passphrase: Zeroizing::new(String::new()), error: None };
         return Vec::new();
     }
     decide.step = Step::Signing;
     vec![Effect::Sign { passphrase: Zeroizing::new(String::new()), message: decide.ballot.message.clone() }]
 }
 
-/// The key has signed, or not. A wrong passphrase may be given again.
+/// Applies the result of signing. A wrong passphrase can be entered again.
 pub(crate) fn signed(model: &mut Model, result: Result<Stamp, String>) -> Vec<Effect> {
     let now = model.now;
     let needs_passphrase = model.identity.needs_passphrase;
@@ -261,27 +261,27 @@ pub(crate) fn signed(model: &mut Model, result: Result<Stamp, String>) -> Vec<Ef
         Ok(stamp) => {
             decide.step = Step::Hold { stamp: Box::new(stamp), until: now.saturating_add(HOLD_MILLIS) }
         }
-        Err(flaw) if needs_passphrase => {
-            decide.step = Step::Key { passphrase: Zeroizing::new(String::new()), flaw: Some(flaw) }
+        Err(error) if needs_passphrase => {
+            decide.step = Step::Key { passphrase: Zeroizing::new(String::new()), error: Some(error) }
         }
-        Err(flaw) => decide.over(false, format!("Nothing was sent: {flaw}")),
+        Err(error) => decide.finish(false, format!("Nothing was sent: {error}")),
     }
     Vec::new()
 }
 
-/// What the passing of time does.
+/// Advances the decision with time.
 pub(crate) fn advance(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
-    let standstill = model.standstill();
+    let decisions_disabled = model.decisions_disabled();
     let changed = model.review.as_ref().and_then(|open| {
         open.closed
             .clone()
             .or_else(|| open.changed.clone().map(|changed| format!("changed since the review: {changed}")))
     });
     let Some(decide) = &mut model.decide else { return Vec::new() };
-    let before_sending = !matches!(decide.step, Step::Sending { .. } | Step::Over { .. });
-    if let Some(reason) = changed.or(standstill).filter(|_| before_sending) {
-        decide.over(false, format!("Nothing was sent: {reason}. Esc closes; r reads the review again."));
+    let before_sending = !matches!(decide.step, Step::Sending { .. } | Step::Receipt { .. });
+    if let Some(reason) = changed.or(decisions_disabled).filter(|_| before_sending) {
+        decide.finish(false, format!("Nothing was sent: {reason}. Esc closes; r reloads the review."));
         return Vec::new();
     }
     match &decide.step {
@@ -292,7 +292,8 @@ pub(crate) fn advance(model: &mut Model) -> Vec<Effect> {
         Step::Hold { stamp, until } if now >= *until => {
             let stamp = stamp.clone();
             if let Some(open) = model.review.as_ref().filter(|_| decide.choice == Choice::Propose) {
-                // There is no record yet, and a change of the organization would have stopped it.
+                // There is no record to re-read yet, and a change of the organization would have stopped the
+                // proposal.
                 let organization = open.review.activity.organization_id;
                 decide.step = Step::Sending { stamp: stamp.clone() };
                 model.dirty = true;
@@ -317,8 +318,8 @@ pub(crate) fn advance(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The record right before sending: only when it still is what was shown does the vote leave.
-pub(crate) fn preflight(model: &mut Model, result: &Result<Box<ReviewRecord>, LinkFlaw>) -> Vec<Effect> {
+/// Compares the record directly before sending. The vote is sent only if the record is what was shown.
+pub(crate) fn preflight(model: &mut Model, result: &Result<Box<ReviewRecord>, LinkError>) -> Vec<Effect> {
     let Some(open) = &model.review else { return Vec::new() };
     let id = open.review.activity.id.to_string();
     let difference = match result {
@@ -327,22 +328,22 @@ pub(crate) fn preflight(model: &mut Model, result: &Result<Box<ReviewRecord>, Li
             review::difference(&open.review, &fresh)
                 .map(|changed| format!("changed since the review: {changed}"))
         }
-        Err(flaw) => Some(format!("the record could not be read again: {flaw}")),
+        Err(error) => Some(format!("the record cannot be loaded again: {error}")),
     };
     let organization = open.review.activity.organization_id;
     let Some(decide) = &mut model.decide else { return Vec::new() };
     let Step::Reread { stamp } = &decide.step else { return Vec::new() };
     let stamp = stamp.clone();
     if let Some(difference) = difference {
-        decide.over(false, format!("Nothing was sent: {difference}. Esc closes; r reads the review again."));
+        decide.finish(false, format!("Nothing was sent: {difference}. Esc closes; r reloads the review."));
         return Vec::new();
     }
     decide.step = Step::Sending { stamp: stamp.clone() };
     vec![Effect::Order(Order::Cast(organization, Box::new((decide.ballot.clone(), *stamp))))]
 }
 
-/// The daemon's answer to the vote: recorded, waiting, executed and failed are told apart.
-pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw>) -> Vec<Effect> {
+/// Applies the daemon's answer to the vote. The receipt distinguishes recorded, waiting, executed and failed.
+pub(crate) fn apply_answer(model: &mut Model, result: Result<Box<Activity>, LinkError>) -> Vec<Effect> {
     let Some(open) = &model.review else { return Vec::new() };
     let user = model.viewer.user.or(open.review.viewer.user);
     let Some(decide) = &mut model.decide else { return Vec::new() };
@@ -363,18 +364,18 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
         _ => open.review.activity.id,
     };
     let what = if decide.choice == Choice::Propose { "Proposal" } else { "Vote" };
-    let (good, text, outcome) = match result {
+    let (success, text, outcome) = match result {
         Ok(target) if user.is_some_and(|user| ballot::is_recorded(&target, &ballot, user, stamp)) => {
             let outcome = Outcome::of(target.status);
             if outcome != Outcome::Waiting {
                 closed = Some(format!("CLOSED at {}: {}", clock(model.now), status_word(target.status)));
             }
-            let good = outcome != Outcome::Failed;
+            let success = outcome != Outcome::Failed;
             (
-                good,
+                success,
                 format!(
-                    "{what} recorded, with my signature in the record [v]. {}",
-                    outlook(&target, &open.review)
+                    "{what} recorded; the record contains your signature [v]. {}",
+                    outcome_text(&target, &open.review)
                 ),
                 outcome.word(),
             )
@@ -382,25 +383,27 @@ pub(crate) fn answered(model: &mut Model, result: Result<Box<Activity>, LinkFlaw
         Ok(_) => (
             false,
             format!(
-                "[x] Sent, but the daemon's record does not hold this {} with this signature.",
+                "[x] Sent, but the daemon's record does not contain this {} with your signature.",
                 what.to_lowercase()
             ),
             "not in the record",
         ),
-        Err(flaw) if flaw.is_transport() => (
+        Err(error) if error.is_transport() => (
             false,
             format!(
-                "[!] Sent, no answer: {flaw}. The same bytes went several times and count once; look at the record."
+                "[!] Sent, but there was no answer: {error}. The same bytes were sent several times and count once; check the record."
             ),
             "no answer",
         ),
-        Err(flaw) => (false, format!("[!] The daemon refused: {flaw}. Nothing was counted."), "refused"),
+        Err(error) => {
+            (false, format!("[!] The daemon refused it: {error}. Nothing was recorded."), "refused")
+        }
     };
     let effect = Effect::Journal(Box::new((line(activity, outcome), ballot)));
-    decide.over(good, text);
+    decide.finish(success, text);
     if let Some(open) = &mut model.review {
         open.wants_fresh = true;
-        // The record may be gone with its organization.
+        // The record may have been deleted with its organization.
         open.closed = open.closed.take().or(closed);
     }
     let mut effects = vec![effect];

@@ -1,4 +1,4 @@
-//! One screen, one file: its state, what keys do in it, and how it is drawn.
+//! The screens. Each file contains a screen's state, its keys and how it is drawn.
 
 pub(crate) mod activities;
 pub(crate) mod approvals;
@@ -13,10 +13,10 @@ use tui_input::{Input, InputRequest};
 use crate::keymap::Key;
 use crate::text::clean;
 
-/// Longest text that fields take, in characters.
+/// Maximum length of a text field, in characters.
 const FIELD_LIMIT: usize = 256;
 
-/// The words that a list is filtered by.
+/// Filter words of a list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     input: Input,
@@ -25,23 +25,20 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The text.
     pub(crate) fn text(&self) -> &str {
         self.input.value()
     }
 
-    /// Whether it admits everything.
+    /// Returns whether all rows are shown.
     pub(crate) fn is_empty(&self) -> bool {
         self.text().is_empty()
     }
 
-    /// Empties it.
     pub(crate) fn clear(&mut self) {
         self.input.reset();
         self.typing = false;
     }
 
-    /// Takes a key.
     pub(crate) fn press(&mut self, key: Key) {
         match key {
             Key::Enter => self.typing = false,
@@ -50,13 +47,13 @@ impl Filter {
         }
     }
 
-    /// Takes pasted text as far as it stands on one line.
+    /// Inserts the first line of pasted text.
     pub(crate) fn paste(&mut self, text: &str) {
         insert(&mut self.input, text);
     }
 
-    /// Whether a row with this text and these ids is shown: each word must occur in the text or begin an id; one behind `!`
-    /// must not. Ids are not searched inside, where every short number occurs by chance.
+    /// Returns whether a row is shown. Each word must occur in the text or start one of the ids; a word after
+    /// `!` must not. Ids match at their start only, because short numbers occur in them by chance.
     pub(crate) fn admits(&self, text: &str, ids: &[&str]) -> bool {
         let text = text.to_lowercase();
         let occurs = |word: &str| text.contains(word) || ids.iter().any(|id| id.starts_with(word));
@@ -66,8 +63,8 @@ impl Filter {
         })
     }
 
-    /// What stands about it in the frame of a list.
-    pub(crate) fn told(&self, shown: usize, all: usize) -> String {
+    /// Returns the filter's text for the frame of a list.
+    pub(crate) fn summary(&self, shown: usize, all: usize) -> String {
         if self.text().is_empty() && !self.typing {
             return String::new();
         }
@@ -91,14 +88,14 @@ pub(crate) fn edit(input: &mut Input, key: Key) {
     input.handle(request);
 }
 
-/// Puts text into a field, up to its first line break.
+/// Inserts text into a field, up to its first line break.
 pub(crate) fn insert(input: &mut Input, text: &str) {
     for letter in text.chars().take_while(|letter| !matches!(letter, '\n' | '\r')).take(FIELD_LIMIT) {
         edit(input, Key::Char(letter));
     }
 }
 
-/// Moves a selection by an action; `page` is the height of the list.
+/// Returns the selection after an action; `page` is the height of the list.
 pub(crate) fn moved(selected: usize, count: usize, page: usize, wanted: crate::keymap::Action) -> usize {
     use crate::keymap::Action;
     let last = count.saturating_sub(1);
@@ -125,7 +122,7 @@ mod tests {
         assert!(filter.admits("Change ROOT quorum", &[]));
         assert!(!filter.admits("root sam", &[]));
         assert!(!filter.admits("other", &["0a77"]));
-        assert_eq!(filter.told(1, 3), "/root !sam  1 of 3, Esc clears");
+        assert_eq!(filter.summary(1, 3), "/root !sam  1 of 3, Esc clears");
         let mut filter = Filter::default();
         insert(&mut filter.input, "payout 77");
         assert!(filter.admits("Payout 77", &["0a88"]) && filter.admits("payout", &["0a88", "77b1"]));

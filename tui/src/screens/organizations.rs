@@ -1,4 +1,4 @@
-//! Organizations: who is in them, with which credentials, keys, wallets and rules. Reads only.
+//! The organizations screen: users with their credentials, keys, wallets and rules. Read only.
 
 use quorate_common::console::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
 use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
@@ -19,10 +19,10 @@ mod settings;
 
 use contents::{Item, SECTIONS, Section, Shown};
 
-/// Rows of a pane from which on two of them may be tabs.
+/// Minimum height of a pane with two rows of tabs.
 const ROOMY: usize = 9;
 
-/// The pane that has the keys.
+/// The pane with the keyboard focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Pane {
     Tree,
@@ -31,7 +31,6 @@ enum Pane {
     Detail,
 }
 
-/// The tree and what is open.
 #[derive(Default)]
 pub(crate) struct State {
     heads: Vec<OrganizationHead>,
@@ -40,25 +39,24 @@ pub(crate) struct State {
     pane: Pane,
     /// The organization that was opened last; nothing means the pinned one.
     wanted: Option<OrganizationId>,
-    /// The organization shown.
+    /// The organization that is shown.
     pub(crate) detail: Option<OrganizationDetail>,
     section: usize,
     selected: usize,
-    /// First row of the details.
+    /// First row of the details that is shown.
     scroll: usize,
     accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
     accounts_next: Option<WalletAccountId>,
-    /// The daemon's key that signs bundles, uncompressed hex.
+    /// The daemon's key that signs bundles, in uncompressed hex.
     pub(crate) quorum_key: String,
-    /// That the organization is not there any more.
-    pub(crate) gone: bool,
-    /// Words that rows must have.
+    /// Whether the organization no longer exists.
+    pub(crate) is_missing: bool,
     pub(crate) filter: Filter,
 }
 
-/// Takes a page of organizations: top-level ones, or children, which stand behind their parent.
-pub(crate) fn take(
+/// Applies a page of organizations: top-level organizations, or children of `parent`.
+pub(crate) fn apply_page(
     state: &mut State,
     parent: Option<OrganizationId>,
     after: Option<OrganizationId>,
@@ -66,10 +64,10 @@ pub(crate) fn take(
 ) {
     state.next.retain(|(of, at)| !(*of == parent && Some(*at) == after));
     let known = state.heads.iter().filter(|head| head.parent_organization_id == parent).count();
-    // A first page that is read again does not hide that later ones were read.
+    // Reading the first page again does not undo the reading of later pages.
     let read_on = after.is_none() && known > page.organizations.len();
     if after.is_none() && page.next.is_none() {
-        // The first page is all there is: what it does not hold was deleted.
+        // The first page is complete: organizations that it does not contain were deleted.
         let there = |head: &OrganizationHead| {
             head.parent_organization_id != parent
                 || page.organizations.iter().any(|one| one.organization_id == head.organization_id)
@@ -88,7 +86,7 @@ pub(crate) fn take(
     }
 }
 
-/// Children stand behind their parent, whatever came first.
+/// Sorts children behind their parent.
 fn arranged(heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
     let known: Vec<OrganizationId> = heads.iter().map(|head| head.organization_id).collect();
     let is_top =
@@ -103,19 +101,19 @@ fn arranged(heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
     out
 }
 
-/// Takes what is new about an organization of the tree.
+/// Updates an organization of the tree.
 pub(crate) fn refresh(state: &mut State, head: &OrganizationHead) {
     if let Some(known) = state.heads.iter_mut().find(|known| known.organization_id == head.organization_id) {
         known.clone_from(head);
     }
 }
 
-/// Whether an organization stands in the tree.
+/// Returns whether the tree contains an organization.
 pub(crate) fn is_known(state: &State, id: OrganizationId) -> bool {
     state.heads.iter().any(|head| head.organization_id == id)
 }
 
-/// Shows an organization, unless another one is wanted.
+/// Shows an organization, unless another one was opened.
 pub(crate) fn show(state: &mut State, detail: OrganizationDetail) {
     if state.wanted.is_some_and(|wanted| wanted != detail.head.organization_id) {
         return;
@@ -127,20 +125,20 @@ pub(crate) fn show(state: &mut State, detail: OrganizationDetail) {
         (state.accounts, state.accounts_of, state.accounts_next) = (Vec::new(), None, None);
     }
     state.detail = Some(detail);
-    state.gone = false;
+    state.is_missing = false;
 }
 
-/// Shows no more of an organization that is not there.
+/// Removes an organization that no longer exists.
 pub(crate) fn forget(state: &mut State, id: OrganizationId) {
     state.heads.retain(|head| head.organization_id != id);
     if state.detail.as_ref().is_none_or(|detail| detail.head.organization_id == id) {
         state.detail = None;
-        state.gone = true;
+        state.is_missing = true;
     }
 }
 
-/// Takes a page of accounts of a wallet.
-pub(crate) fn take_accounts(
+/// Applies a page of accounts of a wallet.
+pub(crate) fn apply_accounts(
     state: &mut State,
     wallet: WalletId,
     after: Option<WalletAccountId>,
@@ -154,7 +152,7 @@ pub(crate) fn take_accounts(
     state.accounts_next = page.next;
 }
 
-/// Keys of this screen.
+/// Handles the keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let areas = layout(&model.organizations, body(model));
     let items = items(&model.organizations);
@@ -218,7 +216,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Where the panes are; one that is not shown has no height.
+/// Areas of the panes; a hidden pane has no height.
 struct Areas {
     tree: Rect,
     list: Rect,
@@ -240,7 +238,7 @@ fn layout(state: &State, area: Rect) -> Areas {
     Areas { tree, list, detail }
 }
 
-/// Rows that the tabs take in the list.
+/// Returns the number of rows that the tabs take.
 fn tab_rows(state: &State, list: Rect) -> usize {
     let (columns, height) =
         (usize::from(list.width.saturating_sub(4)), usize::from(list.height.saturating_sub(2)));
@@ -266,7 +264,6 @@ fn items(state: &State) -> Vec<Item> {
     items
 }
 
-/// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let state = &model.organizations;
     let areas = layout(state, area);
@@ -307,10 +304,10 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         ));
     }
     if !state.next.is_empty() {
-        lines.push(Line::styled("   more: move to the end", canvas.theme.faint()));
+        lines.push(Line::styled("   more: go to the end", canvas.theme.faint()));
     }
     if lines.is_empty() {
-        lines.push(Line::plain(if state.gone { "none" } else { "Loading organizations." }));
+        lines.push(Line::plain(if state.is_missing { "none" } else { "Loading organizations." }));
     }
     let height = usize::from(inner.height);
     let from = if lines.len() > height { scrolled(at, height) } else { 0 };
@@ -320,8 +317,7 @@ fn tree(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
 fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let Some(detail) = &state.detail else {
         let inner = canvas.framed(area, "Organization", "");
-        let text =
-            if state.gone { "The organization is not there any more." } else { "Loading the organization." };
+        let text = if state.is_missing { "Organization not found." } else { "Loading the organization." };
         canvas.lines(inner, &[Line::plain(text)], 0);
         return;
     };
@@ -331,7 +327,7 @@ fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.framed(
         area,
         &format!("{name} {}", detail.head.organization_id),
-        &state.filter.told(items.len(), all),
+        &state.filter.summary(items.len(), all),
     );
     let tabs = tabs(detail, state.section, usize::from(inner.width), usize::from(inner.height));
     let mut lines: Vec<Line> = tabs.into_iter().map(|text| Line::styled(text, Theme::strong())).collect();
@@ -351,13 +347,14 @@ fn contents_pane(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.pane(inner, &lines, from, state.pane == Pane::List);
 }
 
-/// The tabs in one or two rows. Where there is no room for that, those around the open one, with marks for more.
+/// Returns the tabs in one or two rows. If the space is too small, only the tabs around the open one are
+/// shown, with marks for more.
 fn tabs(detail: &OrganizationDetail, open: usize, columns: usize, height: usize) -> Vec<String> {
-    let told = |(index, section): (usize, &Section)| {
-        let told = format!("{} {}", section.name, (section.count)(detail));
-        if index == open { format!("[{told}]") } else { told }
+    let label = |(index, section): (usize, &Section)| {
+        let label = format!("{} {}", section.name, (section.count)(detail));
+        if index == open { format!("[{label}]") } else { label }
     };
-    let tabs: Vec<String> = SECTIONS.iter().enumerate().map(told).collect();
+    let tabs: Vec<String> = SECTIONS.iter().enumerate().map(label).collect();
     let rows = packed(&tabs, open, columns);
     if rows.len() <= if height < ROOMY { 1 } else { 2 } {
         return rows;
@@ -380,7 +377,7 @@ fn tabs(detail: &OrganizationDetail, open: usize, columns: usize, height: usize)
     }
 }
 
-/// The tabs in as many rows as they take, none of them broken. Which one is open moves none to another row.
+/// Returns the tabs in as many rows as they need. The row of a tab does not depend on which tab is open.
 fn packed(tabs: &[String], open: usize, columns: usize) -> Vec<String> {
     const BRACKETS: usize = 2;
     const BETWEEN: &str = " | ";
@@ -413,7 +410,7 @@ fn detail(state: &State, canvas: &mut Canvas<'_>, area: Rect) {
     let has_keys = state.pane == Pane::Detail;
     let remark = match (has_keys, item.wallet.is_some()) {
         (true, _) => "here; Tab moves on",
-        (false, true) => "Enter reads its accounts; Tab moves here",
+        (false, true) => "Enter loads its accounts; Tab moves here",
         (false, false) => "Tab moves here",
     };
     let inner = canvas.framed(area, &item.title, remark);
@@ -428,11 +425,11 @@ fn detail_lines(item: &Item, columns: usize) -> Vec<Line> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
-    use crate::testing::Stage;
+    use crate::testing::Fixture;
 
     #[test]
-    fn children_stand_behind_their_parent() {
-        let parent = Stage::new(2, 1).organization().head;
+    fn children_follow_their_parent() {
+        let parent = Fixture::new(2, 1).organization().head;
         let child = |byte: u8| OrganizationHead {
             organization_id: OrganizationId::from_bytes([byte; 16]),
             parent_organization_id: Some(parent.organization_id),
@@ -440,10 +437,10 @@ mod tests {
         };
         let mut state = State::default();
         let page = |heads: Vec<OrganizationHead>| OrganizationPage { organizations: heads, next: None };
-        take(&mut state, Some(parent.organization_id), None, page(vec![child(1), child(2)]));
-        take(&mut state, None, None, page(vec![parent.clone()]));
+        apply_page(&mut state, Some(parent.organization_id), None, page(vec![child(1), child(2)]));
+        apply_page(&mut state, None, None, page(vec![parent.clone()]));
         let second = Some(child(2).organization_id);
-        take(&mut state, Some(parent.organization_id), second, page(vec![child(2), child(3)]));
+        apply_page(&mut state, Some(parent.organization_id), second, page(vec![child(2), child(3)]));
         let ids: Vec<OrganizationId> = state.heads.iter().map(|head| head.organization_id).collect();
         assert_eq!(
             ids,
@@ -454,8 +451,12 @@ mod tests {
                 child(3).organization_id
             ]
         );
-        take(&mut state, Some(parent.organization_id), None, page(vec![child(3)]));
+        apply_page(&mut state, Some(parent.organization_id), None, page(vec![child(3)]));
         let ids: Vec<OrganizationId> = state.heads.iter().map(|head| head.organization_id).collect();
-        assert_eq!(ids, [parent.organization_id, child(3).organization_id], "what was deleted goes");
+        assert_eq!(
+            ids,
+            [parent.organization_id, child(3).organization_id],
+            "deleted organizations are removed"
+        );
     }
 }

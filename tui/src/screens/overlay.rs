@@ -1,4 +1,4 @@
-//! What lies over a screen: key list, palette, signed bytes, proof in full, comparison of fingerprints.
+//! Overlays over a screen: key list, palette, signed bytes, full proof, comparison of fingerprints.
 
 use ratatui::layout::Rect;
 use tui_input::Input;
@@ -6,7 +6,7 @@ use tui_input::Input;
 use super::{edit, insert, moved};
 use crate::app::{Model, body};
 use crate::canvas::{Canvas, Line};
-use crate::keymap::{Action, Command, Key, Place, action, commands};
+use crate::keymap::{Action, Command, Key, View, action, commands};
 use crate::proof::Review;
 use crate::text::{clean, date_time, grouped, wrap};
 use crate::theme::Theme;
@@ -15,58 +15,54 @@ mod copying;
 
 pub(crate) use copying::{Piece, copy};
 
-/// A layer over the screen.
 pub(crate) enum Overlay {
-    /// Text to read.
+    /// A text.
     Text {
-        /// Title of the frame.
         title: String,
-        /// Paragraphs, cleaned.
+        /// Paragraphs, already cleaned.
         paragraphs: Vec<String>,
-        /// First row shown.
+        /// First row that is shown.
         scroll: usize,
     },
-    /// The keys that work here.
+    /// The key list.
     Keys {
-        /// Where.
-        place: Place,
-        /// Words to search.
+        view: View,
+        /// Search words.
         search: Input,
-        /// First row shown.
+        /// First row that is shown.
         scroll: usize,
     },
-    /// Commands by name.
+    /// The command palette.
     Palette {
-        /// Where.
-        place: Place,
-        /// Words to search.
+        view: View,
+        /// Search words.
         search: Input,
-        /// Which one is marked.
+        /// Index of the selected command.
         selected: usize,
     },
-    /// What can be copied, each by its key.
+    /// The texts that can be copied, each by its key.
     Copy(Vec<Piece>),
     /// Comparison of the fingerprint.
     Compare {
-        /// The console's own, 64 hex digits.
+        /// The fingerprint that this console computed, 64 hex digits.
         own: String,
-        /// What was typed or pasted.
+        /// The fingerprint that was typed or pasted.
         input: Input,
     },
 }
 
 impl Overlay {
-    /// The keys that work in a place.
-    pub(crate) fn keys(place: Place) -> Self {
-        Self::Keys { place, search: Input::default(), scroll: 0 }
+    /// Creates the key list of a view.
+    pub(crate) fn keys(view: View) -> Self {
+        Self::Keys { view, search: Input::default(), scroll: 0 }
     }
 
-    /// The commands of a place.
-    pub(crate) fn palette(place: Place) -> Self {
-        Self::Palette { place, search: Input::default(), selected: 0 }
+    /// Creates the command palette of a view.
+    pub(crate) fn palette(view: View) -> Self {
+        Self::Palette { view, search: Input::default(), selected: 0 }
     }
 
-    /// The signed bytes of a proposal, and the daemon's own rendering beside them.
+    /// Shows the signed bytes of a proposal and the daemon's own representation.
     pub(crate) fn raw(review: &Review) -> Self {
         let mut paragraphs = Vec::new();
         match &review.proposal {
@@ -78,17 +74,18 @@ impl Overlay {
                 ));
                 paragraphs.push(clean(&proposal.message));
             }
-            None => paragraphs.push("[x] No vote carries bytes that hash to the fingerprint.".to_owned()),
+            None => paragraphs
+                .push("[x] The record contains no signed bytes that match the fingerprint.".to_owned()),
         }
         paragraphs.push(String::new());
-        paragraphs.push("The daemon's intent [s]:".to_owned());
+        paragraphs.push("Intent stated by the daemon [s]:".to_owned());
         paragraphs.push(clean(&review.activity.intent.to_string()));
         paragraphs.push("Result [s]:".to_owned());
         paragraphs.push(clean(&review.activity.result.to_string()));
         Self::Text { title: "Raw bytes that the proposer signed".to_owned(), paragraphs, scroll: 0 }
     }
 
-    /// Every check and every vote.
+    /// Shows all checks and votes.
     pub(crate) fn proof(review: &Review) -> Self {
         let mut paragraphs: Vec<String> = review
             .checks
@@ -98,13 +95,13 @@ impl Overlay {
         for (vote, proof) in review.activity.votes.iter().zip(&review.votes) {
             paragraphs.push(String::new());
             let state = proof
-                .flaw
+                .error
                 .clone()
-                .unwrap_or_else(|| if proof.lapsed { "expired".to_owned() } else { "verified".to_owned() });
+                .unwrap_or_else(|| if proof.expired { "expired".to_owned() } else { "verified".to_owned() });
             paragraphs.push(format!("user {} {} [s]", proof.user, proof.name));
             paragraphs.push(format!(
                 "    {} {:?}{}, {}: {state}",
-                if proof.flaw.is_none() { "[v]" } else { "[!]" },
+                if proof.error.is_none() { "[v]" } else { "[!]" },
                 vote.selection,
                 if proof.proposes { ", the proposal itself" } else { "" },
                 date_time(proof.cast)
@@ -117,26 +114,26 @@ impl Overlay {
         Self::Text { title: "Proof".to_owned(), paragraphs, scroll: 0 }
     }
 
-    /// Compares the fingerprint with one from elsewhere.
+    /// Compares the fingerprint with one from another source.
     pub(crate) fn compare(review: &Review) -> Self {
         let own = review.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
         Self::Compare { own, input: Input::default() }
     }
 }
 
-/// Takes a key for the topmost layer. Returns a command that was chosen.
+/// Handles a key for the topmost overlay. Returns the command that was chosen.
 pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
     let area = body(model);
     let columns = usize::from(area.width.saturating_sub(4));
     let height = usize::from(area.height.saturating_sub(2));
-    // The last row counts what is below.
+    // The last row shows how many are below.
     let page = height.saturating_sub(1).max(1);
     if key == Key::Esc {
         model.overlays.pop();
         return None;
     }
     match model.overlays.last_mut()? {
-        Overlay::Text { scroll, paragraphs, .. } => match (key, action(Place::Review, key)) {
+        Overlay::Text { scroll, paragraphs, .. } => match (key, action(View::Review, key)) {
             (Key::Char('q' | 'd' | 'v') | Key::Enter, _) => {
                 model.overlays.pop();
             }
@@ -146,7 +143,7 @@ pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
             }
             _ => {}
         },
-        Overlay::Keys { place, search, scroll } => {
+        Overlay::Keys { view, search, scroll } => {
             let wanted = match key {
                 Key::Up => Action::Up,
                 Key::Down => Action::Down,
@@ -158,16 +155,16 @@ pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
                     return None;
                 }
             };
-            let rows = key_lines(*place, search.value(), columns).len();
+            let rows = key_lines(*view, search.value(), columns).len();
             *scroll = moved(*scroll, rows, page, wanted).min(rows.saturating_sub(height));
         }
-        Overlay::Palette { place, search, selected } => {
-            let found = matching(*place, search.value());
+        Overlay::Palette { view, search, selected } => {
+            let matches = matching(*view, search.value());
             match key {
                 Key::Up => *selected = selected.saturating_sub(1),
-                Key::Down => *selected = selected.saturating_add(1).min(found.len().saturating_sub(1)),
+                Key::Down => *selected = selected.saturating_add(1).min(matches.len().saturating_sub(1)),
                 Key::Enter => {
-                    let chosen = found.get(*selected).map(|command| command.action);
+                    let chosen = matches.get(*selected).map(|command| command.action);
                     model.overlays.pop();
                     return chosen;
                 }
@@ -183,7 +180,7 @@ pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
     None
 }
 
-/// Takes pasted text where a layer has use for it.
+/// Inserts pasted text if the overlay has a field. Returns whether an overlay is open.
 pub(crate) fn paste(model: &mut Model, text: &str) -> bool {
     match model.overlays.last_mut() {
         Some(Overlay::Compare { input, .. }) => {
@@ -198,7 +195,7 @@ pub(crate) fn paste(model: &mut Model, text: &str) -> bool {
     }
 }
 
-/// Draws the topmost layer over the body.
+/// Draws the topmost overlay over the body.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let Some(overlay) = model.overlays.last() else { return };
     canvas.clear(area);
@@ -212,29 +209,27 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
                 .collect();
             canvas.lines(inner, &lines, *scroll);
         }
-        Overlay::Keys { place, search, scroll } => {
+        Overlay::Keys { view, search, scroll } => {
             let inner = canvas.framed(
                 area,
                 &format!("Keys here: {}_", clean(search.value())),
                 "type to search, Esc closes",
             );
-            canvas.lines(inner, &key_lines(*place, search.value(), columns), *scroll);
+            canvas.lines(inner, &key_lines(*view, search.value(), columns), *scroll);
         }
-        Overlay::Palette { place, search, selected } => palette(*place, search, *selected, canvas, area),
+        Overlay::Palette { view, search, selected } => palette(*view, search, *selected, canvas, area),
         Overlay::Copy(pieces) => copying::draw(pieces, canvas, area),
         Overlay::Compare { own, input } => {
             let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
-            let mut lines: Vec<Line> = wrap(&format!("this console's own: {}", grouped(own)), columns)
+            let mut lines: Vec<Line> = wrap(&format!("computed by this console: {}", grouped(own)), columns)
                 .into_iter()
                 .map(Line::plain)
                 .collect();
             lines.extend(
-                wrap(&format!("the other one: {}_", clean(input.value())), columns)
-                    .into_iter()
-                    .map(Line::plain),
+                wrap(&format!("to compare: {}_", clean(input.value())), columns).into_iter().map(Line::plain),
             );
-            let told = verdict(own, input.value());
-            lines.push(Line::styled(told, canvas.theme.of_mark(told)));
+            let result = comparison(own, input.value());
+            lines.push(Line::styled(result, canvas.theme.of_mark(result)));
             canvas.lines(inner, &lines, 0);
         }
     }
@@ -244,32 +239,32 @@ fn wrapped(paragraphs: &[String], columns: usize) -> Vec<String> {
     paragraphs.iter().flat_map(|paragraph| wrap(paragraph, columns)).collect()
 }
 
-fn key_lines(place: Place, words: &str, columns: usize) -> Vec<Line> {
-    matching(place, words)
+fn key_lines(view: View, words: &str, columns: usize) -> Vec<Line> {
+    matching(view, words)
         .iter()
         .flat_map(|command| wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns))
-        .chain(wrap("Ctrl-C   quit at once; a vote being held is dropped", columns))
+        .chain(wrap("Ctrl-C   Quit at once; a signed vote that was not sent yet is discarded", columns))
         .map(Line::plain)
         .collect()
 }
 
-fn palette(place: Place, search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
+fn palette(view: View, search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
-    let found = matching(place, search.value());
+    let matches = matching(view, search.value());
     let line = |(index, command): (usize, &&Command)| {
         let at = index == selected;
         let text =
             format!("{} {:<8} {}{}", if at { ">" } else { " " }, command.shown, command.help, cli(command));
         Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
     };
-    let lines: Vec<Line> = found.iter().enumerate().map(line).collect();
+    let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
     let height = usize::from(inner.height);
     let from = if lines.len() > height { super::super::canvas::scrolled(selected, height) } else { 0 };
     canvas.lines(inner, &lines, from);
 }
 
-/// Equal or different; there is nothing in between.
-fn verdict(own: &str, given: &str) -> &'static str {
+/// Compares two fingerprints. They are equal only if all digits match.
+fn comparison(own: &str, given: &str) -> &'static str {
     let given: String =
         given.trim().trim_start_matches("sha256:").chars().filter(|letter| !letter.is_whitespace()).collect();
     if given.is_empty() || own.is_empty() {
@@ -287,14 +282,15 @@ fn cli(command: &Command) -> String {
     if command.cli.is_empty() { String::new() } else { format!("   ({})", command.cli) }
 }
 
-/// The commands of a place with these words, those first that are meant by their key or their name.
-fn matching(place: Place, words: &str) -> Vec<&'static Command> {
+/// Returns the commands of a view that match the words. Matches of key or name come first.
+fn matching(view: View, words: &str) -> Vec<&'static Command> {
     let words = words.to_lowercase();
     let words = words.trim();
     let rank = |command: &'static Command| {
-        // The name of the program stands before each command line, and tells nothing apart.
+        // Every command line starts with the program name, so it is not searched.
         let cli = command.cli.trim_start_matches("quorate ");
-        let (key, label) = (command.shown.to_lowercase(), command.label.trim_end_matches('.'));
+        let (key, label) = (command.shown.to_lowercase(), command.label.to_lowercase());
+        let label = label.trim_end_matches('.');
         let text = format!("{key} {label} {} {cli}", command.help).to_lowercase();
         let rank = if words.is_empty() || key == words || label == words {
             0
@@ -307,9 +303,9 @@ fn matching(place: Place, words: &str) -> Vec<&'static Command> {
         };
         Some((rank, command))
     };
-    let mut found: Vec<(u8, &'static Command)> = commands(place).filter_map(rank).collect();
-    found.sort_by_key(|(rank, _)| *rank);
-    found.into_iter().map(|(_, command)| command).collect()
+    let mut matches: Vec<(u8, &'static Command)> = commands(view).filter_map(rank).collect();
+    matches.sort_by_key(|(rank, _)| *rank);
+    matches.into_iter().map(|(_, command)| command).collect()
 }
 
 #[cfg(test)]
@@ -317,12 +313,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compares_by_machine() {
+    fn compares_fingerprints() {
         let own = "50f7170439bc7c86634c4dff6e123b156118132baaf02da39f33e20bcef53932";
-        assert_eq!(verdict(own, ""), "nothing to compare yet");
-        assert!(verdict(own, &format!("sha256:{own}")).contains("EQUAL"));
-        assert!(verdict(own, &grouped(&own.to_uppercase())).contains("EQUAL"));
-        assert!(verdict(own, &own.replace("3932", "3933")).contains("DIFFERENT"));
-        assert!(verdict(own, "50f7").contains("64 digits"));
+        assert_eq!(comparison(own, ""), "nothing to compare yet");
+        assert!(comparison(own, &format!("sha256:{own}")).contains("EQUAL"));
+        assert!(comparison(own, &grouped(&own.to_uppercase())).contains("EQUAL"));
+        assert!(comparison(own, &own.replace("3932", "3933")).contains("DIFFERENT"));
+        assert!(comparison(own, "50f7").contains("64 digits"));
     }
 }

@@ -1,4 +1,4 @@
-//! Policies: as they are written, in words, what is suspicious about them, and what would happen to a request.
+//! The policies screen: policies as text and in words, findings about them, and the simulation of requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,107 +16,103 @@ use crate::canvas::{Canvas, Line, above, beside, scrolled};
 use crate::keymap::Action;
 use crate::kinds::Scene;
 use crate::link::Order;
-use crate::policies::{self, History, Looked, Matched, Rules};
+use crate::policies::{self, History, Matched, ResolvedNames, Rules};
 use crate::proof::status_word;
 use crate::text::{clean, cut, date_time, duration, pad, quoted, wrap};
 use crate::theme::Theme;
 
 mod drafting;
-mod trial;
+mod simulation;
 
-pub(crate) use drafting::{edited, sent, thought};
+pub(crate) use drafting::{discard_draft, edited, review_request};
 
-/// The past is not asked for more often than this, however often the organization changes.
+/// Minimum interval between two readings of the policy history, in milliseconds.
 const HISTORY_MILLIS: u64 = 5_000;
-/// Columns of the list beside the policy.
+/// Width of the policy list beside the details, in columns.
 const LIST_COLUMNS: u16 = 38;
-/// Columns of the names of what is told.
+/// Width of the labels, in columns.
 const LABEL_COLUMNS: usize = 11;
 
-/// The pane that has the keys.
+/// The pane with the keyboard focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Pane {
     #[default]
     List,
     Detail,
-    Trial,
+    Simulation,
 }
 
-/// What is selected, and what was found out.
 #[derive(Default)]
 pub(crate) struct State {
     selected: Option<PolicyId>,
-    /// Words that rows must have.
     pub(crate) filter: Filter,
-    /// Which pane has the keys.
     pane: Pane,
-    /// First row shown of the policy, and of the trial.
+    /// First row that is shown of the policy and of the simulation.
     scroll: usize,
-    trial_scroll: usize,
-    /// Who would ask.
-    requester: Option<UserId>,
-    /// The activity whose request is tried.
-    tried: Option<ActivityId>,
-    /// What names of requests stand for, and which were asked for.
-    looked: Looked,
-    asked: BTreeSet<String>,
-    /// What is suspicious, of which version of the organization.
+    simulation_scroll: usize,
+    /// Proposer of the simulated request.
+    proposer: Option<UserId>,
+    /// Activity whose request is simulated.
+    simulated: Option<ActivityId>,
+    /// Signers by name, and the names that were looked up.
+    resolved: ResolvedNames,
+    requested: BTreeSet<String>,
+    /// Findings, and the version of the organization that they are for.
     advice: Option<(u64, Vec<Finding>)>,
-    /// What happened of late.
     history: Option<History>,
-    /// When it was asked for, in milliseconds since 1970, and of which version of the organization; whether the answer
-    /// is there.
-    asked_history: Option<(u64, u64, bool)>,
-    /// How often policies matched of late, as far as it was counted.
+    /// Last reading of the history: its time in milliseconds since 1970, the version of the organization, and
+    /// whether it was answered.
+    history_request: Option<(u64, u64, bool)>,
+    /// How often policies matched recent activities, as far as it was counted.
     matched: BTreeMap<PolicyId, Matched>,
-    /// What is being written.
+    /// Draft that is being written.
     drafting: Option<drafting::Drafting>,
 }
 
-/// Asks for what happened of late.
+/// Requests the recent activities and policy changes.
 pub(crate) fn read_history(model: &mut Model) -> Option<Effect> {
     let id = model.organization_id?;
     let version = model.organization.as_ref().map_or(0, |organization| organization.head.version);
-    model.policies.asked_history = Some((model.now, version, false));
+    model.policies.history_request = Some((model.now, version, false));
     Some(Effect::Order(Order::PolicyHistory(id)))
 }
 
-/// Whether what is known of the past is that of another version of the organization, and may be asked for again.
+/// Returns whether the history is of another version of the organization and may be read again.
 fn is_history_old(model: &Model, version: u64) -> bool {
-    let asked = model.policies.asked_history;
-    asked.is_none_or(|(at, of, answered)| {
+    let requested = model.policies.history_request;
+    requested.is_none_or(|(at, of, answered)| {
         of != version && answered && model.now.saturating_sub(at) >= HISTORY_MILLIS
     })
 }
 
-/// Nothing came of what happened of late; it may be asked for again.
-pub(crate) fn miss_history(model: &mut Model) {
-    if let Some((_, _, answered)) = &mut model.policies.asked_history {
+/// Records that the history was answered or cannot be read, so that it may be requested again.
+pub(crate) fn finish_history(model: &mut Model) {
+    if let Some((_, _, answered)) = &mut model.policies.history_request {
         *answered = true;
     }
 }
 
-/// Takes what happened of late.
-pub(crate) fn take_history(
+/// Applies the recent activities and policy changes.
+pub(crate) fn apply_history(
     model: &mut Model,
     rows: &[ActivityRow],
-    looked: &Looked,
+    resolved: &ResolvedNames,
     changes: Vec<ActivityRow>,
 ) {
-    miss_history(model);
+    finish_history(model);
     let Some(organization) = &model.organization else { return };
-    model.policies.history = Some(History::new(organization, rows, looked, changes));
+    model.policies.history = Some(History::new(organization, rows, resolved, changes));
     model.policies.matched.clear();
 }
 
-/// Takes what a name stands for.
-pub(crate) fn take(state: &mut State, name: String, signer: Option<Signer>) {
+/// Applies the signer that has a name.
+pub(crate) fn apply_signer(state: &mut State, name: String, signer: Option<Signer>) {
     if let Some(signer) = signer {
-        state.looked.insert(name, signer);
+        state.resolved.insert(name, signer);
     }
 }
 
-/// Brings what is shown up to date; asks for what is missing.
+/// Updates what is shown and requests what is missing.
 pub(crate) fn prepare(model: &mut Model) -> Vec<Effect> {
     if model.screen != Screen::Policies {
         return Vec::new();
@@ -127,22 +123,22 @@ pub(crate) fn prepare(model: &mut Model) -> Vec<Effect> {
     if model.policies.advice.as_ref().is_none_or(|(known, _)| *known != version) {
         let findings = rules(model, organization).findings();
         model.policies.advice = Some((version, findings));
-        // A name may stand for something else now.
-        (model.policies.looked, model.policies.asked) = (Looked::new(), BTreeSet::new());
+        // A name may belong to another signer now.
+        (model.policies.resolved, model.policies.requested) = (ResolvedNames::new(), BTreeSet::new());
         model.policies.matched.clear();
     }
     if is_history_old(model, version) {
         effects.extend(read_history(model));
     }
     count(model);
-    let names = trial::body(model).map(|body| body.names()).unwrap_or_default();
+    let names = simulation::body(model).map(|body| body.names()).unwrap_or_default();
     let fresh: Vec<String> =
-        names.into_iter().filter(|name| model.policies.asked.insert(name.clone())).collect();
+        names.into_iter().filter(|name| model.policies.requested.insert(name.clone())).collect();
     effects.extend(fresh.into_iter().map(|name| Effect::Order(Order::Signer(id, name))));
     effects
 }
 
-/// Counts how often the policies on screen matched. The others are counted when they come there.
+/// Counts the matches of the policies near the selection. Others are counted when they come near it.
 fn count(model: &mut Model) {
     let Some(history) = &model.policies.history else { return };
     let shown = shown(model);
@@ -162,25 +158,25 @@ fn rules<'m>(model: &Model, organization: &'m OrganizationDetail) -> Rules<'m> {
     Rules::of(organization, strict, model.now)
 }
 
-/// Keys of this screen.
+/// Handles the keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::NextPane => {
             model.policies.pane = match model.policies.pane {
                 Pane::List => Pane::Detail,
-                Pane::Detail => Pane::Trial,
-                Pane::Trial => Pane::List,
+                Pane::Detail => Pane::Simulation,
+                Pane::Simulation => Pane::List,
             }
         }
-        Action::Try => model.policies.pane = Pane::Trial,
+        Action::Try => model.policies.pane = Pane::Simulation,
         Action::New => return drafting::new(model),
         Action::Change => return drafting::change(model),
         Action::Remove => return drafting::remove(model),
         Action::Copy => model.overlays.extend(copies(model)),
         Action::Export => return export(model).into_iter().collect(),
-        Action::Explain => model.overlays.extend(trial::explanation(model)),
-        wanted if model.policies.pane == Pane::Trial => return trial::perform(model, wanted),
-        Action::Open => model.overlays.extend(happened(model)),
+        Action::Explain => model.overlays.extend(simulation::explanation(model)),
+        wanted if model.policies.pane == Pane::Simulation => return simulation::perform(model, wanted),
+        Action::Open => model.overlays.extend(matching_activities(model)),
         wanted if model.policies.pane == Pane::Detail => scroll(model, wanted),
         wanted => {
             let page = usize::from(layout(model, body(model)).list.height.saturating_sub(3));
@@ -195,7 +191,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Scrolls the policy.
+/// Scrolls the details of the policy.
 fn scroll(model: &mut Model, wanted: Action) {
     let area = layout(model, body(model)).detail;
     let columns = usize::from(area.width.saturating_sub(4));
@@ -208,11 +204,11 @@ fn scroll(model: &mut Model, wanted: Action) {
     model.policies.scroll = at.min(rows.saturating_sub(page));
 }
 
-/// Where the panes are; one that is not shown has no height.
+/// Areas of the panes; a hidden pane has no height.
 struct Areas {
     list: Rect,
     detail: Rect,
-    trial: Rect,
+    simulation: Rect,
 }
 
 fn layout(model: &Model, area: Rect) -> Areas {
@@ -221,13 +217,13 @@ fn layout(model: &Model, area: Rect) -> Areas {
         // On the smallest terminals the list keeps at least two rows.
         let (list, lower) = above(area, (area.height / 3).max(4));
         return match model.policies.pane {
-            Pane::Trial => Areas { list, detail: none, trial: lower },
-            Pane::List | Pane::Detail => Areas { list, detail: lower, trial: none },
+            Pane::Simulation => Areas { list, detail: none, simulation: lower },
+            Pane::List | Pane::Detail => Areas { list, detail: lower, simulation: none },
         };
     }
-    let (upper, trial) = above(area, area.height.saturating_mul(11) / 20);
+    let (upper, simulation) = above(area, area.height.saturating_mul(11) / 20);
     let (list, detail) = beside(upper, LIST_COLUMNS);
-    Areas { list, detail, trial }
+    Areas { list, detail, simulation }
 }
 
 fn shown(model: &Model) -> Vec<&Policy> {
@@ -244,7 +240,7 @@ fn position(model: &Model, shown: &[&Policy]) -> usize {
     shown.iter().position(|policy| Some(policy.policy_id) == model.policies.selected).unwrap_or(0)
 }
 
-/// What can be copied of the selected policy.
+/// Returns what can be copied of the selected policy.
 fn copies(model: &Model) -> Option<Overlay> {
     let shown = shown(model);
     let policy = shown.get(position(model, &shown))?;
@@ -267,8 +263,8 @@ fn export(model: &Model) -> Option<Effect> {
     Some(Effect::Export { name, text: format!("{:#}\n", json!(policy)) })
 }
 
-/// Which activities the selected policy is about, and who gave it its form.
-fn happened(model: &Model) -> Option<Overlay> {
+/// Lists the recent activities that match the selected policy, and the activity that changed it last.
+fn matching_activities(model: &Model) -> Option<Overlay> {
     let shown = shown(model);
     let policy = shown.get(position(model, &shown))?;
     let (history, organization) = (model.policies.history.as_ref()?, model.organization.as_ref()?);
@@ -276,22 +272,21 @@ fn happened(model: &Model) -> Option<Overlay> {
     let program = policies::program(policy).ok()?;
     let mut paragraphs = Vec::new();
     if let Some(change) = history.changed(&policy.policy_id.to_string()) {
-        paragraphs.push(format!("took its present form by activity {}", change.activity_id));
+        paragraphs.push(format!("last changed by activity {}", change.activity_id));
         paragraphs.push(String::new());
     }
     let matched = history.matched(&program);
-    paragraphs.push(format!("about {} of the last {} activities [s]:", matched.len(), history.looked_at));
+    paragraphs.push(format!("matches {} of the last {} activities [s]:", matched.len(), history.examined));
     paragraphs.extend(matched.into_iter().map(|past| {
-        let when = date_time(past.asked_millis);
+        let when = date_time(past.proposed_millis);
         let kind = clean(past.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
-        let who = scene.user_name(&past.requester.to_string());
+        let who = scene.user_name(&past.proposer.to_string());
         format!("{when}  {} {kind} by {who}  {}", pad(status_word(past.status), 9), past.activity_id)
     }));
-    let title = format!("Activities that {} is about", quoted(&policy.policy_name));
+    let title = format!("Activities that match {}", quoted(&policy.policy_name));
     Some(Overlay::Text { title, paragraphs, scroll: 0 })
 }
 
-/// Draws the screen.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let Some(organization) = &model.organization else {
         let inner = canvas.framed(area, "Policies", "");
@@ -304,8 +299,8 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     if areas.detail.height > 0 {
         detail(model, &rules, canvas, areas.detail);
     }
-    if areas.trial.height > 0 {
-        trial::draw(model, &rules, canvas, areas.trial);
+    if areas.simulation.height > 0 {
+        simulation::draw(model, &rules, canvas, areas.simulation);
     }
 }
 
@@ -318,9 +313,9 @@ fn findings<'m>(model: &'m Model, policy: &Policy) -> Vec<&'m Finding> {
 fn list(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let shown = shown(model);
     let all = model.organization.as_ref().map_or(0, |organization| organization.policies.len());
-    let remark = match model.policies.filter.told(shown.len(), all) {
-        told if told.is_empty() && model.policies.pane != Pane::List => "Tab".to_owned(),
-        told => told,
+    let remark = match model.policies.filter.summary(shown.len(), all) {
+        summary if summary.is_empty() && model.policies.pane != Pane::List => "Tab".to_owned(),
+        summary => summary,
     };
     let inner = canvas.framed(area, &format!("Policies {all}"), &remark);
     let at = position(model, &shown);
@@ -378,24 +373,24 @@ fn detail_lines(
     let mut lines = Vec::new();
     let words = match policies::program(policy) {
         Ok(program) => policies::sentence(&program, rules),
-        Err(flaw) => format!("[x] this console cannot read it: {flaw}"),
+        Err(error) => format!("[x] this console cannot parse it: {error}"),
     };
     let changed = changed(model, policy);
     let matched = model.policies.matched.get(&policy.policy_id).zip(model.policies.history.as_ref());
     let matched = matched.map(|(matched, history)| match matched.all() {
-        0 => format!("none of the last {} activities", history.looked_at),
+        0 => format!("none of the last {} activities", history.examined),
         all => format!(
             "{all} of the last {} activities: {}; Enter lists them",
-            history.looked_at,
-            matched.told()
+            history.examined,
+            matched.summary()
         ),
     });
     let notes = if policy.notes.is_empty() { String::new() } else { quoted(&policy.notes) };
     let who = rules.who(policy).join(", ");
     for (label, text) in [
         ("in words", words.as_str()),
-        ("condition", or(&policy.condition, "none: any activity")),
-        ("consensus", or(&policy.consensus, "none: whoever asks, alone")),
+        ("condition", text_or(&policy.condition, "none: any activity")),
+        ("consensus", text_or(&policy.consensus, "none: the proposer alone")),
         ("time", policy.time.as_deref().unwrap_or_default()),
         ("who", &who),
         ("matched", &matched.unwrap_or_default()),
@@ -413,9 +408,9 @@ fn detail_lines(
     lines
 }
 
-/// When it took its form, who agreed to that, and when it was made.
+/// Returns when the policy was last changed and by whom, and when it was created.
 fn changed(model: &Model, policy: &Policy) -> String {
-    let (updated, made) = (policy.updated_at.millis(), policy.created_at.millis());
+    let (updated, created) = (policy.updated_at.millis(), policy.created_at.millis());
     let known = model.policies.history.as_ref().zip(model.organization.as_ref());
     let by = known.and_then(|(history, organization)| {
         let change = history.changed(&policy.policy_id.to_string())?;
@@ -423,15 +418,16 @@ fn changed(model: &Model, policy: &Policy) -> String {
         let people = change.people.iter().map(|user| scene.user_name(&user.to_string()));
         Some(format!(" by {} (activity {})", people.collect::<Vec<_>>().join(", "), change.activity_id))
     });
-    let made = if made == updated { String::new() } else { format!("; made {}", date_time(made)) };
-    format!("{}{}{made}", date_time(updated), by.unwrap_or_default())
+    let created =
+        if created == updated { String::new() } else { format!("; created {}", date_time(created)) };
+    format!("{}{}{created}", date_time(updated), by.unwrap_or_default())
 }
 
-fn or<'t>(text: &'t str, none: &'t str) -> &'t str {
+fn text_or<'t>(text: &'t str, none: &'t str) -> &'t str {
     if text.is_empty() { none } else { text }
 }
 
-/// A name and what is told beside it, wrapped; nothing where there is nothing to tell.
+/// Appends a label with its text, wrapped. An empty text adds nothing.
 fn labelled(lines: &mut Vec<Line>, label: &str, text: &str, columns: usize) {
     if text.is_empty() {
         return;
@@ -443,7 +439,7 @@ fn labelled(lines: &mut Vec<Line>, label: &str, text: &str, columns: usize) {
     }
 }
 
-/// Rows of the activities whose requests can be tried.
-fn tried(model: &Model) -> Vec<ActivityId> {
+/// Returns the activities whose requests can be simulated.
+fn request_ids(model: &Model) -> Vec<ActivityId> {
     activities::rows(&model.activities).iter().map(|row| row.activity.id).collect()
 }

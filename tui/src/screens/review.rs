@@ -1,5 +1,5 @@
-//! The review of one activity: a frozen copy in sections, rendered from the signed bytes. What was on screen is noted
-//! after it was drawn: nothing is approved before each of its flags was there.
+//! The review of one activity: a frozen copy in sections, rendered from the signed bytes. It records what was
+//! drawn, and an activity can be approved only after all its flags were on screen.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::{decide, moved, policies};
 use crate::app::{Effect, Model, body};
 use crate::ballot::Choice;
 use crate::canvas::{Canvas, Line, above};
-use crate::cli::replayed;
+use crate::cli::replay_lines;
 use crate::keymap::Action;
 use crate::kinds::{Flag, Level, count};
 use crate::link::Order;
-use crate::policies::{Looked, changed, replay as judge_again};
+use crate::policies::{ResolvedNames, changed, replay as evaluate_again};
 use crate::proof::{Challenge, Review, status_word};
 use crate::text::{clean, clock, duration};
 use crate::theme::Theme;
@@ -24,46 +24,46 @@ mod sections;
 
 use sections::{Row, SECTIONS, rows};
 
-/// The daemon takes bytes for an hour; a draft is asked for well before that.
+/// Maximum age of a draft's bytes, in milliseconds. The daemon accepts bytes that are up to one hour old.
 const DRAFT_MILLIS: u64 = 10 * 60 * 1000;
-/// Lines about activities that would come out otherwise.
-const REPLAYED: usize = 20;
+/// Maximum number of lines about activities with a different outcome.
+const REPLAY_LIMIT: usize = 20;
 
 /// An open review.
 pub(crate) struct State {
     /// The frozen copy.
     pub(crate) review: Review,
     scroll: usize,
-    /// Rows that were on screen at this width.
+    /// Rows that were on screen at the current width.
     rows_seen: BTreeSet<usize>,
     columns: usize,
-    /// Scroll and height that were looked at last.
-    looked: Option<(usize, usize)>,
+    /// Scroll position and height of the last recorded drawing.
+    last_drawn: Option<(usize, usize)>,
     /// Sections of which every row was on screen.
     pub(crate) seen: BTreeSet<usize>,
     /// Flags of which every row was on screen.
     seen_flags: Vec<Flag>,
-    /// Whether what was not on screen yet stands above what is.
+    /// Whether rows that were not on screen yet are above the visible ones.
     unseen_above: bool,
     /// What changed since the copy was taken.
     pub(crate) changed: Option<String>,
-    /// Which activities of late would come out otherwise, if it changes policies; lines.
+    /// For a change of policies: the recent activities that would have a different outcome, as lines.
     replay: Vec<String>,
-    /// That it was decided meanwhile.
+    /// Set once the activity was decided elsewhere; holds the text for the status row.
     pub(crate) closed: Option<String>,
     /// Whether the next record replaces the copy.
     pub(crate) wants_fresh: bool,
 }
 
 impl State {
-    /// Opens a review of a row of a list; the record is read at once and replaces this copy.
+    /// Opens a review of a list row. The record is loaded at once and replaces this copy.
     pub(crate) fn new(review: Review) -> Self {
         Self {
             review,
             scroll: 0,
             rows_seen: BTreeSet::new(),
             columns: 0,
-            looked: None,
+            last_drawn: None,
             seen: BTreeSet::new(),
             seen_flags: Vec::new(),
             unseen_above: false,
@@ -74,39 +74,39 @@ impl State {
         }
     }
 
-    /// Opens the review of something that is only thought of.
+    /// Opens the review of a draft.
     pub(crate) fn draft(review: Review) -> Self {
         Self { wants_fresh: false, ..Self::new(review) }
     }
 
-    /// Opens a review of a record that was just read.
+    /// Opens a review of a record that was just loaded.
     pub(crate) fn fresh(review: Review) -> Self {
         Self { wants_fresh: false, ..Self::new(review) }
     }
 
-    /// Takes in a fresh copy. Whatever is not on screen as it was must be looked at again.
+    /// Replaces the copy. Changed parts must be looked at again before an approval.
     pub(crate) fn replace(&mut self, fresh: Review) {
         if difference(&self.review, &fresh).is_some() {
-            self.unsee();
+            self.reset_seen();
         }
         if self.review.flags != fresh.flags {
             self.rows_seen.clear();
             self.seen.clear();
         }
-        self.looked = None;
+        self.last_drawn = None;
         self.review = fresh;
         self.changed = None;
         self.wants_fresh = false;
     }
 
-    fn unsee(&mut self) {
+    fn reset_seen(&mut self) {
         self.seen.clear();
         self.seen_flags.clear();
         self.rows_seen.clear();
-        self.looked = None;
+        self.last_drawn = None;
     }
 
-    /// What of the review must be on screen before it is approved and was not, with the key that shows it.
+    /// Returns what must still be on screen before an approval, with the key that shows it.
     fn unseen(&self) -> Option<String> {
         let flags = self.review.flags.iter().filter(|flag| !self.seen_flags.contains(flag)).count();
         let sections = SECTIONS.len().saturating_sub(self.seen.len());
@@ -116,33 +116,33 @@ impl State {
             flags => count(flags, "flag"),
         };
         let key = if self.unseen_above { "PgUp" } else { "PgDn" };
-        Some(format!("{what} not seen yet: {key}"))
+        Some(format!("{what} unseen: {key}"))
     }
 
-    /// Why the viewer may not begin to approve, if so.
+    /// Returns why the viewer cannot start an approval, if so.
     pub(crate) fn approve_refusal(&self) -> Option<String> {
         if let Some(closed) = &self.closed {
             return Some(closed.clone());
         }
         if let Some(changed) = &self.changed {
-            return Some(format!("changed since: {changed}; r takes it in"));
+            return Some(format!("changed since: {changed}; r reloads"));
         }
-        if let Some(refusal) = self.review.approve_refusal() {
-            return Some(refusal);
+        if let Some(error) = self.review.approve_refusal() {
+            return Some(error);
         }
         self.unseen()
     }
 }
 
-/// Asks for what a change of policies is judged by.
-pub(crate) fn wants_replay(review: &Review) -> Option<Effect> {
+/// Requests the recent activities if the review changes policies.
+pub(crate) fn replay_order(review: &Review) -> Option<Effect> {
     let proposal = review.proposal.as_ref()?;
     changed(&review.organization, &proposal.activity_type, &proposal.parameters)?;
     Some(Effect::Order(Order::Recent(review.activity.organization_id)))
 }
 
-/// Judges the activities of late again, with the policies as the activity would leave them.
-pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &Looked) {
+/// Evaluates the recent activities again with the policies as the activity would leave them.
+pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &ResolvedNames) {
     let strict = model.daemon.as_ref().is_some_and(|daemon| daemon.strict_deny_errors);
     let now = model.now;
     let Some(open) = &mut model.review else { return };
@@ -150,20 +150,20 @@ pub(crate) fn replay(model: &mut Model, rows: &[ActivityRow], looked: &Looked) {
     let organization = &open.review.organization;
     let policies = changed(organization, &proposal.activity_type, &proposal.parameters);
     let Some(policies) = policies else { return };
-    let replay = judge_again(organization, policies, strict, rows, looked, now);
-    let mut lines = replayed(&replay, organization);
-    if let Some(more) = lines.len().checked_sub(REPLAYED).filter(|more| *more > 0) {
-        lines.truncate(REPLAYED);
+    let replay = evaluate_again(organization, policies, strict, rows, looked, now);
+    let mut lines = replay_lines(&replay, organization);
+    if let Some(more) = lines.len().checked_sub(REPLAY_LIMIT).filter(|more| *more > 0) {
+        lines.truncate(REPLAY_LIMIT);
         lines.push(format!("and {more} more: quorate policy diff lists all of them"));
     }
     if lines != open.replay {
-        // There is more to look at than before.
+        // The new lines must be looked at.
         open.replay = lines;
-        open.unsee();
+        open.reset_seen();
     }
 }
 
-/// What of a review differs from a newer one, in words: whatever would make the shown copy a wrong one.
+/// Describes a difference between the shown review and a newer one that makes the shown copy outdated.
 pub(crate) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
     let bytes = |review: &Review| review.proposal.as_ref().map(|proposal| proposal.message.clone());
     if bytes(shown) != bytes(fresh) || shown.activity.fingerprint != fresh.activity.fingerprint {
@@ -193,21 +193,21 @@ pub(crate) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
     {
         return Some("the rule or the tally".to_owned());
     }
-    if told(shown) != told(fresh) {
+    if visible_state(shown) != visible_state(fresh) {
         return Some("the state of the organization".to_owned());
     }
     (shown.blocked() != fresh.blocked()).then(|| "the outcome of a check".to_owned())
 }
 
-/// What a review tells of the state of the organization, without what only the passing time changes. Other changes of the
-/// organization do not matter to the decision.
-fn told(review: &Review) -> impl PartialEq {
+/// Returns the parts of a review that depend on the organization and not on the passing time. Other changes
+/// of the organization do not affect the decision.
+fn visible_state(review: &Review) -> impl PartialEq {
     let flags: Vec<_> = review.flags.iter().map(|flag| (flag.name, flag.level)).collect();
-    let Review { sentence, fields, facts, changes, leftover, asker, .. } = review.clone();
-    (sentence, fields, facts, changes, leftover, asker, flags)
+    let Review { sentence, fields, facts, changes, unknown_members, proposer, .. } = review.clone();
+    (sentence, fields, facts, changes, unknown_members, proposer, flags)
 }
 
-/// Reads the record of the open review again.
+/// Loads the record of the open review again.
 pub(crate) fn reread(model: &Model) -> Vec<Effect> {
     let order = |open: &State| {
         let activity = &open.review.activity;
@@ -217,8 +217,9 @@ pub(crate) fn reread(model: &Model) -> Vec<Effect> {
     recorded.map(order).into_iter().collect()
 }
 
-/// Looks again at what is only thought of, when the organization has changed. What is being decided stays as it is shown.
-pub(crate) fn rethink(model: &mut Model) -> Vec<Effect> {
+/// Reviews a draft again if the organization changed. A draft with a decision in progress stays as it is
+/// shown.
+pub(crate) fn refresh_draft(model: &mut Model) -> Vec<Effect> {
     let version = model.organization.as_ref().map(|organization| organization.head.version);
     let Some(open) = &mut model.review else { return Vec::new() };
     let Some(draft) = &open.review.draft else { return Vec::new() };
@@ -229,30 +230,30 @@ pub(crate) fn rethink(model: &mut Model) -> Vec<Effect> {
         open.changed = Some("the organization".to_owned());
         return Vec::new();
     }
-    let wish = draft.wish.clone();
-    match policies::thought(model, &wish) {
+    let request = draft.request.clone();
+    match policies::review_request(model, &request) {
         Ok(fresh) => {
-            let effects = wants_replay(&fresh).into_iter().collect();
+            let effects = replay_order(&fresh).into_iter().collect();
             model.review = Some(State::draft(fresh));
             effects
         }
-        Err(refusal) => {
-            model.notice = refusal;
+        Err(error) => {
+            model.notice = error;
             Vec::new()
         }
     }
 }
 
-/// Begins to propose what is thought of. Bytes that grew old are made anew, and their fingerprint is looked at first.
+/// Starts the proposal of a draft. If its bytes are too old, they are rebuilt and must be reviewed first.
 fn propose(model: &mut Model) {
     let Some(open) = &model.review else { return };
-    if model.now.saturating_sub(open.review.taken_at) < DRAFT_MILLIS {
+    if model.now.saturating_sub(open.review.reviewed_at) < DRAFT_MILLIS {
         decide::begin(model, Choice::Propose);
         return;
     }
-    let wish = open.review.draft.as_ref().map(|draft| draft.wish.clone());
-    if let Some(fresh) = wish.and_then(|wish| policies::thought(model, &wish).ok()) {
-        "the draft grew old: its bytes have a new time and fingerprint; look, then a again"
+    let request = open.review.draft.as_ref().map(|draft| draft.request.clone());
+    if let Some(fresh) = request.and_then(|request| policies::review_request(model, &request).ok()) {
+        "the draft was too old: it has a new time and fingerprint; review it, then press a again"
             .clone_into(&mut model.notice);
         if let Some(open) = &mut model.review {
             open.replace(fresh);
@@ -260,40 +261,49 @@ fn propose(model: &mut Model) {
     }
 }
 
-/// Why a key of the review is off, if so.
-fn off(model: &Model, wanted: Action) -> Option<String> {
+/// Returns the verb of the action that signs an approval: a draft is proposed.
+const fn approval_verb(open: &State) -> &'static str {
+    if open.review.draft.is_some() { "propose" } else { "approve" }
+}
+
+/// Returns why an action of the review is disabled, if so.
+fn disabled_reason(model: &Model, wanted: Action) -> Option<String> {
     let open = model.review.as_ref()?;
-    let standstill = model.standstill();
+    let decisions_disabled = model.decisions_disabled();
     match wanted {
         Action::Approve => {
-            standstill.or_else(|| open.approve_refusal()).map(|refusal| format!("a is off: {refusal}"))
+            let verb = approval_verb(open);
+            decisions_disabled
+                .or_else(|| open.approve_refusal())
+                .map(|error| format!("cannot {verb}: {error}"))
         }
         Action::Reject => {
-            let refusal = standstill.or_else(|| open.closed.clone()).or_else(|| open.review.reject_refusal());
-            refusal.map(|refusal| format!("x is off: {refusal}"))
+            let error =
+                decisions_disabled.or_else(|| open.closed.clone()).or_else(|| open.review.reject_refusal());
+            error.map(|error| format!("cannot reject: {error}"))
         }
         _ => None,
     }
 }
 
-/// Removes the line that says why a key is off once it says so no longer.
-pub(crate) fn recheck(model: &mut Model) {
-    let wanted = match model.notice.split_once(" is off: ") {
-        Some(("a", _)) => Action::Approve,
-        Some(("x", _)) => Action::Reject,
+/// Clears the notice about a disabled action once the reason no longer applies.
+pub(crate) fn clear_outdated_notice(model: &mut Model) {
+    let wanted = match model.notice.split_once(": ") {
+        Some(("cannot approve" | "cannot propose", _)) => Action::Approve,
+        Some(("cannot reject", _)) => Action::Reject,
         _ => return,
     };
-    if off(model, wanted).as_ref() != Some(&model.notice) {
+    if disabled_reason(model, wanted).as_ref() != Some(&model.notice) {
         model.notice.clear();
     }
 }
 
-/// Keys of this screen.
+/// Handles the keys of this screen.
 pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     let (_, viewport) = regions(model, body(model));
     let columns = usize::from(viewport.width);
-    if let Some(refusal) = off(model, wanted) {
-        model.notice = refusal;
+    if let Some(error) = disabled_reason(model, wanted) {
+        model.notice = error;
         return Vec::new();
     }
     let Some(open) = &mut model.review else { return Vec::new() };
@@ -312,7 +322,7 @@ pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Action::Compare => model.overlays.push(Overlay::compare(&open.review)),
         wanted => {
             let all = rows(&open.review, &open.replay, columns, model.now, Theme::new(false)).len();
-            // The last row counts what is below; one row of the page before stays.
+            // The last row shows how many are below; one row of the previous page stays visible.
             let page = usize::from(viewport.height).saturating_sub(2);
             let last = all.saturating_sub(usize::from(viewport.height));
             open.scroll = moved(open.scroll, all, page, wanted).min(last);
@@ -330,8 +340,8 @@ fn export(review: &Review) -> Effect {
     Effect::Export { name: format!("quorate-{name}.json"), text }
 }
 
-/// Notes what of the review was just drawn.
-pub(crate) fn look(model: &mut Model) {
+/// Records which rows of the review were just drawn.
+pub(crate) fn record_drawn(model: &mut Model) {
     if !model.overlays.is_empty() || model.review.is_none() {
         return;
     }
@@ -339,7 +349,7 @@ pub(crate) fn look(model: &mut Model) {
     let (columns, height) = (usize::from(viewport.width), usize::from(viewport.height));
     let now = model.now;
     let Some(open) = &mut model.review else { return };
-    if open.columns == columns && open.looked == Some((open.scroll, height)) {
+    if open.columns == columns && open.last_drawn == Some((open.scroll, height)) {
         return;
     }
     if open.columns != columns {
@@ -347,12 +357,12 @@ pub(crate) fn look(model: &mut Model) {
         open.rows_seen.clear();
     }
     let rows = rows(&open.review, &open.replay, columns, now, Theme::new(false));
-    // As it was drawn: the last row only counts what is below when not everything fits.
+    // Matches the drawing: if not everything fits, the last row only shows how many are below.
     let scroll = open.scroll.min(rows.len().saturating_sub(height));
     let cut_off = rows.len() > scroll.saturating_add(height);
     let shown = if cut_off { height.saturating_sub(1) } else { height };
     open.scroll = scroll;
-    open.looked = Some((scroll, height));
+    open.last_drawn = Some((scroll, height));
     open.rows_seen.extend(scroll..scroll.saturating_add(shown).min(rows.len()));
     let is_seen = |of: &dyn Fn(&Row) -> bool| {
         rows.iter().enumerate().filter(|(_, row)| of(row)).all(|(at, _)| open.rows_seen.contains(&at))
@@ -375,7 +385,7 @@ pub(crate) fn look(model: &mut Model) {
     model.dirty = true;
 }
 
-/// The status row, and where the sections are shown, given what a decision takes below.
+/// Returns the areas of the status row and of the sections, above the panel of a decision.
 fn regions(model: &Model, body: Rect) -> (Rect, Rect) {
     let panel = decide::height(model, body);
     let (upper, _) = above(body, body.height.saturating_sub(panel));
@@ -384,14 +394,14 @@ fn regions(model: &Model, body: Rect) -> (Rect, Rect) {
     (status, above(rest, rest.height.saturating_sub(foot)).0)
 }
 
-/// Draws the review, and the decision docked below it.
+/// Draws the review, with the panel of a decision below it.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let Some(open) = &model.review else { return };
     let (status, viewport) = regions(model, body);
     let review = &open.review;
-    let standing = if open.closed.is_some() { String::new() } else { format!("| {}", standing(review)) };
-    let head = format!(" {} RISK {standing}", review.risk.word());
-    let state = open.closed.clone().unwrap_or_else(|| lapse(review, model.now));
+    let tally_text = if open.closed.is_some() { String::new() } else { format!("| {}", tally_text(review)) };
+    let head = format!(" {} RISK {tally_text}", review.risk.word());
+    let state = open.closed.clone().unwrap_or_else(|| expiry_text(review, model.now));
     let state = if status.width < 60 { String::new() } else { format!("{state} ") };
     canvas.split(status, 0, &head, &state, Theme::selected());
     let all: Vec<Line> = rows(review, &open.replay, usize::from(viewport.width), model.now, canvas.theme)
@@ -405,8 +415,8 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     let seen: Vec<String> = open.seen.iter().map(ToString::to_string).collect();
     let copy = match &open.changed {
         None if review.draft.is_some() => "a draft: nothing was sent".to_owned(),
-        Some(changed) => format!("[!] changed since: {changed} (r to take in)"),
-        None => format!("frozen copy taken {}, no change since", clock(review.taken_at)),
+        Some(changed) => format!("[!] changed since: {changed} (r reloads)"),
+        None => format!("frozen copy taken {}, no change since", clock(review.reviewed_at)),
     };
     canvas.row(
         foot,
@@ -415,11 +425,11 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
         Theme::plain(),
     );
     let hint = match open.approve_refusal() {
-        Some(refusal) => format!(" a is off: {refusal}"),
+        Some(error) => format!(" cannot {}: {error}", approval_verb(open)),
         None => format!(
-            " to {} you will type {}{}, then have 3 s to call it back",
-            if review.draft.is_some() { "propose it (a)" } else { "approve" },
-            asked(review),
+            " to {}, type {}{}; you then have 3 s to cancel",
+            if review.draft.is_some() { "propose" } else { "approve" },
+            challenge_text(review),
             unlocking(model)
         ),
     };
@@ -434,42 +444,42 @@ fn unlocking(model: &Model) -> String {
     }
 }
 
-fn asked(review: &Review) -> String {
+fn challenge_text(review: &Review) -> String {
     match review.challenge() {
         Challenge::Yes => "y".to_owned(),
-        Challenge::LastFour(_) => "the last four of the fingerprint".to_owned(),
+        Challenge::LastFour(_) => "the last four characters of the fingerprint".to_owned(),
         Challenge::Value(danger) => danger.prompt,
     }
 }
 
-/// `has 1 of 3, yours makes 2, then 1 short`.
-pub(crate) fn standing(review: &Review) -> String {
+/// Returns the tally and the effect of the viewer's approval: `1 of 3 votes [s]; after yours 1 more needed`.
+pub(crate) fn tally_text(review: &Review) -> String {
     let tally = &review.tally;
     let has = tally.has();
-    let base = format!("has {has} of {} [s]", tally.needed);
+    let base = format!("{has} of {} votes [s]", tally.needed);
     match tally.rule {
         None if review.draft.is_some() => "a draft".to_owned(),
         None => status_word(review.activity.status).to_owned(),
-        Some(WaitingRule::Policy) => format!("has {has}; a policy decides how many are needed"),
+        Some(WaitingRule::Policy) => format!("{}; a policy decides how many are needed", count(has, "vote")),
         Some(WaitingRule::RootQuorum) if review.approve_refusal().is_some() => base,
         Some(WaitingRule::RootQuorum) => match tally.short_by().saturating_sub(1) {
-            0 => format!("{base}, yours COMPLETES it: it runs at once"),
-            short => format!("{base}, yours makes {}, then {short} short", has.saturating_add(1)),
+            0 => format!("{base}; yours EXECUTES it at once"),
+            missing => format!("{base}; after yours {missing} more needed"),
         },
     }
 }
 
-fn lapse(review: &Review, now: u64) -> String {
-    match review.tally.lapses_at {
+fn expiry_text(review: &Review, now: u64) -> String {
+    match review.tally.expires_at {
         Some(at) if review.tally.rule.is_some() => {
             format!("votes expire in {}", duration(at.saturating_sub(now)))
         }
         _ if review.tally.rule.is_some()
-            && review.votes.iter().all(|vote| vote.flaw.is_none() && vote.lapsed) =>
+            && review.votes.iter().all(|vote| vote.error.is_none() && vote.expired) =>
         {
             "all votes have expired; it stays open".to_owned()
         }
-        _ if review.tally.rule.is_some() => "no vote counts here; it stays open".to_owned(),
+        _ if review.tally.rule.is_some() => "no valid votes; it stays open".to_owned(),
         _ if review.draft.is_some() => "nothing was sent".to_owned(),
         _ => format!("decided {}", clock(review.activity.updated_at.millis())),
     }

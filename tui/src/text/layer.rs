@@ -1,12 +1,12 @@
-//! Fits text to columns of a terminal, by grapheme. What is cut ends in `>>`.
+//! Fits text to terminal columns by grapheme. Truncated text ends in `>>`.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// What stands where text was cut off.
+/// Mark at the end of truncated text.
 pub(crate) const CUT: &str = ">>";
 
-/// Columns that the text takes.
+/// Returns the number of columns that the text takes.
 pub(crate) fn width(text: &str) -> usize {
     if is_plain(text) {
         return text.len();
@@ -14,7 +14,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// The text in at most `columns`, with the mark at its end when something is missing.
+/// Cuts the text to at most `columns` columns. Truncated text ends with the mark.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -28,7 +28,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     out
 }
 
-/// The text in exactly `columns`: cut with the mark, or filled with blanks.
+/// Cuts or pads the text to exactly `columns` columns.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     let mut out = cut(text, columns);
     let blanks = columns.saturating_sub(width(&out));
@@ -36,7 +36,7 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
     out
 }
 
-/// The text in lines of at most `columns`, broken at blanks where there are some. Loses nothing.
+/// Wraps the text to lines of at most `columns` columns, at spaces where possible. No text is lost.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     for word in text.split_inclusive(' ') {
         let mut rest = word;
         loop {
-            // Looks no further into a long word than a line goes.
+            // Measures no more of a long word than fits on a line.
             let ink = rest.trim_end_matches(' ');
             let room = columns.checked_sub(width(&line));
             if room.is_some_and(|room| fitting(ink, room).len() == ink.len()) {
@@ -57,7 +57,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
             }
             line.clear();
             let head = fitting(rest, columns);
-            // A grapheme wider than a line still has to go somewhere.
+            // A grapheme wider than a line gets a line of its own.
             let head = if head.is_empty() { rest.graphemes(true).next().unwrap_or_default() } else { head };
             lines.push(head.to_owned());
             rest = rest.get(head.len()..).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Hex digits in groups of four, as fingerprints are read.
+/// Groups hex digits by four, as fingerprints are shown.
 pub(crate) fn grouped(hex: &str) -> String {
     let mut out = String::with_capacity(hex.len() + hex.len() / 4);
     for (index, letter) in hex.chars().enumerate() {
@@ -84,13 +84,13 @@ pub(crate) fn grouped(hex: &str) -> String {
     out
 }
 
-/// Whether each byte takes one column.
+/// Returns whether each byte takes one column.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 fn fitting(text: &str, columns: usize) -> &str {
-    // A mark behind the last column would belong to what stands there.
+    // A combining mark after the last column would belong to the character before it.
     let start = text.get(..columns.saturating_add(1)).unwrap_or(text);
     if is_plain(start) {
         return start.get(..columns).unwrap_or(start);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_with_a_mark() {
+    fn cut_text_ends_with_the_mark() {
         let check = |text: &str, columns: usize, expected: &str| {
             assert_eq!(cut(text, columns), expected, "{text} in {columns}");
             assert_eq!(width(&pad(text, columns)), columns);
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_a_million_letters_is_wrapped() {
+    fn wraps_very_long_words() {
         for letter in ["x", "\u{e9}"] {
             assert_eq!(wrap(&letter.repeat(1_000_000), 100).len(), 10_000);
         }
     }
 
     #[test]
-    fn wraps_without_loss() {
+    fn wrap_loses_no_text() {
         let check = |text: &str, columns: usize, expected: &[&str]| {
             assert_eq!(wrap(text, columns), expected, "{text} in {columns}");
         };

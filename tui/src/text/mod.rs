@@ -1,10 +1,10 @@
-//! Text of others made safe to draw, and text fitted to columns. Never lets a control, bidirectional or
-//! invisible character through, and never cuts without a mark.
+//! Makes untrusted text safe to display and fits text to columns. Control, bidirectional and invisible
+//! characters never pass, and truncated text is always marked.
 
 mod layer;
-mod moment;
 mod sanitize;
+mod timestamps;
 
 pub(crate) use layer::{cut, grouped, pad, width, wrap};
-pub(crate) use moment::{ago, clock, date, date_time, duration};
 pub(crate) use sanitize::{clean, has_hidden, is_hidden, is_mixed, quoted};
+pub(crate) use timestamps::{ago, clock, date, date_time, duration};

@@ -1,15 +1,15 @@
-//! The one sanitizer: whatever could move the cursor, reorder text or stay unseen is drawn as `<U+202E>`.
-//! It never removes a character silently.
+//! The sanitizer for untrusted text. Characters that move the cursor, reorder text or are invisible become
+//! `<U+202E>`. No character is removed silently.
 
 use std::fmt::Write as _;
 
 use unicode_security::MixedScript;
 use unicode_width::UnicodeWidthChar;
 
-/// Marks on one base character that are drawn; what comes after is counted instead.
+/// Number of combining marks per base character that are shown; further marks are only counted.
 const MARK_LIMIT: usize = 4;
 
-/// The text with every character that hides or moves something spelled out.
+/// Replaces each character that hides, moves or reorders text with its code point.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut marks: usize = 0;
@@ -34,18 +34,18 @@ pub(crate) fn clean(text: &str) -> String {
     out
 }
 
-/// The cleaned text in quotes, as names are written in sentences.
+/// Returns the cleaned text in quotes, as names appear in sentences.
 pub(crate) fn quoted(text: &str) -> String {
-    // A quotation mark in the text must not seem to end it.
+    // Escapes quotation marks, which could otherwise appear to end the text.
     format!("\"{}\"", clean(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Whether the text holds a character that [`clean`] spells out or counts.
+/// Returns whether [`clean`] would replace or count any character of the text.
 pub(crate) fn has_hidden(text: &str) -> bool {
     clean(text) != text
 }
 
-/// Whether one word of the text mixes scripts in a way that single languages do not (UTS 39 §5.1).
+/// Returns whether a word of the text mixes scripts that no single language mixes (UTS 39 §5.1).
 pub(crate) fn is_mixed(text: &str) -> bool {
     text.split_whitespace().any(|word| !word.is_single_script())
 }
@@ -57,7 +57,7 @@ fn flush_marks(out: &mut String, marks: &mut usize) {
     *marks = 0;
 }
 
-/// Whether a character hides, moves or reorders what is drawn.
+/// Returns whether a character is invisible or affects how other text is drawn.
 pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spells_out_what_hides_or_moves() {
+    fn escapes_hidden_characters() {
         let check = |text: &str, expected: &str| assert_eq!(clean(text), expected, "{text:?}");
         check("plain name-1 (ü)", "plain name-1 (ü)");
         check("a\u{202e}b", "a<U+202E>b");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn notices_mixed_scripts() {
+    fn detects_mixed_scripts() {
         assert!(is_mixed("\u{430}dmin"));
         assert!(!is_mixed("admin"));
         assert!(!is_mixed("admin \u{65e5}\u{672c}\u{8a9e}"));

@@ -1,6 +1,6 @@
-//! The checksum of the addresses of Stellar and TON.
+//! Checksum of Stellar and TON addresses.
 
-/// CRC-16/XMODEM: polynomial 0x1021, first value 0, bits in their order (ITU-T V.41).
+/// Computes CRC-16/XMODEM: polynomial 0x1021, initial value 0, bits not reflected (ITU-T V.41).
 pub(super) fn crc16_xmodem(bytes: &[u8]) -> u16 {
     crc::Crc::<u16>::new(&crc::CRC_16_XMODEM).checksum(bytes)
 }

@@ -1,16 +1,16 @@
 //! Ethereum addresses with the mixed-case checksum of ERC-55.
 //!
-//! Without a chain id: the variant of ERC-1191 is never produced.
+//! The checksum does not depend on a chain id: the variant of ERC-1191 is never produced.
 
 use sha3::{Digest, Keccak256};
 
-/// `0x` and the last 20 bytes of keccak256(X ‖ Y), where a letter is upper case if the digit of
-/// keccak256(lower-case text) at its place is 8 or more.
+/// Returns `0x` and the last 20 bytes of keccak256(X ‖ Y) in hex. A letter is upper case if the digit of
+/// keccak256(lower-case text) at its index is 8 or more.
 pub(super) fn address(uncompressed: &[u8; 65]) -> String {
     checksummed(&account(uncompressed))
 }
 
-/// The last 20 bytes of keccak256(X ‖ Y).
+/// Returns the last 20 bytes of keccak256(X ‖ Y).
 pub(super) fn account(uncompressed: &[u8; 65]) -> [u8; 20] {
     let [_, coordinates @ ..] = uncompressed;
     let hash: [u8; 32] = Keccak256::digest(coordinates).into();

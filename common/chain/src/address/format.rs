@@ -1,28 +1,26 @@
-//! The names of the address formats, and which curves each belongs to.
-//!
-//! Computes no address.
+//! Names of the address formats and the curves that each supports.
 
 use crate::curve::{Curve, Scheme};
 use crate::wire_name::{WireName, wire_name};
 
-/// A way to write the address of a public key.
+/// Format of the address of a public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AddressFormat {
-    /// The uncompressed public key in hexadecimal digits.
+    /// Uncompressed public key in hexadecimal digits.
     Uncompressed,
-    /// The compressed public key in hexadecimal digits.
+    /// Compressed public key in hexadecimal digits.
     Compressed,
-    /// Ethereum and the chains that share its addresses.
+    /// Ethereum and chains with the same addresses.
     Ethereum,
-    /// Solana.
+    /// Solana: base58 of the key.
     Solana,
-    /// Cosmos Hub.
+    /// Cosmos Hub: bech32 with the prefix `cosmos`.
     Cosmos,
-    /// Tron.
+    /// Tron: base58 of an Ethereum account with the version byte `41`.
     Tron,
-    /// Sui.
+    /// Sui: hash of the key in hex.
     Sui,
-    /// Aptos.
+    /// Aptos: hash of the key in hex.
     Aptos,
     /// Bitcoin mainnet, pay to a public key hash.
     BitcoinMainnetP2pkh,
@@ -64,9 +62,9 @@ pub enum AddressFormat {
     BitcoinRegtestP2wsh,
     /// Bitcoin regtest, pay to Taproot.
     BitcoinRegtestP2tr,
-    /// Sei.
+    /// Sei: bech32 with the prefix `sei`.
     Sei,
-    /// Stellar.
+    /// Stellar (SEP-23).
     Xlm,
     /// Dogecoin mainnet.
     DogeMainnet,
@@ -76,7 +74,7 @@ pub enum AddressFormat {
     TonV3r2,
     /// TON, wallet contract v4r2.
     TonV4r2,
-    /// XRP Ledger.
+    /// XRP Ledger: base58 with the alphabet of the ledger.
     Xrp,
     /// TON, wallet contract v5r1.
     TonV5r1,
@@ -89,7 +87,7 @@ pub enum AddressFormat {
 wire_name!(AddressFormat);
 
 impl AddressFormat {
-    /// How keys sign for addresses of this format.
+    /// Returns the signature scheme that keys use for addresses of this format.
     pub fn scheme(self) -> Scheme {
         match self {
             Self::BitcoinMainnetP2tr
@@ -97,13 +95,13 @@ impl AddressFormat {
             | Self::BitcoinSignetP2tr
             | Self::BitcoinRegtestP2tr => Scheme::Taproot,
             Self::SparkMainnet | Self::SparkRegtest => Scheme::Schnorr,
-            _ => Scheme::Usual,
+            _ => Scheme::Default,
         }
     }
 }
 
 impl AddressFormat {
-    /// Whether keys of this curve have addresses of this format.
+    /// Returns whether keys of this curve have addresses of this format.
     pub fn fits(self, curve: Curve) -> bool {
         match self {
             Self::Compressed => true,
@@ -161,7 +159,7 @@ impl WireName for AddressFormat {
         Self::SparkMainnet,
         Self::SparkRegtest,
     ];
-    const REFUSAL: &'static str = "invalid address format";
+    const ERROR_MESSAGE: &'static str = "invalid address format";
 
     fn wire_name(self) -> &'static str {
         match self {

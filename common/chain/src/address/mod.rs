@@ -1,6 +1,6 @@
-//! Addresses of public keys: one file per family of formats.
+//! Addresses of public keys, with one module per family of formats.
 //!
-//! Reads back only those of the chains in [`Chain`].
+//! Addresses are parsed only for the chains in [`Chain`].
 
 mod bitcoin;
 mod checksum;
@@ -16,26 +16,26 @@ use blake2::digest::consts::U32;
 use sha3::{Digest, Sha3_256};
 
 pub use format::AddressFormat;
-pub use text::{AddressTextFlaw, Chain, UnknownChain};
+pub use text::{AddressTextError, Chain, UnknownChain};
 
-pub(crate) use self::bitcoin::{Network, Pays, script};
+pub(crate) use self::bitcoin::{Network, ScriptType, script};
 use self::bitcoin::{base58, hash160};
 use self::checksum::crc16_xmodem;
 use self::ton::Contract;
 
 use crate::curve::PublicKey;
 
-/// The address of `key` in `format`.
+/// Returns the address of `key` in `format`.
 ///
 /// # Errors
-/// [`AddressFlaw::UnfitCurve`] if keys of this curve have no such address.
-pub fn address(format: AddressFormat, key: &PublicKey) -> Result<String, AddressFlaw> {
+/// [`AddressError::UnsupportedCurve`] if keys of this curve have no address in this format.
+pub fn address(format: AddressFormat, key: &PublicKey) -> Result<String, AddressError> {
     use AddressFormat as F;
     if !format.fits(key.curve()) {
-        return Err(AddressFlaw::UnfitCurve);
+        return Err(AddressError::UnsupportedCurve);
     }
-    if let Some((network, pays)) = on_bitcoin(format) {
-        return bitcoin::address(network, pays, key);
+    if let Some((network, script_type)) = network_and_script_type(format) {
+        return bitcoin::address(network, script_type, key);
     }
     let key_hash = || hash160(key.compressed());
     match format {
@@ -45,7 +45,7 @@ pub fn address(format: AddressFormat, key: &PublicKey) -> Result<String, Address
         F::Solana => Ok(bs58::encode(key.compressed()).into_string()),
         F::Cosmos => human_readable::<Bech32>("cosmos", &key_hash()),
         F::Sei => human_readable::<Bech32>("sei", &key_hash()),
-        // An account of Ethereum, written as Bitcoin would.
+        // An Ethereum account in the notation of Bitcoin.
         F::Tron => Ok(of_tron_account(&ethereum::account(point(key)?))),
         F::DogeMainnet => Ok(base58(0x1e, &key_hash())),
         F::DogeTestnet => Ok(base58(0x71, &key_hash())),
@@ -58,17 +58,17 @@ pub fn address(format: AddressFormat, key: &PublicKey) -> Result<String, Address
         F::TonV5r1 => Ok(ton::address(Contract::V5r1, &ed25519(key)?)),
         F::SparkMainnet => spark("spark", key),
         F::SparkRegtest => spark("sparkrt", key),
-        _ => Err(AddressFlaw::UnfitCurve),
+        _ => Err(AddressError::UnsupportedCurve),
     }
 }
 
-/// First byte of what Sui hashes: the scheme of the key.
+/// First byte of the hash input of Sui: the scheme of the key.
 const ED25519_OF_SUI: u8 = 0x00;
-/// Last byte of what Aptos hashes: the scheme of the key.
+/// Last byte of the hash input of Aptos: the scheme of the key.
 const ED25519_OF_APTOS: u8 = 0x00;
 
-/// The network and the way to pay of the formats of Bitcoin.
-pub(crate) fn on_bitcoin(format: AddressFormat) -> Option<(Network, Pays)> {
+/// Returns the network and the script type of a Bitcoin format.
+pub(crate) fn network_and_script_type(format: AddressFormat) -> Option<(Network, ScriptType)> {
     use AddressFormat as F;
     let network = match format {
         F::BitcoinMainnetP2pkh
@@ -93,45 +93,45 @@ pub(crate) fn on_bitcoin(format: AddressFormat) -> Option<(Network, Pays)> {
         | F::BitcoinRegtestP2tr => Network::Regtest,
         _ => return None,
     };
-    let pays = match format {
+    let script_type = match format {
         F::BitcoinMainnetP2pkh | F::BitcoinTestnetP2pkh | F::BitcoinSignetP2pkh | F::BitcoinRegtestP2pkh => {
-            Pays::PublicKeyHash
+            ScriptType::PublicKeyHash
         }
         F::BitcoinMainnetP2sh | F::BitcoinTestnetP2sh | F::BitcoinSignetP2sh | F::BitcoinRegtestP2sh => {
-            Pays::ScriptHash
+            ScriptType::ScriptHash
         }
         F::BitcoinMainnetP2wpkh
         | F::BitcoinTestnetP2wpkh
         | F::BitcoinSignetP2wpkh
-        | F::BitcoinRegtestP2wpkh => Pays::WitnessPublicKeyHash,
+        | F::BitcoinRegtestP2wpkh => ScriptType::WitnessPublicKeyHash,
         F::BitcoinMainnetP2wsh | F::BitcoinTestnetP2wsh | F::BitcoinSignetP2wsh | F::BitcoinRegtestP2wsh => {
-            Pays::WitnessScriptHash
+            ScriptType::WitnessScriptHash
         }
-        _ => Pays::Taproot,
+        _ => ScriptType::Taproot,
     };
-    Some((network, pays))
+    Some((network, script_type))
 }
 
-/// Base32 with a prefix that people can read (BIP-173, BIP-350).
-fn human_readable<C: bech32::Checksum>(prefix: &str, data: &[u8]) -> Result<String, AddressFlaw> {
-    let prefix = Hrp::parse(prefix).map_err(|_| AddressFlaw::UnfitCurve)?;
-    bech32::encode::<C>(prefix, data).map_err(|_| AddressFlaw::UnfitCurve)
+/// Encodes data in bech32 with a human-readable prefix (BIP-173, BIP-350).
+fn human_readable<C: bech32::Checksum>(prefix: &str, data: &[u8]) -> Result<String, AddressError> {
+    let prefix = Hrp::parse(prefix).map_err(|_| AddressError::UnsupportedCurve)?;
+    bech32::encode::<C>(prefix, data).map_err(|_| AddressError::UnsupportedCurve)
 }
 
-/// The key as the first field of a protocol buffer.
-fn spark(prefix: &str, key: &PublicKey) -> Result<String, AddressFlaw> {
+/// Encodes the key as the first field of a protocol buffer.
+fn spark(prefix: &str, key: &PublicKey) -> Result<String, AddressError> {
     const FIELD_1_OF_33_BYTES: [u8; 2] = [0x0a, 0x21];
     human_readable::<Bech32m>(prefix, &[FIELD_1_OF_33_BYTES.as_slice(), key.compressed()].concat())
 }
 
-/// Base58 in the order of letters of the XRP Ledger.
+/// Encodes a hash in base58 with the alphabet of the XRP Ledger.
 fn ripple(hash: &[u8; 20]) -> String {
     const ACCOUNT: u8 = 0x00;
     let bytes = [&[ACCOUNT], hash.as_slice()].concat();
     bs58::encode(bytes).with_alphabet(bs58::Alphabet::RIPPLE).with_check().into_string()
 }
 
-/// Base32 with a first byte and a checksum whose lower byte comes first (SEP-23).
+/// Encodes a key in base32 with a version byte and a little-endian checksum (SEP-23).
 fn stellar(key: &[u8; 32]) -> String {
     const ACCOUNT: u8 = 6 << 3;
     let mut bytes = [&[ACCOUNT], key.as_slice()].concat();
@@ -144,33 +144,33 @@ fn prefixed(hash: &[u8]) -> String {
     const_hex::encode_prefixed(hash)
 }
 
-fn ed25519(key: &PublicKey) -> Result<[u8; 32], AddressFlaw> {
-    key.compressed().try_into().map_err(|_| AddressFlaw::UnfitCurve)
+fn ed25519(key: &PublicKey) -> Result<[u8; 32], AddressError> {
+    key.compressed().try_into().map_err(|_| AddressError::UnsupportedCurve)
 }
 
-/// The address of an account of Ethereum, with the checksum of its letters.
+/// Returns the address of an Ethereum account with the checksum of ERC-55.
 pub fn of_account(account: &[u8; 20]) -> String {
     ethereum::checksummed(account)
 }
 
-/// The address of an account of Tron: base58 of `41` and the account, with a checksum.
+/// Returns the address of a Tron account: base58 of `41` and the account, with a checksum.
 pub fn of_tron_account(account: &[u8; 20]) -> String {
     base58(TRON, account)
 }
 
-/// First byte of what addresses of Tron are written from.
+/// Version byte of Tron addresses.
 pub(crate) const TRON: u8 = 0x41;
 
-fn point(key: &PublicKey) -> Result<&[u8; 65], AddressFlaw> {
-    key.uncompressed().ok_or(AddressFlaw::UnfitCurve)
+fn point(key: &PublicKey) -> Result<&[u8; 65], AddressError> {
+    key.uncompressed().ok_or(AddressError::UnsupportedCurve)
 }
 
-/// Why a key has no address.
+/// Error returned if a key has no address in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressFlaw {
-    /// Keys of this curve have no address of this format.
+pub enum AddressError {
+    /// Keys of this curve have no address in this format.
     #[error("invalid address format")]
-    UnfitCurve,
+    UnsupportedCurve,
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
 
     use serde::Deserialize;
 
-    use super::{AddressFlaw, AddressFormat, address};
+    use super::{AddressError, AddressFormat, address};
     use crate::curve::{Curve, PublicKey};
     use crate::derive::{Path, derive};
     use crate::mnemonic::{Mnemonic, Seed};
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_another_library_derives() {
+    fn addresses_match_another_library() {
         let file = include_str!("../../../../assets/vectors/chain/addresses_derived.json");
         for row in rows::<Derived>(file) {
             let seed = Mnemonic::parse(&row.phrase).unwrap_or_else(|_| panic!()).seed(&row.passphrase);
@@ -249,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn every_format_answers_for_every_curve() {
+    fn formats_support_exactly_their_curves() {
         for curve in Curve::ALL {
             let key = secret(*curve, &"01".repeat(32));
             for format in AddressFormat::ALL {
-                let answer = address(*format, key.public());
-                assert_eq!(answer.is_ok(), format.fits(*curve), "{format} {curve}");
+                let result = address(*format, key.public());
+                assert_eq!(result.is_ok(), format.fits(*curve), "{format} {curve}");
             }
         }
     }
@@ -274,8 +274,8 @@ mod tests {
     }
 
     #[test]
-    fn flaws_name_their_cause() {
-        assert_eq!(AddressFlaw::UnfitCurve.to_string(), "invalid address format");
+    fn error_message_is_that_of_the_wire() {
+        assert_eq!(AddressError::UnsupportedCurve.to_string(), "invalid address format");
     }
 
     #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Addresses as people hand them on, read back: one chain, one check of its checksum, one way to write them.
+//! Parses addresses that people enter: checks the checksum of one chain and returns the canonical notation.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 use super::{TRON, of_account, of_tron_account};
 use crate::contract::{ethereum_address, solana_address};
 
-/// No address of any chain here is longer; BIP-173 allows the longest.
+/// Maximum length of an address of these chains, in bytes; BIP-173 allows the longest.
 const TEXT_LIMIT: usize = 90;
 
-/// The chains whose addresses are read back, each with those that write theirs the same way.
+/// Chains whose addresses can be parsed. Each includes the chains with the same notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Chain {
     /// Bitcoin and its test networks.
     Bitcoin,
-    /// Ethereum and the chains that share its transactions.
+    /// Ethereum and chains with the same transactions.
     Ethereum,
-    /// Solana.
+    /// Solana mainnet and test clusters.
     Solana,
-    /// Tron.
+    /// Tron and its test networks.
     Tron,
 }
 
 impl Chain {
-    /// All of them, sorted by name.
+    /// All chains, sorted by name.
     pub const ALL: &'static [Self] = &[Self::Bitcoin, Self::Ethereum, Self::Solana, Self::Tron];
 
-    /// Its name in lower case.
+    /// Returns the name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bitcoin => "bitcoin",
@@ -41,15 +41,18 @@ impl Chain {
         }
     }
 
-    /// The address as the chain writes it: the checksum of ERC-55 for Ethereum, lower case for segwit (BIP-173).
+    /// Parses an address and returns it in canonical notation: with the checksum of ERC-55 for Ethereum, in
+    /// lower case for segwit (BIP-173).
+    ///
+    /// Ethereum addresses without upper-case or without lower-case letters have no checksum (ERC-55), and
+    /// neither do Solana addresses.
     ///
     /// # Errors
-    /// [`AddressTextFlaw::Checksum`] where the text carries a checksum that does not fit, [`AddressTextFlaw::Format`] if
-    /// it is no address of this chain at all. Hex without capitals, or without small letters, carries no checksum
-    /// (ERC-55), and neither does an address of Solana.
-    pub fn address(self, text: &str) -> Result<String, AddressTextFlaw> {
+    /// [`AddressTextError::Checksum`] if the checksum does not match, [`AddressTextError::Format`] if the
+    /// text is not an address of this chain.
+    pub fn address(self, text: &str) -> Result<String, AddressTextError> {
         if text.len() > TEXT_LIMIT {
-            return Err(AddressTextFlaw::Format(self));
+            return Err(AddressTextError::Format(self));
         }
         match self {
             Self::Bitcoin => bitcoin(text),
@@ -74,68 +77,68 @@ impl FromStr for Chain {
     }
 }
 
-/// No chain has this name.
+/// Error returned for an unknown chain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected bitcoin, ethereum, solana or tron")]
+#[error("unknown chain: expected bitcoin, ethereum, solana or tron")]
 pub struct UnknownChain;
 
-/// Why a text is no address.
+/// Error returned for a text that is not a valid address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressTextFlaw {
-    /// It is not written as addresses of this chain are.
+pub enum AddressTextError {
+    /// The text is not in the format of this chain.
     #[error("not an address of {}: expected {}", .0, expected(*.0))]
     Format(Chain),
-    /// A character is wrong, or its case.
-    #[error("the checksum of the address does not fit: a character is mistyped, or its case")]
+    /// The checksum does not match: a character or its case is wrong.
+    #[error("address checksum does not match: check each character and its case")]
     Checksum,
 }
 
 const fn expected(chain: Chain) -> &'static str {
     match chain {
-        Chain::Bitcoin => "bech32 that begins with bc1, tb1 or bcrt1, or base58 with a checksum",
+        Chain::Bitcoin => "bech32 starting with bc1, tb1 or bcrt1, or base58 with a checksum",
         Chain::Ethereum => "0x and 40 hexadecimal digits",
         Chain::Solana => "base58 of 32 bytes",
-        Chain::Tron => "base58 with a checksum that begins with T",
+        Chain::Tron => "base58 starting with T, with a checksum",
     }
 }
 
-fn ethereum(text: &str) -> Result<String, AddressTextFlaw> {
-    let account = ethereum_address(text).ok_or(AddressTextFlaw::Format(Chain::Ethereum))?;
-    let written = of_account(&account);
-    let has = |is_it: fn(&u8) -> bool| text.bytes().skip(2).any(|letter| is_it(&letter));
+fn ethereum(text: &str) -> Result<String, AddressTextError> {
+    let account = ethereum_address(text).ok_or(AddressTextError::Format(Chain::Ethereum))?;
+    let canonical = of_account(&account);
+    let has = |predicate: fn(&u8) -> bool| text.bytes().skip(2).any(|letter| predicate(&letter));
     let carries_checksum = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-    if carries_checksum && written != text { Err(AddressTextFlaw::Checksum) } else { Ok(written) }
+    if carries_checksum && canonical != text { Err(AddressTextError::Checksum) } else { Ok(canonical) }
 }
 
-fn solana(text: &str) -> Result<String, AddressTextFlaw> {
-    let bytes = solana_address(text).ok_or(AddressTextFlaw::Format(Chain::Solana))?;
+fn solana(text: &str) -> Result<String, AddressTextError> {
+    let bytes = solana_address(text).ok_or(AddressTextError::Format(Chain::Solana))?;
     Ok(bs58::encode(bytes).into_string())
 }
 
-fn tron(text: &str) -> Result<String, AddressTextFlaw> {
+fn tron(text: &str) -> Result<String, AddressTextError> {
     let bytes = base58_checked(text, Chain::Tron)?;
     let account = bytes.strip_prefix(&[TRON]).and_then(|account| account.try_into().ok());
-    account.map(of_tron_account).ok_or(AddressTextFlaw::Format(Chain::Tron))
+    account.map(of_tron_account).ok_or(AddressTextError::Format(Chain::Tron))
 }
 
-fn bitcoin(text: &str) -> Result<String, AddressTextFlaw> {
+fn bitcoin(text: &str) -> Result<String, AddressTextError> {
     match text.parse::<Address<NetworkUnchecked>>() {
         Ok(address) => Ok(address.assume_checked().to_string()),
         Err(_) => match SegwitHrpstring::new(text) {
-            Err(SegwitHrpstringError::Checksum(_)) => Err(AddressTextFlaw::Checksum),
-            _ => base58_checked(text, Chain::Bitcoin).and(Err(AddressTextFlaw::Format(Chain::Bitcoin))),
+            Err(SegwitHrpstringError::Checksum(_)) => Err(AddressTextError::Checksum),
+            _ => base58_checked(text, Chain::Bitcoin).and(Err(AddressTextError::Format(Chain::Bitcoin))),
         },
     }
 }
 
-/// A first byte and 20 more, whose checksum fits.
-fn base58_checked(text: &str, chain: Chain) -> Result<[u8; 21], AddressTextFlaw> {
+/// Decodes a version byte and 20 bytes from base58 and verifies their checksum.
+fn base58_checked(text: &str, chain: Chain) -> Result<[u8; 21], AddressTextError> {
     const CHECKSUM: usize = 4;
     let mut bytes = [0; 21 + CHECKSUM];
     match bs58::decode(text).with_check(None).onto(bytes.as_mut_slice()) {
-        Ok(21) => bytes.first_chunk().copied().ok_or(AddressTextFlaw::Format(chain)),
-        Err(bs58::decode::Error::InvalidChecksum { .. }) => Err(AddressTextFlaw::Checksum),
-        _ => Err(AddressTextFlaw::Format(chain)),
+        Ok(21) => bytes.first_chunk().copied().ok_or(AddressTextError::Format(chain)),
+        Err(bs58::decode::Error::InvalidChecksum { .. }) => Err(AddressTextError::Checksum),
+        _ => Err(AddressTextError::Format(chain)),
     }
 }
 
@@ -154,14 +157,14 @@ mod tests {
         address: String,
     }
 
-    /// The chain that writes addresses of a format.
+    /// Returns the chain that uses an address format.
     fn chain_of(format: &str) -> Option<Chain> {
         let name = format.trim_start_matches("ADDRESS_FORMAT_").split('_').next()?.to_lowercase();
         name.parse().ok()
     }
 
     #[test]
-    fn addresses_of_a_known_wallet_are_read_by_their_chain_alone() {
+    fn addresses_are_accepted_by_their_own_chain_only() {
         let known = rows(include_str!("../../../../assets/vectors/chain/addresses.json"));
         let derived: Vec<Known> =
             rows(include_str!("../../../../assets/vectors/chain/addresses_derived.json"));
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn erc55_tells_a_wrong_case() {
+    fn detects_a_wrong_case_with_erc55() {
         let file = include_str!("../../../../assets/vectors/chain/erc55.json");
         for sample in rows::<String>(file) {
             let chain = Chain::Ethereum;
@@ -188,13 +191,13 @@ mod tests {
                 assert_eq!(chain.address(&lower).unwrap(), sample);
             }
         }
-        for (wrong, flaw) in [
-            ("0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextFlaw::Checksum),
-            ("5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextFlaw::Format(Chain::Ethereum)),
-            ("0X5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextFlaw::Format(Chain::Ethereum)),
-            ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe", AddressTextFlaw::Format(Chain::Ethereum)),
+        for (wrong, error) in [
+            ("0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextError::Checksum),
+            ("5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextError::Format(Chain::Ethereum)),
+            ("0X5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", AddressTextError::Format(Chain::Ethereum)),
+            ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe", AddressTextError::Format(Chain::Ethereum)),
         ] {
-            assert_eq!(Chain::Ethereum.address(wrong), Err(flaw), "{wrong}");
+            assert_eq!(Chain::Ethereum.address(wrong), Err(error), "{wrong}");
         }
     }
 
@@ -214,23 +217,26 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_character_is_a_wrong_checksum() {
-        // The first and the last digit of addresses of `addresses.json`, exchanged for others.
+    fn one_wrong_character_breaks_the_checksum() {
+        // Addresses of `addresses.json` with the first or the last character replaced.
         for (chain, wrong) in [
             (Chain::Bitcoin, "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabB"),
             (Chain::Bitcoin, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyv"),
             (Chain::Tron, "TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdJ"),
         ] {
-            assert_eq!(chain.address(wrong), Err(AddressTextFlaw::Checksum), "{wrong}");
+            assert_eq!(chain.address(wrong), Err(AddressTextError::Checksum), "{wrong}");
         }
     }
 
     #[test]
-    fn anything_else_is_refused_with_what_is_expected() {
+    fn errors_state_the_expected_format() {
         for chain in Chain::ALL {
             for text in ["", " ", "0x", "T", "1", "bc1", "\u{202e}abc", &"1".repeat(100), &"z".repeat(90)] {
-                let flaw = chain.address(text).unwrap_err();
-                assert!(flaw.to_string().contains("expected") || flaw == AddressTextFlaw::Checksum, "{text}");
+                let error = chain.address(text).unwrap_err();
+                assert!(
+                    error.to_string().contains("expected") || error == AddressTextError::Checksum,
+                    "{text}"
+                );
             }
             assert_eq!(chain.name().parse(), Ok(*chain));
         }

@@ -1,13 +1,13 @@
-//! TON addresses: the hash of the contract that a wallet would be (TEP-2 and the documents of its cells).
+//! TON addresses: the hash of the wallet contract's initial state (TEP-2 and the TON documentation of cells).
 //!
-//! Knows the three wallet contracts by the hashes of their code, and makes no cell but theirs.
+//! The three wallet contracts are known by the hashes of their code. Only their cells are supported.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use sha2::{Digest, Sha256};
 
 use super::checksum::crc16_xmodem;
 
-/// A wallet contract.
+/// Version of a wallet contract.
 #[derive(Clone, Copy)]
 pub(super) enum Contract {
     V3r2,
@@ -15,17 +15,17 @@ pub(super) enum Contract {
     V5r1,
 }
 
-/// First byte of an address that bounces nothing back, as wallets show it.
+/// Tag byte of a non-bounceable address, as wallets show it.
 const NON_BOUNCEABLE: u8 = 0x51;
-/// The chain that accounts live on.
+/// Id of the chain that holds accounts (basechain).
 const BASE_CHAIN: u8 = 0;
-/// Number of the subwallet that the older contracts start with.
+/// Initial subwallet number of the older contracts.
 const SUBWALLET: u32 = 698_983_191;
-/// The same of the newest one: on the main net, on the base chain, version 0, subwallet 0.
+/// Initial wallet id of the newest contract: mainnet, basechain, version 0, subwallet 0.
 const WALLET_ID: u32 = 0x7fff_ff11;
 
 impl Contract {
-    /// Hash and depth of the code.
+    /// Returns the hash and the depth of the code.
     fn code(self) -> ([u8; 32], u16) {
         const V3R2: [u8; 32] = [
             0x84, 0xda, 0xfa, 0x44, 0x9f, 0x98, 0xa6, 0x98, 0x77, 0x89, 0xba, 0x23, 0x23, 0x58, 0x07, 0x2b,
@@ -46,7 +46,7 @@ impl Contract {
         }
     }
 
-    /// What the contract holds at first.
+    /// Returns the initial data of the contract.
     fn data(self, key: &[u8; 32]) -> Bits {
         let mut bits = Bits::default();
         match self {
@@ -70,11 +70,11 @@ impl Contract {
     }
 }
 
-/// The address of the wallet of a key.
+/// Returns the wallet address of a key.
 pub(super) fn address(contract: Contract, key: &[u8; 32]) -> String {
     let (code, depth) = contract.code();
     let data = contract.data(key).cell();
-    // The initial state: five bits, of which two say that there are code and data.
+    // The initial state has five bits. Two of them state that code and data are present.
     let mut state = Sha256::new();
     state.update([0x02, 0x01, 0x34]);
     state.update(depth.to_be_bytes());
@@ -88,14 +88,14 @@ pub(super) fn address(contract: Contract, key: &[u8; 32]) -> String {
     Base64UrlUnpadded::encode_string(&bytes)
 }
 
-/// A row of bits.
+/// A sequence of bits.
 #[derive(Default)]
 struct Bits(Vec<bool>);
 
 impl Bits {
     fn push(&mut self, bytes: &[u8]) {
         let Self(bits) = self;
-        bits.extend(bytes.iter().flat_map(|byte| (0..8).map(move |place| byte & (0x80 >> place) != 0)));
+        bits.extend(bytes.iter().flat_map(|byte| (0..8).map(move |index| byte & (0x80 >> index) != 0)));
     }
 
     fn push_bit(&mut self, bit: bool) {
@@ -103,18 +103,18 @@ impl Bits {
         bits.push(bit);
     }
 
-    /// The hash of an ordinary cell that holds these bits and refers to none.
+    /// Returns the hash of an ordinary cell with these bits and without references.
     fn cell(self) -> [u8; 32] {
         let Self(mut bits) = self;
-        let whole = bits.len() / 8;
-        let descriptor = whole.saturating_add(bits.len().div_ceil(8));
+        let full_bytes = bits.len() / 8;
+        let descriptor = full_bytes.saturating_add(bits.len().div_ceil(8));
         if bits.len() % 8 != 0 {
             bits.push(true);
         }
         let byte = |bits: &[bool]| {
             bits.iter()
                 .zip(0_u8..8)
-                .fold(0_u8, |byte, (bit, place)| if *bit { byte | (0x80 >> place) } else { byte })
+                .fold(0_u8, |byte, (bit, index)| if *bit { byte | (0x80 >> index) } else { byte })
         };
         let mut hash = Sha256::new();
         hash.update([0, u8::try_from(descriptor).unwrap_or(u8::MAX)]);

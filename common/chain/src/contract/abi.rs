@@ -1,7 +1,8 @@
-//! Contract ABI of Ethereum: which functions a contract has, and what the data of a call says to them.
+//! Contract ABI of Ethereum: the functions of a contract, and the decoding of call data.
 //!
-//! The JSON is that of the Contract ABI Specification ("JSON"); entries that are no functions are not looked into. The data
-//! must be written as compilers write it, to the last byte: whatever else a contract would take is not told here.
+//! The JSON follows the Contract ABI Specification ("JSON"). Entries that are not functions are ignored. Call
+//! data must be encoded as compilers encode it, to the last byte. Other encodings, even if a contract would
+//! accept them, are not decoded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +11,21 @@ use alloy_primitives::keccak256;
 use quorate_policy::{Integer, Value};
 
 use super::argument::{self, Argument, Lines};
-use super::{Flaw, is_name, json, layout};
+use super::{InterfaceError, is_name, json, layout};
 use crate::address::of_account;
 use crate::json::Json;
 
-/// How deep types may nest: lists, tuples and what they hold.
+/// Maximum nesting depth of types: lists and tuples.
 const MAX_DEPTH: usize = 8;
-/// How many types the functions of an interface may have.
+/// Maximum number of types in all functions of an interface.
 const MAX_TYPES: usize = 8192;
-/// How many values a function may take, those of lists with a fixed size included: no transaction has room for more.
+/// Maximum number of values that a function takes, including those of fixed-size lists. No transaction can
+/// hold more.
 const MAX_VALUES: usize = 4096;
-/// Longest text of a type, in bytes.
+/// Maximum length of the text of a type, in bytes.
 const MAX_TYPE: usize = 128;
 
-/// What a contract can be called with.
+/// ABI of a contract.
 #[derive(Debug, PartialEq)]
 pub struct Abi {
     functions: BTreeMap<[u8; 4], Function>,
@@ -36,43 +38,44 @@ struct Function {
     kinds: Vec<DynSolType>,
 }
 
-/// What a parameter is called, and what its parts are, if it is a tuple or a list of tuples.
+/// Name of a parameter, and its parts if it is a tuple or a list of tuples.
 #[derive(Debug, PartialEq)]
 struct Parameter {
     name: String,
     parts: Vec<Parameter>,
 }
 
-/// A call of a function that the interface has.
+/// A decoded call of a function of the interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The name of the function.
+    /// Name of the function.
     pub name: String,
-    /// The first bytes of keccak256 of its signature, which are those of the call.
+    /// Selector: the first four bytes of keccak256 of the function signature, with which the call data
+    /// begins.
     pub selector: [u8; 4],
     arguments: Option<Vec<(String, Argument)>>,
 }
 
 impl Abi {
-    /// Reads the JSON of an ABI. The same function twice counts once.
+    /// Parses the JSON of an ABI. Identical entries for a function are allowed.
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
+    /// The [`InterfaceError`] that applies first.
+    pub fn parse(text: &str) -> Result<Self, InterfaceError> {
         let entries = json::parse(text)?;
-        let entries = entries.as_list().ok_or(Flaw::NotAList)?;
+        let entries = entries.as_list().ok_or(InterfaceError::NotAList)?;
         let mut functions = BTreeMap::new();
-        let mut room = MAX_TYPES;
-        for (place, entry) in entries.iter().enumerate() {
+        let mut budget = MAX_TYPES;
+        for (index, entry) in entries.iter().enumerate() {
             if json::text(entry, "type") != Some("function") {
                 continue;
             }
-            let number = place.saturating_add(1);
-            let function = Function::parse(entry, &mut room);
-            let function = function.map_err(|rule| Flaw::Entry { noun: "entry", number, rule })?;
+            let number = index.saturating_add(1);
+            let function = Function::parse(entry, &mut budget);
+            let function = function.map_err(|rule| InterfaceError::Entry { noun: "entry", number, rule })?;
             let selector = function.selector();
             match functions.get(&selector) {
-                Some(known) if *known != function => return Err(Flaw::SameSelector(selector)),
+                Some(known) if *known != function => return Err(InterfaceError::SameSelector(selector)),
                 Some(_) => {}
                 None => drop(functions.insert(selector, function)),
             }
@@ -80,7 +83,7 @@ impl Abi {
         Ok(Self { functions })
     }
 
-    /// What the data of a transaction calls; none if no function has its first bytes.
+    /// Decodes the data of a transaction, or returns `None` if no function has its selector.
     pub fn call(&self, data: &[u8]) -> Option<Call> {
         let (selector, arguments) = data.split_first_chunk::<4>()?;
         let function = self.functions.get(selector)?;
@@ -93,33 +96,36 @@ impl Abi {
 }
 
 impl Call {
-    /// What policies may ask about the arguments: by the names of the parameters, or by their positions where they have
-    /// none. None if the rest of the data is not what the function takes.
+    /// Returns the arguments as facts for policies, by parameter name, or by position for parameters without
+    /// a name.
+    ///
+    /// Returns `None` if the rest of the data is not a valid encoding of the arguments.
     pub fn arguments(&self) -> Option<Value> {
         self.arguments.as_deref().map(argument::values)
     }
 
-    /// The arguments for people, with the parts of tuples by their names. None if the rest of the data is not what the
-    /// function takes.
+    /// Returns the arguments as text for people, with the names of tuple parts.
+    ///
+    /// Returns `None` if the rest of the data is not a valid encoding of the arguments.
     pub fn lines(&self) -> Option<Lines> {
         self.arguments.as_deref().map(Lines::of)
     }
 }
 
 impl Function {
-    fn parse(entry: &Json<'_>, room: &mut usize) -> Result<Self, &'static str> {
+    fn parse(entry: &Json<'_>, budget: &mut usize) -> Result<Self, &'static str> {
         let name = json::text(entry, "name").filter(|name| is_name(name));
-        let name = name.ok_or("its name is none that a function can have")?.to_owned();
+        let name = name.ok_or("its name is not a valid function name")?.to_owned();
         let inputs = json::list(entry, "inputs").ok_or("its inputs are not a list")?;
-        let (parameters, kinds) = Parameter::all(inputs, 1, room)?;
+        let (parameters, kinds) = Parameter::all(inputs, 1, budget)?;
         let values = kinds.iter().map(layout::tokens).fold(0, usize::saturating_add);
         if values > MAX_VALUES {
-            return Err("it takes more values than a transaction has room for");
+            return Err("it takes more values than a transaction can hold");
         }
         Ok(Self { name, parameters, kinds })
     }
 
-    /// The first bytes of keccak256 of the name and the types.
+    /// Returns the first four bytes of keccak256 of the name and the types.
     fn selector(&self) -> [u8; 4] {
         let kinds: Vec<_> = self.kinds.iter().map(DynSolType::sol_type_name).collect();
         let [a, b, c, d, ..] = keccak256(format!("{}({})", self.name, kinds.join(","))).0;
@@ -127,7 +133,7 @@ impl Function {
     }
 
     fn arguments(&self, data: &[u8]) -> Option<Vec<(String, Argument)>> {
-        if !layout::is_of(&self.kinds, data) {
+        if !layout::is_canonical(&self.kinds, data) {
             return None;
         }
         let read = DynSolType::Tuple(self.kinds.clone()).abi_decode_sequence(data).ok()?;
@@ -140,17 +146,17 @@ impl Function {
 }
 
 impl Parameter {
-    /// Parameters in a row, with their types.
+    /// Parses a list of parameters with their types.
     fn all(
         list: &[Json<'_>],
         depth: usize,
-        room: &mut usize,
+        budget: &mut usize,
     ) -> Result<(Vec<Self>, Vec<DynSolType>), &'static str> {
         let (mut parameters, mut kinds, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
         for entry in list {
-            let (parameter, kind) = Self::parse(entry, depth, room)?;
+            let (parameter, kind) = Self::parse(entry, depth, budget)?;
             if !parameter.name.is_empty() && !names.insert(parameter.name.clone()) {
-                return Err("two of its parameters have one name");
+                return Err("two of its parameters have the same name");
             }
             parameters.push(parameter);
             kinds.push(kind);
@@ -158,48 +164,48 @@ impl Parameter {
         Ok((parameters, kinds))
     }
 
-    fn parse(entry: &Json<'_>, depth: usize, room: &mut usize) -> Result<(Self, DynSolType), &'static str> {
-        *room = room.checked_sub(1).ok_or("the functions have too many types together")?;
+    fn parse(entry: &Json<'_>, depth: usize, budget: &mut usize) -> Result<(Self, DynSolType), &'static str> {
+        *budget = budget.checked_sub(1).ok_or("the functions have too many types in total")?;
         let name = json::text(entry, "name").unwrap_or_default();
         if !name.is_empty() && !is_name(name) {
-            return Err("a parameter has a name that none can have");
+            return Err("a parameter has an invalid name");
         }
         let text = json::text(entry, "type").ok_or("a parameter has no type")?;
-        let (stem, sizes) = text.find('[').map_or((text, ""), |place| text.split_at(place));
+        let (stem, sizes) = text.find('[').map_or((text, ""), |index| text.split_at(index));
         let depth = depth.saturating_add(sizes.bytes().filter(|byte| *byte == b'[').count());
         if depth > MAX_DEPTH || text.len() > MAX_TYPE {
-            return Err("a parameter has a type that is nested too deep");
+            return Err("a parameter has a type that nests too deep");
         }
         let (parts, kind) = if stem == "tuple" {
             let parts = json::list(entry, "components").filter(|parts| !parts.is_empty());
             let (parts, kinds) =
-                Self::all(parts.ok_or("a tuple has no parts")?, depth.saturating_add(1), room)?;
+                Self::all(parts.ok_or("a tuple has no parts")?, depth.saturating_add(1), budget)?;
             (parts, DynSolType::Tuple(kinds))
         } else {
-            (Vec::new(), plain(stem).ok_or("a parameter has a type that no ABI has")?)
+            (Vec::new(), plain(stem).ok_or("a parameter has an unknown type")?)
         };
-        let kind = listed(kind, sizes).ok_or("a parameter has a type that no ABI has")?;
+        let kind = listed(kind, sizes).ok_or("a parameter has an unknown type")?;
         Ok((Self { name: name.to_owned(), parts }, kind))
     }
 
-    /// What people and policies call it in this place.
-    fn name_at(&self, place: usize) -> String {
-        if self.name.is_empty() { place.to_string() } else { self.name.clone() }
+    /// Returns the name, or the position for a parameter without a name.
+    fn name_at(&self, index: usize) -> String {
+        if self.name.is_empty() { index.to_string() } else { self.name.clone() }
     }
 }
 
-/// A type without parts. `uint` and `int` are short for those of 256 bits.
+/// Parses a type without parts. `uint` and `int` are aliases of the 256-bit types.
 fn plain(text: &str) -> Option<DynSolType> {
-    // The library also reads tuples here, at any depth.
+    // The library would also parse tuples here, at any depth.
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
     let kind = DynSolType::parse(text).ok()?;
-    let is_spelled_so = kind.sol_type_name() == text || matches!(text, "uint" | "int");
-    is_spelled_so.then_some(kind)
+    let is_canonical = kind.sol_type_name() == text || matches!(text, "uint" | "int");
+    is_canonical.then_some(kind)
 }
 
-/// Lists of a type: `[]` of any length, `[3]` of a fixed one, the innermost first.
+/// Wraps a type in lists: `[]` for any length, `[3]` for a fixed length, innermost first.
 fn listed(mut kind: DynSolType, mut sizes: &str) -> Option<DynSolType> {
     while !sizes.is_empty() {
         let (size, rest) = sizes.strip_prefix('[')?.split_once(']')?;
@@ -221,13 +227,13 @@ fn named(
     values: &[DynSolValue],
 ) -> Option<Vec<(String, Argument)>> {
     let rows = parameters.iter().zip(kinds).zip(values).enumerate();
-    rows.map(|(place, ((parameter, kind), value))| {
-        Some((parameter.name_at(place), argument(parameter, kind, value)?))
+    rows.map(|(index, ((parameter, kind), value))| {
+        Some((parameter.name_at(index), argument(parameter, kind, value)?))
     })
     .collect()
 }
 
-/// An argument; none if it is no value of its type, however the bytes read.
+/// Converts a decoded value into an argument, or returns `None` if it exceeds the range of its type.
 fn argument(parameter: &Parameter, kind: &DynSolType, value: &DynSolValue) -> Option<Argument> {
     match (kind, value) {
         (DynSolType::Tuple(kinds), DynSolValue::Tuple(values)) => {
@@ -248,7 +254,7 @@ fn argument(parameter: &Parameter, kind: &DynSolType, value: &DynSolValue) -> Op
     }
 }
 
-/// A value without parts, for policies and for people.
+/// Returns a value without parts, for policies and as text for people.
 fn leaf(value: &DynSolValue) -> Option<(Value, String)> {
     let exact = |text: String| (Value::text(text.clone()), text);
     Some(match value {

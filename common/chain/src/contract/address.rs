@@ -1,12 +1,13 @@
-//! Addresses of smart contracts, as far as their text tells: never whether anything is there.
+//! Parses addresses of smart contracts. Only the text is checked, not whether a contract exists.
 
-/// The address of a contract of Ethereum: `0x` and 20 bytes of hex, in any case (ERC-55 is not asked for).
+/// Parses an Ethereum contract address: `0x` and 20 bytes of hex in any case. The checksum of ERC-55 is not
+/// required.
 pub fn ethereum_address(text: &str) -> Option<[u8; 20]> {
     let digits = text.strip_prefix("0x").filter(|digits| const_hex::check_raw(digits))?;
     const_hex::decode_to_array(digits).ok()
 }
 
-/// The address of a program of Solana: base58 of 32 bytes.
+/// Parses a Solana program address: base58 of 32 bytes.
 pub fn solana_address(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     let length = bs58::decode(text).onto(bytes.as_mut_slice()).ok()?;
@@ -18,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_addresses_of_one_chain() {
+    fn addresses_belong_to_one_chain() {
         let (token, program) =
             ("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
         let bytes = ethereum_address(token);

@@ -1,37 +1,36 @@
-//! Arguments of a call once they are read: as policies ask for them, and as people read them.
+//! Decoded arguments of a call, as policy values and as text for people.
 
 use quorate_policy::Value;
 
-/// How many arguments and parts of arguments are told to people.
+/// Maximum number of arguments, and parts of arguments, that are shown to people.
 pub const MAX_LINES: usize = 256;
 
-/// What stands in one place of a call.
+/// A decoded argument of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Argument {
-    /// Something without parts.
+    /// A value without parts.
     Leaf {
-        /// Its type, as the interface writes it.
+        /// Type, as the interface writes it.
         kind: String,
-        /// As policies read it.
+        /// Value for policies.
         value: Value,
-        /// As people read it.
+        /// Text for people.
         text: String,
     },
-    /// Several of one type.
+    /// Values of one type.
     List {
-        /// The type of the list.
+        /// Type of the list.
         kind: String,
-        /// In order.
         elements: Vec<Argument>,
     },
-    /// Parts that policies name by position only, with what people call them.
+    /// Parts that policies access by position only, with names for people.
     Tuple(Vec<(String, Argument)>),
-    /// Parts that policies name as the interface does.
+    /// Parts that policies access by the names of the interface.
     Struct(Vec<(String, Argument)>),
 }
 
 impl Argument {
-    /// As policies read it.
+    /// Returns the value for policies.
     pub(super) fn value(&self) -> Value {
         match self {
             Self::Leaf { value, .. } => value.clone(),
@@ -42,39 +41,40 @@ impl Argument {
     }
 }
 
-/// Named arguments as policies read them.
+/// Returns named arguments as a value for policies.
 pub(super) fn values(arguments: &[(String, Argument)]) -> Value {
     Value::map(arguments.iter().map(|(name, argument)| (name.as_str(), argument.value())))
 }
 
-/// One argument, or one part of one, for people. Texts and names are as they came: whoever draws them cleans them.
+/// One argument, or one part of an argument, for people. Texts and names are unsanitized; the caller must
+/// sanitize them before display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it stands: `order.path[1]`.
+    /// Path of the value, such as `order.path[1]`.
     pub path: String,
-    /// Its type, as the interface writes it.
+    /// Type, as the interface writes it.
     pub kind: String,
-    /// The value: numbers in decimal digits, bytes in hexadecimal ones.
+    /// Value: numbers in decimal digits, bytes in hexadecimal digits.
     pub text: String,
 }
 
-/// Arguments for people.
+/// Arguments of a call for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// In the order of the call, at most [`MAX_LINES`].
+    /// Arguments in the order of the call, at most [`MAX_LINES`].
     pub lines: Vec<Line>,
-    /// How many more there are.
+    /// Number of further arguments that are not in `lines`.
     pub left_out: usize,
 }
 
 impl Lines {
-    /// Of these named arguments.
+    /// Creates the lines of these named arguments.
     pub(super) fn of(arguments: &[(String, Argument)]) -> Self {
-        let mut told = Self::default();
+        let mut lines = Self::default();
         for (name, argument) in arguments {
-            told.add(name, argument);
+            lines.add(name, argument);
         }
-        told
+        lines
     }
 
     fn add(&mut self, path: &str, argument: &Argument) {
@@ -82,8 +82,8 @@ impl Lines {
             Argument::Leaf { kind, text, .. } => self.push(path, kind, text),
             Argument::List { kind, elements } if elements.is_empty() => self.push(path, kind, "(empty)"),
             Argument::List { elements, .. } => {
-                for (place, element) in elements.iter().enumerate() {
-                    self.add(&format!("{path}[{place}]"), element);
+                for (index, element) in elements.iter().enumerate() {
+                    self.add(&format!("{path}[{index}]"), element);
                 }
             }
             Argument::Tuple(parts) | Argument::Struct(parts) if parts.is_empty() => {

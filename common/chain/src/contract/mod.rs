@@ -1,8 +1,8 @@
-//! Interfaces of smart contracts: what the bytes of a call mean, by what the makers of the contract publish.
+//! Interfaces of smart contracts, which decode the bytes of a call.
 //!
-//! Calls of Ethereum are read by an ABI, instructions of Solana by an IDL of Anchor. An interface is stated by whoever
-//! uploads it: nothing here proves that the contract is the one that it describes. Total on any text and bytes, and bounded
-//! by the limits of this room.
+//! Ethereum calls are decoded with an ABI, Solana instructions with an Anchor IDL. An interface is an
+//! unverified statement of its uploader: nothing here proves that it describes the contract. Decoding never
+//! panics on any text or bytes, and it is bounded by the limits of this module.
 
 mod abi;
 mod address;
@@ -18,21 +18,21 @@ pub use address::{ethereum_address, solana_address};
 pub use argument::{Line, Lines, MAX_LINES};
 pub use idl::{Idl, Instruction, MAX_INSTRUCTION_BYTES};
 
-/// Longest text of an interface, in characters.
+/// Maximum length of the text of an interface, in characters.
 pub const MAX_INTERFACE: usize = 400_000;
-/// Longest name of a function, an argument, an account or a type, in bytes.
+/// Maximum length of the name of a function, an argument, an account or a type, in bytes.
 const MAX_NAME: usize = 256;
 
-/// Finds interfaces by the contracts that they are for.
+/// Finds interfaces by the address of their contract.
 pub trait Interfaces {
-    /// The interface of the contract with this address.
+    /// Returns the ABI of the contract with this address, if there is one.
     fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>>;
 
-    /// The interface of the program with this address, in base58.
+    /// Returns the IDL of the program with this base58 address, if there is one.
     fn idl(&self, program: &str) -> Option<Arc<Idl>>;
 }
 
-/// Where no contract has an interface.
+/// An implementation of [`Interfaces`] without any interface.
 #[derive(Clone, Copy, Debug)]
 pub struct NoInterfaces;
 
@@ -46,49 +46,49 @@ impl Interfaces for NoInterfaces {
     }
 }
 
-/// Why a text is no interface, or an instruction cannot be read by one.
+/// Error returned for an invalid interface, or for an instruction that an interface cannot decode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// It is longer than [`MAX_INTERFACE`].
-    #[error("it is longer than {MAX_INTERFACE} characters")]
+pub enum InterfaceError {
+    /// The text is longer than [`MAX_INTERFACE`].
+    #[error("longer than {MAX_INTERFACE} characters")]
     TooLong,
-    /// It is not JSON, has a member twice, or nests too deep.
-    #[error("it is not JSON, or says something twice, or nests too deep")]
+    /// The text is not JSON, has a duplicate member, or nests too deep.
+    #[error("not JSON, or it has a duplicate member, or it nests too deep")]
     NotJson,
-    /// An ABI is a list.
-    #[error("an ABI is a list")]
+    /// The ABI is not a list.
+    #[error("not an ABI: expected a list")]
     NotAList,
-    /// An IDL is an object with two lists. Holds the name of the one that is not there.
-    #[error("an IDL has a list `{0}`")]
-    NoList(&'static str),
-    /// An entry breaks a rule.
+    /// The IDL is not an object with the two required lists. Holds the name of the missing one.
+    #[error("not an IDL: the list `{0}` is missing")]
+    MissingList(&'static str),
+    /// An entry is invalid.
     #[error("{noun} {number}: {rule}")]
     Entry {
-        /// What it is an entry of.
+        /// Kind of entry, such as `instruction`.
         noun: &'static str,
-        /// Its place in its list; the first is 1.
+        /// Number of the entry in its list, starting at 1.
         number: usize,
-        /// The rule that it breaks.
+        /// What is wrong with the entry.
         rule: &'static str,
     },
-    /// Two functions that are not the same have one selector.
-    #[error("two functions have the selector 0x{}", const_hex::encode(.0))]
+    /// Two different functions have the same selector.
+    #[error("two different functions have the selector 0x{}", const_hex::encode(.0))]
     SameSelector([u8; 4]),
-    /// No instruction begins as the data does.
-    #[error("no instruction of the interface begins so")]
+    /// No instruction of the interface has the discriminator of the data.
+    #[error("the interface has no instruction with this discriminator")]
     UnknownInstruction,
     /// The data of the instruction is longer than [`MAX_INSTRUCTION_BYTES`].
-    #[error("the instruction is longer than {MAX_INSTRUCTION_BYTES} bytes")]
+    #[error("instruction data longer than {MAX_INSTRUCTION_BYTES} bytes")]
     TooLongInstruction,
     /// The instruction has fewer accounts than the interface lists.
-    #[error("the instruction has fewer accounts than its interface lists")]
+    #[error("instruction with fewer accounts than its interface lists")]
     TooFewAccounts,
-    /// The arguments are not what the interface says. Holds how.
+    /// The arguments do not match the interface. Holds the reason.
     #[error("{0}")]
     Arguments(&'static str),
 }
 
-/// A name that a compiler would take: ASCII letters, digits, `_` and `$`, without a digit at its front.
+/// Returns whether a text is an identifier: ASCII letters, digits, `_` and `$`, not starting with a digit.
 fn is_name(text: &str) -> bool {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
     let starts = text.bytes().next().is_some_and(|first| !first.is_ascii_digit());

@@ -1,17 +1,17 @@
-//! Ed25519: `ed25519-dalek` signs, AWS-LC checks.
+//! Ed25519: signs with `ed25519-dalek` and verifies each signature with AWS-LC.
 //!
-//! Signs the message itself; there is no pre-hashed form here.
+//! The message itself is signed; the pre-hashed variant is not supported.
 
 use aws_lc_rs::signature::{ED25519, ParsedPublicKey};
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningFault};
+use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
-    checker: ParsedPublicKey,
+    verifier: ParsedPublicKey,
     public: PublicKey,
 }
 
@@ -19,8 +19,8 @@ impl Key {
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
         let signer = SigningKey::from_bytes(bytes);
         let public = signer.verifying_key().to_bytes();
-        let checker = ParsedPublicKey::new(&ED25519, public).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, checker, public: PublicKey::ed25519(public) })
+        let verifier = ParsedPublicKey::new(&ED25519, public).map_err(|_| InvalidKey)?;
+        Ok(Self { signer, verifier, public: PublicKey::ed25519(public) })
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
@@ -32,14 +32,14 @@ impl Key {
     }
 
     /// Signs a message (RFC 8032, section 5.1.6).
-    pub(super) fn sign(&self, message: &[u8]) -> Result<Signature, SigningFault> {
+    pub(super) fn sign(&self, message: &[u8]) -> Result<Signature, SigningError> {
         let bytes = self.signer.sign(message).to_bytes();
-        self.checker.verify_sig(message, &bytes).map_err(|_| SigningFault::Disputed)?;
+        self.verifier.verify_sig(message, &bytes).map_err(|_| SigningError::VerificationFailed)?;
         Ok(Signature::from_halves(&bytes, 0))
     }
 }
 
-/// Reads the encoding of a point; the bytes are kept as given.
+/// Parses an encoded point. The bytes are returned unchanged.
 pub(super) fn read_point(bytes: &[u8]) -> Result<[u8; 32], InvalidPublicKey> {
     let bytes: [u8; 32] = bytes.try_into().map_err(|_| InvalidPublicKey)?;
     VerifyingKey::from_bytes(&bytes).map_err(|_| InvalidPublicKey)?;
@@ -50,18 +50,18 @@ pub(super) fn read_point(bytes: &[u8]) -> Result<[u8; 32], InvalidPublicKey> {
 mod tests {
     #![allow(clippy::panic, reason = "tests")]
 
-    use super::{Key, SigningFault};
+    use super::{Key, SigningError};
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
     }
 
-    /// Stands for a fault in the computation: signer and checker no longer agree.
+    /// Simulates a computation error: the signer and the verifier use different keys.
     #[test]
-    fn a_disputed_signature_is_withheld() {
-        let mut torn = key(1);
-        torn.checker = key(2).checker;
-        assert_eq!(torn.sign(&[3; 32]), Err(SigningFault::Disputed));
+    fn unverified_signatures_are_not_returned() {
+        let mut mismatched = key(1);
+        mismatched.verifier = key(2).verifier;
+        assert_eq!(mismatched.sign(&[3; 32]), Err(SigningError::VerificationFailed));
         assert!(key(1).sign(&[3; 32]).is_ok());
     }
 }

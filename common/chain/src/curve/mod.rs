@@ -1,8 +1,8 @@
-//! Keys and signatures of three curves behind one vocabulary.
+//! Keys and signatures of three curves behind one interface.
 //!
-//! Each curve has a file of its own, which names the library that signs and the unrelated one that
-//! checks the result. This room never hashes a message: the caller passes the digest (ECDSA) or
-//! the bytes (Ed25519), and never learns a signature that the second library refused.
+//! Each curve has its own module, which signs with one library and verifies with an independent one. This
+//! module never hashes a message: the caller passes the digest (ECDSA) or the bytes (Ed25519). A signature
+//! that the second library rejects is never returned.
 
 mod ed25519;
 mod p256;
@@ -11,16 +11,16 @@ mod secp256k1;
 mod signature;
 
 pub use public::{InvalidPublicKey, PublicKey};
-pub use signature::{Message, Scheme, Signature, SigningFault};
+pub use signature::{Message, Scheme, Signature, SigningError};
 use zeroize::Zeroizing;
 
 use crate::wire_name::{WireName, wire_name};
 
-/// How many candidates [`SecretKey::generate`] draws. One candidate is refused with a probability
-/// below 2^-31, so running out of them means that the source of randomness is broken.
+/// Maximum number of candidates that [`SecretKey::generate`] draws. A candidate is invalid with a probability
+/// below 2^-31, so that running out of candidates means that the source of randomness is broken.
 const GENERATION_ATTEMPTS: usize = 8;
 
-/// A curve that keys live on.
+/// Elliptic curve of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Curve {
     /// secp256k1 (SEC 2, section 2.4.1), with ECDSA.
@@ -35,7 +35,7 @@ wire_name!(Curve);
 
 impl WireName for Curve {
     const EVERY: &'static [Self] = &[Self::Secp256k1, Self::Ed25519, Self::P256];
-    const REFUSAL: &'static str = "invalid curve";
+    const ERROR_MESSAGE: &'static str = "invalid curve";
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl WireName for Curve {
     }
 }
 
-/// A secret key with everything a signature needs already parsed.
+/// A parsed secret key, ready for signing.
 ///
-/// It has no text form and is wiped when dropped. Signing costs one signature and one
-/// verification; nothing is parsed or derived again. What is secret stands in the value itself, not behind it, so that whoever
-/// keeps it says in what memory.
+/// It has no text form and is wiped when dropped. Signing costs one signature and one verification; nothing
+/// is parsed or derived again. The secret is stored inline, not on the heap, so that the owner of the value
+/// controls the memory that holds it.
 #[derive(Clone)]
 pub struct SecretKey(Key);
 
@@ -62,8 +62,8 @@ enum Key {
 }
 
 impl SecretKey {
-    /// Reads a key: a big-endian scalar in 1..n for the ECDSA curves, the 32-byte private key of
-    /// RFC 8032 section 5.1.5 for Ed25519.
+    /// Parses a key: a big-endian scalar in 1..n for the ECDSA curves, the 32-byte private key of RFC 8032
+    /// section 5.1.5 for Ed25519.
     ///
     /// # Errors
     /// [`InvalidKey`] if an ECDSA scalar is zero or not below the group order.
@@ -76,10 +76,10 @@ impl SecretKey {
         Ok(Self(key))
     }
 
-    /// Makes a key from 32 bytes at a time of `fill`, until they are a valid key.
+    /// Generates a key. Draws 32 bytes at a time from `fill` until they are a valid key.
     ///
     /// # Errors
-    /// [`InvalidKey`] if no candidate was valid, which only a broken `fill` brings about.
+    /// [`InvalidKey`] if no candidate was valid, which only a broken `fill` causes.
     pub fn generate(curve: Curve, fill: &mut dyn FnMut(&mut [u8])) -> Result<Self, InvalidKey> {
         for _ in 0..GENERATION_ATTEMPTS {
             let mut candidate = Zeroizing::new([0; 32]);
@@ -91,7 +91,7 @@ impl SecretKey {
         Err(InvalidKey)
     }
 
-    /// The key in the form that [`SecretKey::from_bytes`] reads.
+    /// Returns the key in the format of [`SecretKey::from_bytes`].
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         match &self.0 {
             Key::Secp256k1(key) => key.to_bytes(),
@@ -100,7 +100,7 @@ impl SecretKey {
         }
     }
 
-    /// The curve this key lives on.
+    /// Returns the curve of the key.
     pub fn curve(&self) -> Curve {
         match self.0 {
             Key::Secp256k1(_) => Curve::Secp256k1,
@@ -109,7 +109,7 @@ impl SecretKey {
         }
     }
 
-    /// The public key, computed when this key was made.
+    /// Returns the public key, which was computed when this key was created.
     pub fn public(&self) -> &PublicKey {
         match &self.0 {
             Key::Secp256k1(key) => key.public(),
@@ -118,27 +118,27 @@ impl SecretKey {
         }
     }
 
-    /// Signs, and has an unrelated implementation check the signature before it is returned.
+    /// Signs a message, and verifies the signature with an independent implementation before it is returned.
     ///
-    /// Nonces are deterministic (RFC 6979 with SHA-256 for ECDSA, RFC 8032 for Ed25519, BIP-340 without randomness).
-    /// secp256k1 signatures have s ≤ n/2; P-256 signatures are left as they come.
+    /// Nonces are deterministic (RFC 6979 with SHA-256 for ECDSA, RFC 8032 for Ed25519, BIP-340 without
+    /// randomness). secp256k1 signatures have s ≤ n/2; P-256 signatures are not normalized.
     ///
     /// # Errors
-    /// [`SigningFault::UnfitMessage`] for a digest with Ed25519 or bytes with ECDSA,
-    /// [`SigningFault::Disputed`] if the second implementation refused the signature.
-    pub fn sign(&self, message: &Message) -> Result<Signature, SigningFault> {
+    /// [`SigningError::UnsupportedMessage`] for a digest with Ed25519 or bytes with ECDSA,
+    /// [`SigningError::VerificationFailed`] if the second implementation rejects the signature.
+    pub fn sign(&self, message: &Message) -> Result<Signature, SigningError> {
         match (&self.0, message) {
             (Key::Secp256k1(key), Message::Digest(digest)) => key.sign(digest),
             (Key::Secp256k1(key), Message::Schnorr(digest)) => key.sign_schnorr(digest, false),
             (Key::Secp256k1(key), Message::Taproot(digest)) => key.sign_schnorr(digest, true),
             (Key::P256(key), Message::Digest(digest)) => key.sign(digest),
             (Key::Ed25519(key), Message::Bytes(bytes)) => key.sign(bytes),
-            _ => Err(SigningFault::UnfitMessage),
+            _ => Err(SigningError::UnsupportedMessage),
         }
     }
 }
 
-/// The bytes are no secret key of the curve.
+/// Error returned for bytes that are not a secret key of the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid private key")]
 pub struct InvalidKey;
@@ -155,7 +155,7 @@ mod tests {
     use serde::Deserialize;
     use sha2::{Digest, Sha256};
 
-    use super::{Curve, InvalidKey, Message, Scheme, SecretKey, Signature, SigningFault};
+    use super::{Curve, InvalidKey, Message, Scheme, SecretKey, Signature, SigningError};
     use crate::derive::{Path, derive};
     use crate::mnemonic::Mnemonic;
     use crate::vectors::{bytes, rows, secret};
@@ -238,33 +238,33 @@ mod tests {
     }
 
     #[test]
-    fn a_message_must_fit_the_curve() {
-        let unfit = Some(SigningFault::UnfitMessage);
+    fn rejects_messages_for_other_curves() {
+        let unsupported = Some(SigningError::UnsupportedMessage);
         for curve in [Curve::P256, Curve::Ed25519] {
             let key = secret(curve, &format!("{:064x}", 1));
-            assert_eq!(key.sign(&Message::Schnorr([0; 32])).err(), unfit);
-            assert_eq!(key.sign(&Message::Taproot([0; 32])).err(), unfit);
+            assert_eq!(key.sign(&Message::Schnorr([0; 32])).err(), unsupported);
+            assert_eq!(key.sign(&Message::Taproot([0; 32])).err(), unsupported);
         }
         let one = format!("{:064x}", 1);
         for curve in [Curve::Secp256k1, Curve::P256] {
             let key = secret(curve, &one);
-            assert_eq!(key.sign(&Message::Bytes(vec![0; 32])).err(), unfit);
+            assert_eq!(key.sign(&Message::Bytes(vec![0; 32])).err(), unsupported);
         }
         let key = secret(Curve::Ed25519, &one);
-        assert_eq!(key.sign(&Message::Digest([0; 32])).err(), unfit);
+        assert_eq!(key.sign(&Message::Digest([0; 32])).err(), unsupported);
     }
 
     /// Group orders: SEC 2 section 2.4.1, FIPS 186-4 D.1.2.3.
     #[test]
-    fn scalars_are_checked() {
+    fn rejects_scalars_outside_the_group_order() {
         const SECP256K1: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
         const P256: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
         let zero = "00".repeat(32);
         let most = "ff".repeat(32);
         for (curve, order) in [(Curve::Secp256k1, SECP256K1), (Curve::P256, P256)] {
-            for refused in [&zero, &most, order] {
-                let key = SecretKey::from_bytes(curve, &bytes(refused));
-                assert_eq!(key.err(), Some(InvalidKey), "{curve} {refused}");
+            for invalid in [&zero, &most, order] {
+                let key = SecretKey::from_bytes(curve, &bytes(invalid));
+                assert_eq!(key.err(), Some(InvalidKey), "{curve} {invalid}");
             }
             let mut below: [u8; 32] = bytes(order);
             *below.last_mut().unwrap() -= 1;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn generation_draws_again_and_ends() {
+    fn generation_retries_a_limited_number_of_times() {
         for curve in [Curve::Secp256k1, Curve::P256] {
             let mut drawn = 0;
             let key = SecretKey::generate(curve, &mut |bytes| {
@@ -297,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_signatures_cross_threads() {
+    fn keys_and_signatures_are_send_and_sync() {
         fn check<T: Send + Sync>() {}
         check::<SecretKey>();
         check::<Signature>();
     }
 
-    /// Verifies with AWS-LC from the encoded public key, as a stranger would.
+    /// Verifies with AWS-LC and the encoded public key, as an independent verifier does.
     fn verify(key: &SecretKey, message: &[u8], signature: &Signature) -> bool {
         let (algorithm, public): (&'static dyn VerificationAlgorithm, &[u8]) = match key.curve() {
             Curve::Secp256k1 => (&ECDSA_P256K1_SHA256_FIXED, key.public().uncompressed().unwrap()),
@@ -320,7 +320,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn strangers_accept_ecdsa(
+        fn independent_verifier_accepts_ecdsa(
             candidate in any::<[u8; 32]>(),
             message in any::<Vec<u8>>(),
         ) {
@@ -334,7 +334,7 @@ mod tests {
         }
 
         #[test]
-        fn strangers_accept_ed25519(
+        fn independent_verifier_accepts_ed25519(
             candidate in any::<[u8; 32]>(),
             message in any::<Vec<u8>>(),
         ) {
@@ -344,7 +344,7 @@ mod tests {
         }
 
         #[test]
-        fn the_recovery_id_leads_back_to_the_key(
+        fn recovery_id_recovers_the_key(
             candidate in any::<[u8; 32]>(),
             digest in any::<[u8; 32]>(),
         ) {
@@ -353,9 +353,9 @@ mod tests {
             let parts = k256::ecdsa::Signature::from_scalars(signature.r, signature.s).unwrap();
             prop_assert_eq!(parts, parts.normalize_s());
             let id = RecoveryId::from_byte(signature.v).unwrap();
-            let found = VerifyingKey::recover_from_prehash(&digest, &parts, id).unwrap();
-            let found = found.to_sec1_point(true);
-            prop_assert_eq!(found.as_bytes(), key.public().compressed());
+            let recovered = VerifyingKey::recover_from_prehash(&digest, &parts, id).unwrap();
+            let recovered = recovered.to_sec1_point(true);
+            prop_assert_eq!(recovered.as_bytes(), key.public().compressed());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! P-256 with ECDSA: `p256` signs, AWS-LC checks.
+//! P-256 with ECDSA: signs with `p256` and verifies each signature with AWS-LC.
 //!
-//! Never changes s: verifiers of this curve accept both halves of its range.
+//! The value s is never normalized: verifiers of this curve accept both halves of its range.
 
 use ::p256::ecdsa::{SigningKey, VerifyingKey};
 use aws_lc_rs::digest::{Digest, SHA256};
@@ -8,12 +8,12 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use zeroize::Zeroizing;
 
 use super::public::Point;
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningFault};
+use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
-    checker: ParsedPublicKey,
+    verifier: ParsedPublicKey,
     public: PublicKey,
 }
 
@@ -21,9 +21,9 @@ impl Key {
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
         let signer = SigningKey::from_slice(bytes).map_err(|_| InvalidKey)?;
         let point = point(signer.verifying_key()).ok_or(InvalidKey)?;
-        let checker =
+        let verifier =
             ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.uncompressed).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, checker, public: PublicKey::p256(point) })
+        Ok(Self { signer, verifier, public: PublicKey::p256(point) })
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
@@ -34,19 +34,19 @@ impl Key {
         &self.public
     }
 
-    /// Signs a digest with a nonce of RFC 6979.
-    pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningFault> {
+    /// Signs a digest with a deterministic nonce (RFC 6979).
+    pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningError> {
         let (signature, recovery) = self.signer.sign_prehash_recoverable(digest);
         let bytes: [u8; 64] = signature.to_bytes().into();
-        // The checker only wants 32 bytes; which function made them does not enter the equation.
+        // The verifier only needs 32 bytes. The hash function that produced them does not matter.
         Digest::import_less_safe(digest, &SHA256)
-            .and_then(|digest| self.checker.verify_digest_sig(&digest, &bytes))
-            .map_err(|_| SigningFault::Disputed)?;
+            .and_then(|digest| self.verifier.verify_digest_sig(&digest, &bytes))
+            .map_err(|_| SigningError::VerificationFailed)?;
         Ok(Signature::from_halves(&bytes, recovery.to_byte()))
     }
 }
 
-/// Reads a compressed or uncompressed point.
+/// Parses a compressed or uncompressed point.
 pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
     VerifyingKey::from_sec1_bytes(bytes).ok().as_ref().and_then(point).ok_or(InvalidPublicKey)
 }
@@ -62,18 +62,18 @@ fn point(key: &VerifyingKey) -> Option<Point> {
 mod tests {
     #![allow(clippy::panic, reason = "tests")]
 
-    use super::{Key, SigningFault};
+    use super::{Key, SigningError};
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
     }
 
-    /// Stands for a fault in the computation: signer and checker no longer agree.
+    /// Simulates a computation error: the signer and the verifier use different keys.
     #[test]
-    fn a_disputed_signature_is_withheld() {
-        let mut torn = key(1);
-        torn.checker = key(2).checker;
-        assert_eq!(torn.sign(&[3; 32]), Err(SigningFault::Disputed));
+    fn unverified_signatures_are_not_returned() {
+        let mut mismatched = key(1);
+        mismatched.verifier = key(2).verifier;
+        assert_eq!(mismatched.sign(&[3; 32]), Err(SigningError::VerificationFailed));
         assert!(key(1).sign(&[3; 32]).is_ok());
     }
 }

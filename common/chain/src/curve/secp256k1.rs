@@ -1,6 +1,7 @@
-//! secp256k1 with ECDSA and with the signatures of BIP-340: `k256` signs, libsecp256k1 checks.
+//! secp256k1 with ECDSA and with BIP-340 signatures: signs with `k256` and verifies each signature with
+//! libsecp256k1.
 //!
-//! Never returns an ECDSA signature with s > n/2.
+//! ECDSA signatures always have s ≤ n/2.
 
 use ::secp256k1::{Keypair, SECP256K1, Scalar, XOnlyPublicKey};
 use k256::ecdsa::signature::hazmat::PrehashSigner;
@@ -10,12 +11,12 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::public::Point;
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningFault};
+use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
-    checker: ::secp256k1::PublicKey,
+    verifier: ::secp256k1::PublicKey,
     public: PublicKey,
 }
 
@@ -23,8 +24,8 @@ impl Key {
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
         let signer = SigningKey::from_slice(bytes).map_err(|_| InvalidKey)?;
         let point = point(signer.verifying_key()).ok_or(InvalidKey)?;
-        let checker = ::secp256k1::PublicKey::from_slice(&point.uncompressed).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, checker, public: PublicKey::secp256k1(point) })
+        let verifier = ::secp256k1::PublicKey::from_slice(&point.uncompressed).map_err(|_| InvalidKey)?;
+        Ok(Self { signer, verifier, public: PublicKey::secp256k1(point) })
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
@@ -35,50 +36,50 @@ impl Key {
         &self.public
     }
 
-    /// Signs a digest as BIP-340 has it, with no randomness beside the key; for a Taproot output with the tweaked key.
+    /// Signs a digest (BIP-340) without additional randomness. For a Taproot output, the tweaked key signs.
     pub(super) fn sign_schnorr(
         &self,
         digest: &[u8; 32],
         is_taproot: bool,
-    ) -> Result<Signature, SigningFault> {
+    ) -> Result<Signature, SigningError> {
         let secret = self.to_bytes();
-        let fault = |_| SigningFault::Disputed;
-        let mut pair = Keypair::from_seckey_slice(SECP256K1, secret.as_slice()).map_err(fault)?;
+        let error = |_| SigningError::VerificationFailed;
+        let mut pair = Keypair::from_seckey_slice(SECP256K1, secret.as_slice()).map_err(error)?;
         if is_taproot {
             let (internal, _) = pair.x_only_public_key();
-            let tweak = tweak(&internal).ok_or(SigningFault::Disputed)?;
+            let tweak = tweak(&internal).ok_or(SigningError::VerificationFailed)?;
             let tweaked = pair.add_xonly_tweak(SECP256K1, &tweak);
             pair.non_secure_erase();
-            pair = tweaked.map_err(fault)?;
+            pair = tweaked.map_err(error)?;
         }
-        let (checker, _) = pair.x_only_public_key();
+        let (verifier, _) = pair.x_only_public_key();
         let secret = Zeroizing::new(pair.secret_bytes());
         pair.non_secure_erase();
-        let signer =
-            schnorr::SigningKey::from_slice(secret.as_slice()).map_err(|_| SigningFault::Disputed)?;
-        let signature = signer.sign_prehash(digest).map_err(|_| SigningFault::Disputed)?;
+        let signer = schnorr::SigningKey::from_slice(secret.as_slice())
+            .map_err(|_| SigningError::VerificationFailed)?;
+        let signature = signer.sign_prehash(digest).map_err(|_| SigningError::VerificationFailed)?;
         let bytes = signature.to_bytes();
-        check_schnorr(&checker, digest, &bytes).map_err(fault)?;
+        verify_schnorr(&verifier, digest, &bytes).map_err(error)?;
         Ok(Signature::from_halves(&bytes, 0))
     }
 
-    /// Signs a digest with a nonce of RFC 6979. `k256` brings s below n/2 and flips the recovery
-    /// id with it.
-    pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningFault> {
+    /// Signs a digest with a deterministic nonce (RFC 6979). `k256` normalizes s to at most n/2 and adjusts
+    /// the recovery id.
+    pub(super) fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SigningError> {
         let (signature, recovery) = self.signer.sign_prehash_recoverable(digest);
         let bytes: [u8; 64] = signature.to_bytes().into();
         ::secp256k1::ecdsa::Signature::from_compact(&bytes)
             .and_then(|signature| {
                 let message = ::secp256k1::Message::from_digest(*digest);
-                signature.verify(&message, &self.checker)
+                signature.verify(&message, &self.verifier)
             })
-            .map_err(|_| SigningFault::Disputed)?;
+            .map_err(|_| SigningError::VerificationFailed)?;
         Ok(Signature::from_halves(&bytes, recovery.to_byte()))
     }
 }
 
-/// Has libsecp256k1 check a signature (BIP-340, "Verification").
-fn check_schnorr(
+/// Verifies a signature with libsecp256k1 (BIP-340, "Verification").
+fn verify_schnorr(
     key: &XOnlyPublicKey,
     digest: &[u8; 32],
     signature: &[u8; 64],
@@ -87,14 +88,14 @@ fn check_schnorr(
         .verify(&::secp256k1::Message::from_digest(*digest), key)
 }
 
-/// By what a key is tweaked for a Taproot output without a tree of scripts (BIP-341).
+/// Returns the tweak of a key for a Taproot output without a script tree (BIP-341).
 fn tweak(internal: &XOnlyPublicKey) -> Option<Scalar> {
     let tag = Sha256::digest(b"TapTweak");
     let hash = Sha256::new().chain_update(tag).chain_update(tag).chain_update(internal.serialize());
     Scalar::from_be_bytes(hash.finalize().into()).ok()
 }
 
-/// The x coordinate of the tweaked key.
+/// Returns the x coordinate of the tweaked key.
 pub(super) fn taproot_output(point: &Point) -> Option<[u8; 32]> {
     let key = ::secp256k1::PublicKey::from_slice(&point.compressed).ok()?;
     let (internal, _) = key.x_only_public_key();
@@ -102,12 +103,12 @@ pub(super) fn taproot_output(point: &Point) -> Option<[u8; 32]> {
     Some(output.serialize())
 }
 
-/// Reads a compressed or uncompressed point.
+/// Parses a compressed or uncompressed point.
 pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
     VerifyingKey::from_sec1_bytes(bytes).ok().as_ref().and_then(point).ok_or(InvalidPublicKey)
 }
 
-/// The point whose signature this is.
+/// Recovers the public key from a signature.
 pub(super) fn recover(digest: &[u8; 32], signature: &Signature) -> Option<Point> {
     let parts = ::k256::ecdsa::Signature::from_scalars(signature.r, signature.s).ok()?;
     let recovery = RecoveryId::from_byte(signature.v).filter(|id| !id.is_x_reduced())?;
@@ -129,7 +130,7 @@ mod tests {
 
     use serde::Deserialize;
 
-    use super::{Key, SigningFault, XOnlyPublicKey, check_schnorr};
+    use super::{Key, SigningError, XOnlyPublicKey, verify_schnorr};
     use crate::vectors::{bytes, rows};
 
     #[derive(Deserialize)]
@@ -142,31 +143,32 @@ mod tests {
         valid: bool,
     }
 
-    /// Signatures of others are only ever checked here: the first four were made with randomness.
+    /// Verifies published signatures. They cannot be reproduced, because the first four were created with
+    /// randomness.
     #[test]
-    fn the_checker_judges_as_bip340_says() {
+    fn verifier_matches_the_bip340_vectors() {
         for row in rows::<Row>(include_str!("../../../../assets/vectors/chain/bip340.json")) {
             let key = XOnlyPublicKey::from_slice(&bytes::<32>(&row.public));
             let verdict =
-                key.and_then(|key| check_schnorr(&key, &bytes(&row.digest), &bytes(&row.signature)));
+                key.and_then(|key| verify_schnorr(&key, &bytes(&row.digest), &bytes(&row.signature)));
             assert_eq!(verdict.is_ok(), row.valid, "{}", row.case);
             if let Some(private) = &row.private {
-                let key = Key::from_bytes(&bytes(private)).unwrap_or_else(|_| panic!("no key"));
+                let key = Key::from_bytes(&bytes(private)).unwrap_or_else(|_| panic!("invalid key"));
                 assert!(key.public().compressed_hex().ends_with(&row.public), "{}", row.case);
             }
         }
     }
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("no key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
     }
 
-    /// Stands for a fault in the computation: signer and checker no longer agree.
+    /// Simulates a computation error: the signer and the verifier use different keys.
     #[test]
-    fn a_disputed_signature_is_withheld() {
-        let mut torn = key(1);
-        torn.checker = key(2).checker;
-        assert_eq!(torn.sign(&[3; 32]), Err(SigningFault::Disputed));
+    fn unverified_signatures_are_not_returned() {
+        let mut mismatched = key(1);
+        mismatched.verifier = key(2).verifier;
+        assert_eq!(mismatched.sign(&[3; 32]), Err(SigningError::VerificationFailed));
         assert!(key(1).sign(&[3; 32]).is_ok());
     }
 }

@@ -1,33 +1,31 @@
-//! What is signed, and what a signature looks like on the wire.
-//!
-//! Holds no key and computes nothing.
+//! Messages to sign, and signatures as the API returns them.
 
-/// What a key signs.
+/// Message that a key signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// The digest of a message, for the ECDSA curves.
+    /// Digest of a message, for the ECDSA curves.
     Digest([u8; 32]),
-    /// The message itself, for Ed25519.
+    /// Complete message, for Ed25519.
     Bytes(Vec<u8>),
-    /// The digest of a message, for secp256k1 under BIP-340.
+    /// Digest of a message, for BIP-340 on secp256k1.
     Schnorr([u8; 32]),
-    /// The same with the key of a Taproot output (BIP-341, BIP-86).
+    /// Digest of a message, for BIP-340 with the tweaked key of a Taproot output (BIP-341, BIP-86).
     Taproot([u8; 32]),
 }
 
-/// How a key signs digests.
+/// Signature scheme of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// As its curve is used everywhere: ECDSA or Ed25519.
-    Usual,
-    /// BIP-340.
+    /// The usual scheme of the curve: ECDSA or Ed25519.
+    Default,
+    /// Schnorr signatures of BIP-340.
     Schnorr,
-    /// BIP-340 with the key of a Taproot output (BIP-341, BIP-86).
+    /// BIP-340 with the tweaked key of a Taproot output (BIP-341, BIP-86).
     Taproot,
 }
 
 impl Message {
-    /// This digest signed under another scheme. Whatever is no digest stays as it is.
+    /// Returns the message for another scheme. Only a digest changes.
     #[must_use]
     pub fn under(self, scheme: Scheme) -> Self {
         match (self, scheme) {
@@ -38,12 +36,12 @@ impl Message {
     }
 }
 
-/// A signature in the three parts the API returns.
+/// A signature in the three parts that the API returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// ECDSA: r, big-endian. Ed25519: the first half of the signature (RFC 8032, section 5.1.6). BIP-340: likewise.
+    /// ECDSA: r, big-endian. Ed25519 (RFC 8032, section 5.1.6) and BIP-340: the first half of the signature.
     pub r: [u8; 32],
-    /// ECDSA: s, big-endian. Ed25519: the second half of the signature.
+    /// ECDSA: s, big-endian. Ed25519 and BIP-340: the second half of the signature.
     pub s: [u8; 32],
     /// ECDSA: the recovery id (SEC 1, section 4.1.6), 0 or 1; the values 2 and 3 belong to points
     /// that occur with probability 2^-127. Ed25519 and BIP-340: 0.
@@ -51,22 +49,22 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// `r` as 64 lower-case hexadecimal digits.
+    /// Returns `r` as 64 lower-case hexadecimal digits.
     pub fn r_hex(&self) -> String {
         const_hex::encode(self.r)
     }
 
-    /// `s` as 64 lower-case hexadecimal digits.
+    /// Returns `s` as 64 lower-case hexadecimal digits.
     pub fn s_hex(&self) -> String {
         const_hex::encode(self.s)
     }
 
-    /// `v` as two hexadecimal digits, `00` or `01`.
+    /// Returns `v` as two hexadecimal digits, `00` or `01`.
     pub fn v_hex(&self) -> String {
         const_hex::encode([self.v])
     }
 
-    /// Takes apart the 64 bytes r ‖ s.
+    /// Splits the 64 bytes r ‖ s.
     pub(super) fn from_halves(bytes: &[u8; 64], v: u8) -> Self {
         let mut r = [0; 32];
         let mut s = [0; 32];
@@ -77,14 +75,14 @@ impl Signature {
     }
 }
 
-/// Why there is no signature.
+/// Error returned if a key cannot sign a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SigningFault {
-    /// A digest for Ed25519, bytes for ECDSA, or BIP-340 on another curve than secp256k1.
-    #[error("the message does not fit the curve of the key")]
-    UnfitMessage,
-    /// The implementation that did not make the signature refused it. The signature is withheld:
-    /// one made by a faulty computation can reveal the key.
-    #[error("a second implementation refused the signature")]
-    Disputed,
+pub enum SigningError {
+    /// The message is a digest for Ed25519, bytes for ECDSA, or for BIP-340 on another curve than secp256k1.
+    #[error("message does not match the curve of the key")]
+    UnsupportedMessage,
+    /// A second implementation rejected the signature. The signature is not returned, because one from an
+    /// incorrect computation can reveal the key.
+    #[error("signature rejected by a second implementation")]
+    VerificationFailed,
 }

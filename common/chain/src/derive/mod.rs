@@ -1,7 +1,7 @@
-//! From a seed and a path to a key.
+//! Derives keys from a seed and a path.
 //!
-//! secp256k1 follows BIP-32, P-256 and Ed25519 follow SLIP-0010. Only private keys are derived;
-//! extended keys have no text form here and nothing is remembered between calls.
+//! secp256k1 follows BIP-32, P-256 and Ed25519 follow SLIP-0010. Only private keys are derived. Extended keys
+//! have no text form, and nothing is cached between calls.
 
 mod path;
 mod path_format;
@@ -15,19 +15,18 @@ use zeroize::Zeroizing;
 use crate::curve::{Curve, InvalidKey, SecretKey};
 use crate::mnemonic::Seed;
 
-/// Derives the key at `path` below the master key that `curve` gives `seed`.
+/// Derives the key at `path` from the master key of `seed` on `curve`.
 ///
-/// Ed25519 knows hardened children only: there, an index without the mark is taken as hardened,
-/// so `m/0/1` and `m/0'/1'` are the same key.
+/// Ed25519 supports hardened children only: an index without the mark is treated as hardened, so that `m/0/1`
+/// and `m/0'/1'` are the same key.
 ///
 /// # Errors
-/// [`NoSuchKey`] with a probability below 2^-126 per step, where BIP-32 says to take another
-/// index.
+/// [`NoSuchKey`] with a probability below 2^-126 per step, for which BIP-32 prescribes another index.
 pub fn derive(curve: Curve, seed: &Seed, path: &Path) -> Result<SecretKey, NoSuchKey> {
     derive_from(curve, seed.as_bytes(), path)
 }
 
-/// As [`derive()`], for the shorter seeds that the published vectors use too.
+/// Derives a key as [`derive()`] does, also from the shorter seeds of the published vectors.
 fn derive_from(curve: Curve, seed: &[u8], path: &Path) -> Result<SecretKey, NoSuchKey> {
     let secret = match curve {
         Curve::Secp256k1 => bip32_secret(seed, path)?,
@@ -45,9 +44,9 @@ fn bip32_secret(seed: &[u8], path: &Path) -> Result<Zeroizing<[u8; 32]>, NoSuchK
     Ok(Zeroizing::new(key.to_bytes()))
 }
 
-/// The path leads to no key for this seed.
+/// Error returned if there is no key at a path for a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the path leads to no key")]
+#[error("no key exists at the derivation path")]
 pub struct NoSuchKey;
 
 impl From<InvalidKey> for NoSuchKey {
@@ -125,11 +124,11 @@ mod tests {
     }
 
     #[test]
-    fn accounts_of_another_implementation() {
+    fn accounts_match_another_implementation() {
         let file = include_str!("../../../../assets/vectors/derive/accounts.json");
         for row in rows::<Account>(file) {
             let seed = Mnemonic::parse(&row.phrase)
-                .unwrap_or_else(|_| panic!("{} is no mnemonic", row.phrase))
+                .unwrap_or_else(|_| panic!("invalid mnemonic: {}", row.phrase))
                 .seed(&row.passphrase);
             let key = derive(row.curve, &seed, &row.path).unwrap_or_else(|_| panic!("no key"));
             assert_eq!(const_hex::encode(key.to_bytes()), row.private, "{}", row.path);
@@ -144,14 +143,14 @@ mod tests {
     fn ed25519_hardens_every_step() {
         let seed = [7; 64];
         let expected = from_text(Curve::Ed25519, &seed, "m/44'/501'/0'/0'").to_bytes();
-        for spelling in ["m/44/501/0/0", "m/44'/501'/0'/0", "m/44'/501/0'/0"] {
-            let key = from_text(Curve::Ed25519, &seed, spelling);
-            assert_eq!(key.to_bytes(), expected, "{spelling}");
+        for notation in ["m/44/501/0/0", "m/44'/501'/0'/0", "m/44'/501/0'/0"] {
+            let key = from_text(Curve::Ed25519, &seed, notation);
+            assert_eq!(key.to_bytes(), expected, "{notation}");
         }
     }
 
     #[test]
-    fn ecdsa_curves_tell_hardened_steps_apart() {
+    fn ecdsa_curves_distinguish_hardened_steps() {
         let seed = [7; 64];
         for curve in [Curve::Secp256k1, Curve::P256] {
             let hardened = from_text(curve, &seed, "m/0'");
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_do_not_share_keys() {
+    fn curves_derive_different_keys() {
         let path: Path = "m".parse().unwrap();
         let seed = Seed::from_bytes(&bytes(&"07".repeat(64)));
         let keys: Vec<_> =

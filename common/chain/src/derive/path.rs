@@ -1,6 +1,7 @@
 //! Derivation paths as text, such as `m/44'/60'/0'/0/0`.
 //!
-//! Knows no curve: whether a step without the mark is hardened anyway is for the derivation.
+//! Paths are independent of the curve. The derivation decides whether a step without the mark is hardened
+//! anyway.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,16 +11,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Most steps a path may have below the master key.
+/// Maximum number of steps below the master key.
 pub const MAX_DEPTH: usize = 10;
 
-/// Longest path text, in bytes: `m` and ten steps such as `/2147483647'`.
+/// Maximum length of a path in bytes: `m` and ten steps such as `/2147483647'`.
 pub const MAX_PATH_BYTES: usize = 1 + MAX_DEPTH * 12;
 
 /// Marks the upper half of the child numbers (BIP-32, "Extended keys").
 const HARDENED: u32 = 1 << 31;
 
-/// A derivation path; equal only to a path with the same text.
+/// A derivation path. Paths are equal if their texts are equal.
 ///
 /// Grammar: `m`, then up to [`MAX_DEPTH`] times `/`, a decimal index below 2^31 without leading
 /// zeros, and `'` if the step is hardened.
@@ -37,7 +38,7 @@ pub(super) struct Step {
 }
 
 impl Path {
-    /// The path as it was given.
+    /// Returns the path as it was entered.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -48,12 +49,12 @@ impl Path {
 }
 
 impl Step {
-    /// The child number of BIP-32, with the upper bit set for a hardened step.
+    /// Returns the child number of BIP-32, with the upper bit set for a hardened step.
     pub(super) fn number(self) -> u32 {
         if self.hardened { self.hardened_number() } else { self.index }
     }
 
-    /// The child number as if the step were hardened.
+    /// Returns the child number as if the step were hardened.
     pub(super) fn hardened_number(self) -> u32 {
         self.index | HARDENED
     }
@@ -63,9 +64,9 @@ impl Step {
             Some(digits) => (digits, true),
             None => (text, false),
         };
-        // Refused so that no two texts name one key.
+        // Leading zeros are rejected, so that no two texts name the same key.
         let leading_zero = digits.len() > 1 && digits.starts_with('0');
-        // Integer parsing alone would accept a sign.
+        // The integer parser alone would accept a sign.
         if leading_zero || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return Err(InvalidPath);
         }
@@ -132,7 +133,7 @@ impl JsonSchema for Path {
     }
 }
 
-/// The text is no derivation path.
+/// Error returned for a text that is not a derivation path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid path")]
 pub struct InvalidPath;
@@ -145,20 +146,20 @@ mod tests {
 
     use super::{InvalidPath, MAX_PATH_BYTES, Path};
 
-    /// The child numbers of the path, or the refusal.
+    /// Checks the child numbers of a path, or the error.
     fn check(text: &str, expected: Result<&[u32], InvalidPath>) {
         let path = text.parse::<Path>();
         let numbers = path.as_ref().map(|path| {
             let steps = path.steps().iter();
             steps.map(|step| step.number()).collect::<Vec<_>>()
         });
-        assert_eq!(numbers.as_deref().map_err(|flaw| **flaw), expected, "{text}");
+        assert_eq!(numbers.as_deref().map_err(|error| **error), expected, "{text}");
     }
 
     const H: u32 = 1 << 31;
 
     #[test]
-    fn paths() {
+    fn accepts_valid_paths() {
         check("m", Ok(&[]));
         check("m/0", Ok(&[0]));
         check("m/0'", Ok(&[H]));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn rejects_invalid_paths() {
         let deep = format!("m{}", "/0".repeat(300));
         for text in [
             "",
@@ -214,23 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_path_fits_the_limit_exactly() {
+    fn length_limit_equals_the_longest_path() {
         let text = format!("m{}", "/2147483647'".repeat(10));
         assert_eq!(text.len(), MAX_PATH_BYTES);
         assert!(text.parse::<Path>().is_ok());
     }
 
     #[test]
-    fn json() {
+    fn serializes_as_text() {
         let path: Path = serde_json::from_str("\"m/44'/0'\"").unwrap();
         assert_eq!(serde_json::to_string(&path).unwrap(), "\"m/44'/0'\"");
-        let flaw = serde_json::from_str::<Path>("\"m/x\"").unwrap_err();
-        assert!(flaw.to_string().starts_with("invalid path"), "{flaw}");
+        let error = serde_json::from_str::<Path>("\"m/x\"").unwrap_err();
+        assert!(error.to_string().starts_with("invalid path"), "{error}");
     }
 
     proptest! {
         #[test]
-        fn text_survives(steps in prop::collection::vec((0..H, any::<bool>()), 0..=10)) {
+        fn text_round_trips(steps in prop::collection::vec((0..H, any::<bool>()), 0..=10)) {
             let mut text = "m".to_owned();
             for (index, hardened) in &steps {
                 text.push('/');
@@ -250,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_answered(text in any::<String>(), tail in "m[/'0-9]{0,140}") {
+        fn arbitrary_text_never_panics(text in any::<String>(), tail in "m[/'0-9]{0,140}") {
             for text in [text, tail] {
                 if let Ok(path) = text.parse::<Path>() {
                     prop_assert_eq!(path.as_str(), text);

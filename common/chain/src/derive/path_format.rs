@@ -1,11 +1,11 @@
-//! The one way to write derivation paths.
+//! Notation of derivation paths.
 
 use crate::wire_name::{WireName, wire_name};
 
-/// How a derivation path is written.
+/// Notation of a derivation path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathFormat {
-    /// As in BIP-32: `m/44'/60'/0'/0/0`.
+    /// Notation of BIP-32: `m/44'/60'/0'/0/0`.
     Bip32,
 }
 
@@ -13,7 +13,7 @@ wire_name!(PathFormat);
 
 impl WireName for PathFormat {
     const EVERY: &'static [Self] = &[Self::Bip32];
-    const REFUSAL: &'static str = "invalid path format";
+    const ERROR_MESSAGE: &'static str = "invalid path format";
 
     fn wire_name(self) -> &'static str {
         match self {

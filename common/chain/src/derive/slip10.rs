@@ -1,6 +1,6 @@
 //! SLIP-0010: private child keys on P-256 and Ed25519.
 //!
-//! secp256k1 is not here: on that curve SLIP-0010 and BIP-32 agree, and a library does it.
+//! secp256k1 is not included: on that curve SLIP-0010 equals BIP-32, which a library implements.
 
 use hmac::{Hmac, KeyInit, Mac};
 use p256::elliptic_curve::PrimeField;
@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 use super::NoSuchKey;
 use super::path::{Path, Step};
 
-/// How often P-256 tries again. One try fails with a probability of 2^-32, so the limit is out of
-/// reach; it is there so that the loop provably ends.
+/// Maximum number of retries on P-256. One attempt fails with a probability of 2^-32, so that the limit is
+/// never reached in practice. It only ensures that the loop ends.
 const ATTEMPTS: usize = 8;
 
 /// A private key and its chain code, as one HMAC-SHA-512 output: `I_L` ‖ `I_R`.
@@ -22,7 +22,7 @@ struct Node {
     chain_code: Zeroizing<[u8; 32]>,
 }
 
-/// The private key at `path` on P-256, big-endian.
+/// Returns the private key at `path` on P-256, big-endian.
 pub(super) fn p256(seed: &[u8], path: &Path) -> Result<Zeroizing<[u8; 32]>, NoSuchKey> {
     let mut node = p256_master(seed)?;
     for step in path.steps() {
@@ -31,8 +31,8 @@ pub(super) fn p256(seed: &[u8], path: &Path) -> Result<Zeroizing<[u8; 32]>, NoSu
     Ok(node.left)
 }
 
-/// The private key at `path` on Ed25519, as RFC 8032 section 5.1.5 takes it. Every step is
-/// hardened, since the curve has no other children.
+/// Returns the private key at `path` on Ed25519 (RFC 8032, section 5.1.5). Every step is hardened, since the
+/// curve has no other children.
 pub(super) fn ed25519(seed: &[u8], path: &Path) -> Result<Zeroizing<[u8; 32]>, NoSuchKey> {
     let mut node = keyed(b"ed25519 seed", &[seed])?;
     for step in path.steps() {
@@ -43,7 +43,7 @@ pub(super) fn ed25519(seed: &[u8], path: &Path) -> Result<Zeroizing<[u8; 32]>, N
     Ok(node.left)
 }
 
-/// "Master key generation": while `I_L` is no valid key, I itself becomes the seed.
+/// "Master key generation": while `I_L` is not a valid key, I itself becomes the seed.
 fn p256_master(seed: &[u8]) -> Result<Node, NoSuchKey> {
     const DOMAIN: &[u8] = b"Nist256p1 seed";
     let mut node = keyed(DOMAIN, &[seed])?;
@@ -51,14 +51,14 @@ fn p256_master(seed: &[u8]) -> Result<Node, NoSuchKey> {
         if nonzero(&node.left).is_some() {
             return Ok(node);
         }
-        let refused = node;
-        node = keyed(DOMAIN, &[refused.left.as_slice(), refused.chain_code.as_slice()])?;
+        let rejected = node;
+        node = keyed(DOMAIN, &[rejected.left.as_slice(), rejected.chain_code.as_slice()])?;
     }
     Err(NoSuchKey)
 }
 
-/// "Private parent key → private child key", steps 1 to 7. While the result is no valid key,
-/// `I_R` replaces the parent's key in the hashed data.
+/// "Private parent key → private child key", steps 1 to 7. While the result is not a valid key, `I_R`
+/// replaces the parent's key in the hashed data.
 fn p256_child(parent: &Node, step: Step) -> Result<Node, NoSuchKey> {
     let number = step.number().to_be_bytes();
     let secret = nonzero(&parent.left).ok_or(NoSuchKey)?;
@@ -74,14 +74,14 @@ fn p256_child(parent: &Node, step: Step) -> Result<Node, NoSuchKey> {
             node.left = child;
             return Ok(node);
         }
-        let refused = node;
-        node = keyed(parent.chain_code.as_slice(), &[&[1], refused.chain_code.as_slice(), &number])?;
+        let rejected = node;
+        node = keyed(parent.chain_code.as_slice(), &[&[1], rejected.chain_code.as_slice(), &number])?;
     }
     Err(NoSuchKey)
 }
 
-/// `I_L` + k mod n, unless `I_L` ≥ n or the sum is zero. (`I_L` = 0 is allowed: the child then equals
-/// the parent, as the specification has it.)
+/// Returns `I_L` + k mod n, unless `I_L` ≥ n or the sum is zero. `I_L` = 0 is allowed: the child then equals
+/// the parent, as in the specification.
 fn p256_sum(left: &[u8; 32], secret: &NonZeroScalar) -> Option<Zeroizing<[u8; 32]>> {
     let tweak = Zeroizing::new(Option::<Scalar>::from(Scalar::from_repr((*left).into()))?);
     let sum = Zeroizing::new(Option::<NonZeroScalar>::from(NonZeroScalar::new(*tweak + secret.as_ref()))?);
@@ -92,7 +92,7 @@ fn nonzero(bytes: &[u8; 32]) -> Option<Zeroizing<NonZeroScalar>> {
     Option::from(NonZeroScalar::from_repr((*bytes).into())).map(Zeroizing::new)
 }
 
-/// HMAC-SHA-512 over the parts, split in halves.
+/// Computes HMAC-SHA-512 over the parts and splits it in halves.
 fn keyed(key: &[u8], parts: &[&[u8]]) -> Result<Node, NoSuchKey> {
     let mut mac = Hmac::<Sha512>::new_from_slice(key).map_err(|_| NoSuchKey)?;
     for part in parts {

@@ -1,6 +1,7 @@
-//! Transactions before they are signed: the five kinds that the main network has.
+//! Unsigned Ethereum transactions of the five types of mainnet.
 //!
-//! Reading refuses whatever the library would write in another way, so that what is shown and judged is what is signed.
+//! The decoder rejects bytes that the library would encode differently, so that the displayed and evaluated
+//! data is the signed data.
 
 use alloy_consensus::transaction::RlpEcdsaDecodableTx;
 use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEip4844, TxEip7702, TxLegacy};
@@ -15,16 +16,16 @@ use crate::authorization::{Authorization, Signed as SignedAuthorization};
 use crate::contract::{Call, Interfaces};
 use crate::curve::{Message, Signature};
 
-/// A transaction that nobody has signed.
+/// An unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    form: Form,
-    /// keccak256 of the bytes that it was read from.
+    inner: Typed,
+    /// keccak256 of the bytes that the transaction was decoded from.
     digest: [u8; 32],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
+enum Typed {
     Legacy(TxLegacy),
     Eip2930(TxEip2930),
     Eip1559(TxEip1559),
@@ -32,8 +33,8 @@ enum Form {
     Eip7702(TxEip7702),
 }
 
-impl Form {
-    /// The bytes of which the hash is signed.
+impl Typed {
+    /// Returns the bytes whose hash is signed.
     fn unsigned(&self) -> Vec<u8> {
         match self {
             Self::Legacy(transaction) => transaction.encoded_for_signing(),
@@ -45,82 +46,84 @@ impl Form {
     }
 }
 
-/// Why bytes are no unsigned transaction.
+/// Error returned for bytes that are not an unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// There are none.
-    #[error("it is empty")]
+pub enum EthereumError {
+    /// There are no bytes.
+    #[error("the data is empty")]
     Empty,
-    /// The first byte names a type that is not read here (EIP-2718).
-    #[error("type {0} is not known")]
+    /// The first byte is an unknown transaction type (EIP-2718).
+    #[error("unknown transaction type {0}")]
     Type(u8),
-    /// They cannot be read. Holds where the reading ended.
+    /// The bytes cannot be decoded. Holds the error of the library.
     #[error("{0}")]
     Malformed(String),
-    /// They can be read, and would be written in another way: a signature, bytes behind the end, or numbers that are
-    /// longer than they need be.
-    #[error("it is signed already, or not written the one way there is")]
+    /// The encoding is not canonical: it has a signature, bytes follow the end, or numbers are longer than
+    /// necessary.
+    #[error("already signed, or not in canonical form")]
     NotCanonical,
 }
 
 impl Transaction {
-    /// Reads what a key signs: `rlp` of six or nine members (EIP-155), or a byte for the type and `rlp` (EIP-2718).
+    /// Decodes the bytes that a key signs: RLP of six or nine members (EIP-155), or a type byte and RLP
+    /// (EIP-2718).
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
-        let (first, rest) = bytes.split_first().ok_or(Flaw::Empty)?;
-        let form = match *first {
-            0x01 => fields(rest).map(Form::Eip2930),
-            0x02 => fields(rest).map(Form::Eip1559),
-            0x03 => fields(rest).map(Form::Eip4844),
-            0x04 => fields(rest).map(Form::Eip7702),
-            list if list >= 0xc0 => TxLegacy::decode(&mut &*bytes).map(Form::Legacy),
-            other => return Err(Flaw::Type(other)),
+    /// The [`EthereumError`] that applies first.
+    pub fn decode(bytes: &[u8]) -> Result<Self, EthereumError> {
+        let (first, rest) = bytes.split_first().ok_or(EthereumError::Empty)?;
+        let inner = match *first {
+            0x01 => fields(rest).map(Typed::Eip2930),
+            0x02 => fields(rest).map(Typed::Eip1559),
+            0x03 => fields(rest).map(Typed::Eip4844),
+            0x04 => fields(rest).map(Typed::Eip7702),
+            list if list >= 0xc0 => TxLegacy::decode(&mut &*bytes).map(Typed::Legacy),
+            other => return Err(EthereumError::Type(other)),
         };
-        let form = form.map_err(|flaw| Flaw::Malformed(flaw.to_string()))?;
-        if form.unsigned() == bytes {
-            Ok(Self { form, digest: keccak256(bytes).0 })
+        let inner = inner.map_err(|error| EthereumError::Malformed(error.to_string()))?;
+        if inner.unsigned() == bytes {
+            Ok(Self { inner, digest: keccak256(bytes).0 })
         } else {
-            Err(Flaw::NotCanonical)
+            Err(EthereumError::NotCanonical)
         }
     }
 
-    /// keccak256 of the unsigned bytes.
+    /// Returns keccak256 of the unsigned bytes.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// The one place for a signature.
+    /// Returns the only signature slot.
     pub(super) fn slots(&self) -> Vec<Slot> {
-        vec![Slot { message: Message::Digest(self.digest), place: 0 }]
+        vec![Slot { message: Message::Digest(self.digest), index: 0 }]
     }
 
-    /// The transaction with its signature, as the network takes it; without one, as it was read.
+    /// Returns the signed transaction in network encoding, or the original bytes if there is no signature.
     pub(super) fn signed(&self, signatures: &[(usize, Signature)]) -> Vec<u8> {
-        let Some((_, signature)) = signatures.first() else { return self.form.unsigned() };
+        let Some((_, signature)) = signatures.first() else { return self.inner.unsigned() };
         let is_odd = signature.v == 1;
         let parts = Parts::from_scalars_and_parity(B256::from(signature.r), B256::from(signature.s), is_odd);
         let mut bytes = Vec::new();
-        match self.form.clone() {
-            Form::Legacy(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Form::Eip2930(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Form::Eip1559(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Form::Eip4844(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Form::Eip7702(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+        match self.inner.clone() {
+            Typed::Legacy(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Typed::Eip2930(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Typed::Eip1559(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Typed::Eip4844(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
+            Typed::Eip7702(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
         }
         bytes
     }
 
-    /// What policies may ask about it. Numbers beyond what they can read are refused when they are asked for.
+    /// Returns the facts that policies can query. A number outside of their range is unreadable: policies
+    /// that access it fail.
     pub(super) fn facts(&self, signer: &Signer<'_>, interfaces: &dyn Interfaces) -> Value {
         let from = address(AddressFormat::Ethereum, signer.key).ok();
         let to = self.to().map(const_hex::encode_prefixed).unwrap_or_default();
         let value = Integer::from_be_bytes(&self.value()).map_or(Value::Unreadable, Value::int);
-        let (most, tip) = self.fees();
+        let (max_fee, priority_fee) = self.fees();
         let call = self.call(interfaces);
-        let blob = match &self.form {
-            Form::Eip4844(tx) => Some(Value::int(tx.max_fee_per_blob_gas)),
+        let blob = match &self.inner {
+            Typed::Eip4844(tx) => Some(Value::int(tx.max_fee_per_blob_gas)),
             _ => None,
         };
         Value::record([
@@ -132,10 +135,10 @@ impl Transaction {
             ("nonce", Some(Value::int(self.nonce()))),
             ("from", from.map(Value::folded)),
             ("chain_id", self.chain_id().map(Value::int)),
-            // What a unit of gas costs at most is the price of those that name none.
-            ("gas_price", Some(Value::int(most))),
-            ("max_fee_per_gas", tip.map(|_| Value::int(most))),
-            ("max_priority_fee_per_gas", tip.map(Value::int)),
+            // A transaction without a gas price has its maximum fee per gas as the price.
+            ("gas_price", Some(Value::int(max_fee))),
+            ("max_fee_per_gas", priority_fee.map(|_| Value::int(max_fee))),
+            ("max_priority_fee_per_gas", priority_fee.map(Value::int)),
             ("max_fee_per_blob_gas", blob),
             ("function_name", call.as_ref().map(|call| Value::text(call.name.clone()))),
             (
@@ -146,77 +149,78 @@ impl Transaction {
         ])
     }
 
-    /// What it calls, if whom it calls has an interface, and that has a function with the first bytes of the data.
+    /// Decodes the call, if the recipient has an interface with the selector of the data.
     pub fn call(&self, interfaces: &dyn Interfaces) -> Option<Call> {
         interfaces.abi(&self.to()?)?.call(self.data())
     }
 
-    /// What a unit of gas costs at most, in wei, and how much of that whoever includes it gets at most, where that is
-    /// said apart (EIP-1559).
+    /// Returns the maximum fee per gas in wei, and the maximum priority fee per gas if the type has one
+    /// (EIP-1559).
     pub fn fees(&self) -> (u128, Option<u128>) {
-        match &self.form {
-            Form::Legacy(tx) => (tx.gas_price, None),
-            Form::Eip2930(tx) => (tx.gas_price, None),
-            Form::Eip1559(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
-            Form::Eip4844(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
-            Form::Eip7702(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+        match &self.inner {
+            Typed::Legacy(tx) => (tx.gas_price, None),
+            Typed::Eip2930(tx) => (tx.gas_price, None),
+            Typed::Eip1559(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+            Typed::Eip4844(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
+            Typed::Eip7702(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
         }
     }
 
-    /// How much gas it may use.
+    /// Returns the gas limit.
     pub fn gas(&self) -> u64 {
-        match &self.form {
-            Form::Legacy(tx) => tx.gas_limit,
-            Form::Eip2930(tx) => tx.gas_limit,
-            Form::Eip1559(tx) => tx.gas_limit,
-            Form::Eip4844(tx) => tx.gas_limit,
-            Form::Eip7702(tx) => tx.gas_limit,
+        match &self.inner {
+            Typed::Legacy(tx) => tx.gas_limit,
+            Typed::Eip2930(tx) => tx.gas_limit,
+            Typed::Eip1559(tx) => tx.gas_limit,
+            Typed::Eip4844(tx) => tx.gas_limit,
+            Typed::Eip7702(tx) => tx.gas_limit,
         }
     }
 
-    /// The number of transactions of the signer before it.
+    /// Returns the nonce: the number of earlier transactions of the signer.
     pub fn nonce(&self) -> u64 {
-        match &self.form {
-            Form::Legacy(tx) => tx.nonce,
-            Form::Eip2930(tx) => tx.nonce,
-            Form::Eip1559(tx) => tx.nonce,
-            Form::Eip4844(tx) => tx.nonce,
-            Form::Eip7702(tx) => tx.nonce,
+        match &self.inner {
+            Typed::Legacy(tx) => tx.nonce,
+            Typed::Eip2930(tx) => tx.nonce,
+            Typed::Eip1559(tx) => tx.nonce,
+            Typed::Eip4844(tx) => tx.nonce,
+            Typed::Eip7702(tx) => tx.nonce,
         }
     }
 
-    /// What it calls with, or the code of the contract that it creates.
+    /// Returns the call data, or the code of the contract that the transaction creates.
     pub fn data(&self) -> &[u8] {
-        match &self.form {
-            Form::Legacy(tx) => &tx.input,
-            Form::Eip2930(tx) => &tx.input,
-            Form::Eip1559(tx) => &tx.input,
-            Form::Eip4844(tx) => &tx.input,
-            Form::Eip7702(tx) => &tx.input,
+        match &self.inner {
+            Typed::Legacy(tx) => &tx.input,
+            Typed::Eip2930(tx) => &tx.input,
+            Typed::Eip1559(tx) => &tx.input,
+            Typed::Eip4844(tx) => &tx.input,
+            Typed::Eip7702(tx) => &tx.input,
         }
     }
 
-    /// How many addresses it says that it will touch.
-    pub fn accessed(&self) -> usize {
-        match &self.form {
-            Form::Legacy(_) => 0,
-            Form::Eip2930(tx) => tx.access_list.len(),
-            Form::Eip1559(tx) => tx.access_list.len(),
-            Form::Eip4844(tx) => tx.access_list.len(),
-            Form::Eip7702(tx) => tx.access_list.len(),
+    /// Returns the number of addresses in the access list.
+    pub fn access_list_len(&self) -> usize {
+        match &self.inner {
+            Typed::Legacy(_) => 0,
+            Typed::Eip2930(tx) => tx.access_list.len(),
+            Typed::Eip1559(tx) => tx.access_list.len(),
+            Typed::Eip4844(tx) => tx.access_list.len(),
+            Typed::Eip7702(tx) => tx.access_list.len(),
         }
     }
 
-    /// How many blobs it carries, and what all of them cost at most, in wei (EIP-4844); the largest number if it is more.
+    /// Returns the number of blobs and their maximum total fee in wei (EIP-4844). The fee saturates at the
+    /// largest number.
     pub fn blobs(&self) -> Option<(usize, u128)> {
-        let Form::Eip4844(transaction) = &self.form else { return None };
+        let Typed::Eip4844(transaction) = &self.inner else { return None };
         let gas = u128::from(transaction.blob_gas());
         Some((transaction.blob_versioned_hashes.len(), transaction.max_fee_per_blob_gas.saturating_mul(gas)))
     }
 
-    /// Whose code it sets to which (EIP-7702).
+    /// Returns the authorizations, which set the code of accounts (EIP-7702).
     pub fn authorizations(&self) -> Vec<SignedAuthorization> {
-        let Form::Eip7702(transaction) = &self.form else { return Vec::new() };
+        let Typed::Eip7702(transaction) = &self.inner else { return Vec::new() };
         let signed = transaction.authorization_list.iter().map(|signed| {
             let signature =
                 Signature { r: signed.r().to_be_bytes(), s: signed.s().to_be_bytes(), v: signed.y_parity() };
@@ -226,54 +230,54 @@ impl Transaction {
         signed.collect()
     }
 
-    /// `LEGACY`, or `TYPE_` and its number (EIP-2718).
+    /// Returns `LEGACY`, or `TYPE_` and the number of the type (EIP-2718).
     pub fn kind(&self) -> &'static str {
-        match &self.form {
-            Form::Legacy(_) => "LEGACY",
-            Form::Eip2930(_) => "TYPE_1",
-            Form::Eip1559(_) => "TYPE_2",
-            Form::Eip4844(_) => "TYPE_3",
-            Form::Eip7702(_) => "TYPE_4",
+        match &self.inner {
+            Typed::Legacy(_) => "LEGACY",
+            Typed::Eip2930(_) => "TYPE_1",
+            Typed::Eip1559(_) => "TYPE_2",
+            Typed::Eip4844(_) => "TYPE_3",
+            Typed::Eip7702(_) => "TYPE_4",
         }
     }
 
-    /// The chain that it is for; older ones may name none.
+    /// Returns the chain id. Legacy transactions may have none.
     pub fn chain_id(&self) -> Option<u64> {
-        match &self.form {
-            Form::Legacy(transaction) => transaction.chain_id,
-            Form::Eip2930(transaction) => Some(transaction.chain_id),
-            Form::Eip1559(transaction) => Some(transaction.chain_id),
-            Form::Eip4844(transaction) => Some(transaction.chain_id),
-            Form::Eip7702(transaction) => Some(transaction.chain_id),
+        match &self.inner {
+            Typed::Legacy(transaction) => transaction.chain_id,
+            Typed::Eip2930(transaction) => Some(transaction.chain_id),
+            Typed::Eip1559(transaction) => Some(transaction.chain_id),
+            Typed::Eip4844(transaction) => Some(transaction.chain_id),
+            Typed::Eip7702(transaction) => Some(transaction.chain_id),
         }
     }
 
-    /// Whom it calls or pays; nobody if it creates a contract.
+    /// Returns the recipient, or `None` if the transaction creates a contract.
     pub fn to(&self) -> Option<[u8; 20]> {
         let of = |kind: TxKind| kind.to().map(|address| address.0.0);
-        match &self.form {
-            Form::Legacy(transaction) => of(transaction.to),
-            Form::Eip2930(transaction) => of(transaction.to),
-            Form::Eip1559(transaction) => of(transaction.to),
-            Form::Eip4844(transaction) => Some(transaction.to.0.0),
-            Form::Eip7702(transaction) => Some(transaction.to.0.0),
+        match &self.inner {
+            Typed::Legacy(transaction) => of(transaction.to),
+            Typed::Eip2930(transaction) => of(transaction.to),
+            Typed::Eip1559(transaction) => of(transaction.to),
+            Typed::Eip4844(transaction) => Some(transaction.to.0.0),
+            Typed::Eip7702(transaction) => Some(transaction.to.0.0),
         }
     }
 
-    /// How much it pays, in wei, big-endian.
+    /// Returns the transferred value in wei, big-endian.
     pub fn value(&self) -> [u8; 32] {
-        let value: U256 = match &self.form {
-            Form::Legacy(transaction) => transaction.value,
-            Form::Eip2930(transaction) => transaction.value,
-            Form::Eip1559(transaction) => transaction.value,
-            Form::Eip4844(transaction) => transaction.value,
-            Form::Eip7702(transaction) => transaction.value,
+        let value: U256 = match &self.inner {
+            Typed::Legacy(transaction) => transaction.value,
+            Typed::Eip2930(transaction) => transaction.value,
+            Typed::Eip1559(transaction) => transaction.value,
+            Typed::Eip4844(transaction) => transaction.value,
+            Typed::Eip7702(transaction) => transaction.value,
         };
         value.to_be_bytes()
     }
 }
 
-/// The members of a typed transaction.
+/// Decodes the fields of a typed transaction.
 fn fields<T: RlpEcdsaDecodableTx>(mut bytes: &[u8]) -> alloy_rlp::Result<T> {
     T::rlp_decode(&mut bytes)
 }
@@ -285,7 +289,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
 
-    use super::{Flaw, Transaction};
+    use super::{EthereumError, Transaction};
     use crate::curve::{Curve, Message};
     use crate::vectors::{rows, secret};
 
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn published_transactions() {
+    fn signatures_match_published_transactions() {
         for row in samples() {
             let unsigned = const_hex::decode(&row.unsigned).unwrap();
             let transaction = Transaction::decode(&unsigned).unwrap();
@@ -318,11 +322,7 @@ mod tests {
             assert_eq!(transaction.chain_id(), row.chain, "{}", row.case);
             assert_eq!(transaction.to(), Some([0x35; 20]), "{}", row.case);
             assert_eq!(transaction.value()[24..], 1_000_000_000_000_000_000_u64.to_be_bytes());
-            assert!(
-                Transaction::decode(&signed).is_err(),
-                "{}: what is signed is not signed again",
-                row.case
-            );
+            assert!(Transaction::decode(&signed).is_err(), "{}: a signed transaction is rejected", row.case);
         }
     }
 
@@ -333,27 +333,27 @@ mod tests {
     }
 
     #[test]
-    fn authorizations_tell_whose_they_are() {
+    fn authorizations_recover_their_accounts() {
         let rows = rows::<Reviewed>(include_str!("../../../../assets/vectors/chain/ethereum_reviewed.json"));
-        let told = |wanted: &str| {
+        let authorizations = |wanted: &str| {
             let row = rows.iter().find(|row| row.case.starts_with(wanted)).unwrap();
             let transaction = Transaction::decode(&const_hex::decode(&row.unsigned).unwrap()).unwrap();
             transaction.authorizations()
         };
         let owner = Some("0x9858EfFD232B4033E47d90003D41EC34EcaEda94");
-        let one = told("delegates one account");
+        let one = authorizations("delegates one account");
         assert_eq!(one.len(), 1);
         assert_eq!(one.first().unwrap().authority.as_deref(), owner);
         assert_eq!(one.first().unwrap().authorization.address(), &[0x11; 20]);
-        let several = told("revokes a delegation");
+        let several = authorizations("revokes a delegation");
         let owners: Vec<_> = several.iter().map(|signed| signed.authority.as_deref()).collect();
         assert_eq!(owners, [owner, owner, None]);
         assert!(several.first().unwrap().authorization.is_revocation());
-        assert!(told("two blobs").is_empty());
+        assert!(authorizations("two blobs").is_empty());
     }
 
     #[test]
-    fn lengths_and_ends_are_checked() {
+    fn rejects_truncated_and_extended_transactions() {
         for row in samples() {
             let unsigned = const_hex::decode(&row.unsigned).unwrap();
             for length in 0..unsigned.len() {
@@ -371,32 +371,32 @@ mod tests {
     }
 
     #[test]
-    fn flaws_are_told() {
-        let told = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
-        assert_eq!(told(&[]), Flaw::Empty);
-        assert_eq!(told(&[0x05, 0xc0]), Flaw::Type(5));
-        assert_eq!(told(&[0x76, 0xc0]), Flaw::Type(0x76));
-        assert!(matches!(told(&[0xc0]), Flaw::Malformed(_)));
+    fn errors_state_the_cause() {
+        let error = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
+        assert_eq!(error(&[]), EthereumError::Empty);
+        assert_eq!(error(&[0x05, 0xc0]), EthereumError::Type(5));
+        assert_eq!(error(&[0x76, 0xc0]), EthereumError::Type(0x76));
+        assert!(matches!(error(&[0xc0]), EthereumError::Malformed(_)));
         // Eight bytes of length: more than there is memory.
-        assert!(matches!(told(&[0xff; 9]), Flaw::Malformed(_)));
+        assert!(matches!(error(&[0xff; 9]), EthereumError::Malformed(_)));
     }
 
     proptest! {
         #[test]
-        fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..200), first in 0_u8..5) {
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), first in 0_u8..5) {
             let _ = Transaction::decode(&bytes);
             let _ = Transaction::decode(&[&[first], bytes.as_slice()].concat());
         }
 
         #[test]
-        fn what_is_read_is_what_is_signed(place in 0_usize..120, byte in any::<u8>()) {
+        fn decoded_bytes_are_the_signed_bytes(index in 0_usize..120, byte in any::<u8>()) {
             for row in samples() {
                 let mut bytes = const_hex::decode(&row.unsigned).unwrap();
-                if let Some(changed) = bytes.get_mut(place) {
+                if let Some(changed) = bytes.get_mut(index) {
                     *changed = byte;
                 }
                 if let Ok(read) = Transaction::decode(&bytes) {
-                    prop_assert_eq!(read.form.unsigned(), bytes);
+                    prop_assert_eq!(read.inner.unsigned(), bytes);
                 }
             }
         }

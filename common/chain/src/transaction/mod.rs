@@ -1,7 +1,8 @@
-//! Transactions before they are signed: one file per chain.
+//! Unsigned transactions, with one module per chain.
 //!
-//! The same reading serves the daemon, which judges and signs, and the console, which shows: total on any bytes, bounded by
-//! the input, and refusing what would be written in another way.
+//! The daemon, which evaluates policies and signs, and the console, which displays, use the same decoders.
+//! They never panic on any bytes, their cost is bounded by the input, and they reject non-canonical
+//! encodings.
 
 mod bitcoin;
 mod ethereum;
@@ -17,31 +18,31 @@ use crate::hexadecimal;
 use crate::wire_name::{WireName, wire_name};
 
 pub use bitcoin::{
-    Flaw as BitcoinFlaw, Holder as BitcoinHolder, Input as BitcoinInput, LockTime as BitcoinLockTime,
+    BitcoinError, Holder as BitcoinHolder, Input as BitcoinInput, LockTime as BitcoinLockTime,
     MAX_INPUTS as BITCOIN_MAX_INPUTS, Output as BitcoinOutput, Part as BitcoinPart, Transaction as Bitcoin,
 };
-pub use ethereum::{Flaw as EthereumFlaw, Transaction as Ethereum};
-pub use solana::{Flaw as SolanaFlaw, Transaction as Solana};
+pub use ethereum::{EthereumError, Transaction as Ethereum};
+pub use solana::{SolanaError, Transaction as Solana};
 pub use tron::{
-    Contract as TronContract, Flaw as TronFlaw, Permission as TronPermission,
-    PermissionKind as TronPermissionKind, Resource as TronResource, Transaction as Tron,
+    Contract as TronContract, Permission as TronPermission, PermissionKind as TronPermissionKind,
+    Resource as TronResource, Transaction as Tron, TronError,
 };
 
-/// Longest transaction, in bytes. No chain passes on longer ones.
+/// Maximum length of a transaction, in bytes. No chain relays longer ones.
 pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
 
-/// A chain, as far as its transactions are written in a way of their own.
+/// Transaction format of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransactionType {
-    /// Ethereum and the chains that share its transactions.
+    /// Ethereum and chains with the same transactions.
     Ethereum,
-    /// Solana.
+    /// Solana: a complete transaction in wire format.
     Solana,
-    /// Tron.
+    /// Tron: `Transaction.raw` in protocol buffers.
     Tron,
-    /// Bitcoin.
+    /// Bitcoin: a PSBT (BIP-174).
     Bitcoin,
-    /// Tempo.
+    /// Tempo; not supported.
     Tempo,
 }
 
@@ -49,7 +50,7 @@ wire_name!(TransactionType);
 
 impl WireName for TransactionType {
     const EVERY: &'static [Self] = &[Self::Ethereum, Self::Solana, Self::Tron, Self::Bitcoin, Self::Tempo];
-    const REFUSAL: &'static str = "invalid transaction type";
+    const ERROR_MESSAGE: &'static str = "invalid transaction type";
 
     fn wire_name(self) -> &'static str {
         match self {
@@ -62,86 +63,86 @@ impl WireName for TransactionType {
     }
 }
 
-/// The key that would sign a transaction.
+/// Key that signs a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct Signer<'a> {
-    /// Its public half.
+    /// Public key of the signer.
     pub key: &'a PublicKey,
-    /// The format of the address by which it was named, if it was named by one.
+    /// Format of the address by which the request names the key, if it uses an address.
     pub format: Option<AddressFormat>,
 }
 
-/// A transaction of some chain that the key at hand has not signed.
+/// A decoded transaction that is to be signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsigned {
-    /// Of Ethereum.
+    /// Transaction of Ethereum.
     Ethereum(Ethereum),
-    /// Of Solana.
+    /// Transaction of Solana.
     Solana(Solana),
-    /// Of Tron.
+    /// Transaction of Tron.
     Tron(Tron),
-    /// Of Bitcoin.
+    /// Transaction of Bitcoin.
     Bitcoin(Bitcoin),
 }
 
-/// Why a text is no transaction that can be signed.
+/// Error returned for a text that is not a transaction that the key can sign.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnsignedFlaw {
-    /// Transactions of this chain are not read here.
+pub enum UnsignedError {
+    /// Transactions of this type are not supported.
     #[error("unsupported transaction type {0}")]
     Type(TransactionType),
-    /// It is longer than [`MAX_TRANSACTION_BYTES`].
-    #[error("failed to parse transaction: it is longer than {MAX_TRANSACTION_BYTES} bytes")]
+    /// The transaction is longer than [`MAX_TRANSACTION_BYTES`].
+    #[error("failed to parse transaction: longer than {MAX_TRANSACTION_BYTES} bytes")]
     TooLong,
-    /// There is none.
-    #[error("failed to parse transaction: it is empty")]
+    /// The text is empty.
+    #[error("failed to parse transaction: the data is empty")]
     Empty,
-    /// It is not an even number of hexadecimal digits.
-    #[error("failed to parse transaction: it is not hexadecimal")]
+    /// The text is not an even number of hexadecimal digits.
+    #[error("failed to parse transaction: not hexadecimal")]
     NotHexadecimal,
-    /// It is no transaction of Ethereum.
+    /// The bytes are not an unsigned transaction of Ethereum.
     #[error("failed to parse transaction: {0}")]
-    Ethereum(#[from] EthereumFlaw),
-    /// It is no transaction of Solana that the key signs.
+    Ethereum(#[from] EthereumError),
+    /// The bytes are not a transaction of Solana that the key can sign.
     #[error("failed to parse transaction: {0}")]
-    Solana(#[from] SolanaFlaw),
-    /// It is no transaction of Tron, or not one of this key.
+    Solana(#[from] SolanaError),
+    /// The bytes are not a transaction of Tron that the key can sign.
     #[error("failed to parse transaction: {0}")]
-    Tron(#[from] TronFlaw),
-    /// It is no PSBT that the key can sign.
+    Tron(#[from] TronError),
+    /// The bytes are not a PSBT that the key can sign.
     #[error("failed to parse transaction: {0}")]
-    Bitcoin(#[from] BitcoinFlaw),
-    /// Keys of this curve sign no transactions of its chain.
+    Bitcoin(#[from] BitcoinError),
+    /// Keys of this curve cannot sign transactions of the chain.
     #[error("failed to parse transaction: a key of {0} cannot sign it")]
     Curve(Curve),
-    /// The key is named by an address of another chain.
-    #[error("failed to parse transaction: the address of the key is of another chain, {0}")]
+    /// The request names the key by an address of another chain.
+    #[error("failed to parse transaction: the address of the key belongs to another chain ({0})")]
     Chain(AddressFormat),
 }
 
 impl Unsigned {
-    /// Reads hexadecimal digits, with or without `0x`.
+    /// Decodes a transaction from hexadecimal digits, with or without `0x`.
     ///
     /// # Errors
-    /// The [`UnsignedFlaw`] that applies first.
-    pub fn read(kind: TransactionType, text: &str) -> Result<Self, UnsignedFlaw> {
+    /// The [`UnsignedError`] that applies first.
+    pub fn read(kind: TransactionType, text: &str) -> Result<Self, UnsignedError> {
         if text.len() > MAX_TRANSACTION_BYTES.saturating_mul(2).saturating_add(2) {
-            return Err(UnsignedFlaw::TooLong);
+            return Err(UnsignedError::TooLong);
         }
-        let bytes = hexadecimal::decode(text).ok_or(UnsignedFlaw::NotHexadecimal)?;
+        let bytes = hexadecimal::decode(text).ok_or(UnsignedError::NotHexadecimal)?;
         if bytes.is_empty() {
-            return Err(UnsignedFlaw::Empty);
+            return Err(UnsignedError::Empty);
         }
         match kind {
             TransactionType::Ethereum => Ok(Self::Ethereum(Ethereum::decode(&bytes)?)),
             TransactionType::Solana => Ok(Self::Solana(Solana::decode(&bytes)?)),
             TransactionType::Tron => Ok(Self::Tron(Tron::decode(&bytes)?)),
             TransactionType::Bitcoin => Ok(Self::Bitcoin(Bitcoin::decode(&bytes)?)),
-            TransactionType::Tempo => Err(UnsignedFlaw::Type(kind)),
+            TransactionType::Tempo => Err(UnsignedError::Type(kind)),
         }
     }
 
-    /// The addresses of the contracts that it calls, by which their interfaces are found.
+    /// Returns the addresses of the called contracts, by which their interfaces are found.
     pub fn contracts(&self) -> Vec<String> {
         match self {
             Self::Ethereum(transaction) => {
@@ -153,18 +154,19 @@ impl Unsigned {
         }
     }
 
-    /// The transaction as this key signs it.
+    /// Prepares the transaction for signing with this key.
     ///
     /// # Errors
-    /// [`UnsignedFlaw::Curve`] if the key is of another curve than the chain's, [`UnsignedFlaw::Chain`] if it is named by an
-    /// address of another chain, and the flaw of the chain if it is none of the keys that the transaction asks for.
-    pub fn for_signer(self, signer: &Signer<'_>) -> Result<Signable, UnsignedFlaw> {
+    /// [`UnsignedError::Curve`] if the key has another curve than the chain, and [`UnsignedError::Chain`] if
+    /// it is named by an address of another chain. If the transaction does not need a signature of the key,
+    /// the error of the chain.
+    pub fn for_signer(self, signer: &Signer<'_>) -> Result<Signable, UnsignedError> {
         let curve = signer.key.curve();
         if curve != self.curve() {
-            return Err(UnsignedFlaw::Curve(curve));
+            return Err(UnsignedError::Curve(curve));
         }
-        if let Some(format) = signer.format.filter(|format| !self.is_named_by(*format)) {
-            return Err(UnsignedFlaw::Chain(format));
+        if let Some(format) = signer.format.filter(|format| !self.accepts_address_format(*format)) {
+            return Err(UnsignedError::Chain(format));
         }
         let slots = match &self {
             Self::Ethereum(transaction) => transaction.slots(),
@@ -175,8 +177,9 @@ impl Unsigned {
         Ok(Signable { transaction: self, key: signer.key.clone(), format: signer.format, slots })
     }
 
-    /// Whether addresses of this format name keys of its chain: what policies allow for one address they do not for another.
-    fn is_named_by(&self, format: AddressFormat) -> bool {
+    /// Returns whether addresses of this format belong to the chain. A key must not be named by another one,
+    /// because policies may treat the addresses differently.
+    fn accepts_address_format(&self, format: AddressFormat) -> bool {
         let name = format.name().trim_start_matches("ADDRESS_FORMAT_");
         let chain = match self {
             Self::Ethereum(_) => "ETHEREUM",
@@ -184,11 +187,11 @@ impl Unsigned {
             Self::Tron(_) => "TRON",
             Self::Bitcoin(_) => "BITCOIN",
         };
-        // Public keys are of no chain.
+        // Public keys are valid on every chain.
         name.starts_with(chain) || matches!(name, "COMPRESSED" | "UNCOMPRESSED")
     }
 
-    /// The curve of the keys that sign transactions of its chain.
+    /// Returns the curve of the keys that sign transactions of the chain.
     fn curve(&self) -> Curve {
         match self {
             Self::Ethereum(_) | Self::Tron(_) | Self::Bitcoin(_) => Curve::Secp256k1,
@@ -197,16 +200,16 @@ impl Unsigned {
     }
 }
 
-/// A place for a signature.
+/// A slot for a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slot {
-    /// What the key signs for it.
+    /// Message that the key signs for this slot.
     message: Message,
-    /// Which of the places of the transaction it is.
-    place: usize,
+    /// Index of the slot in the transaction.
+    index: usize,
 }
 
-/// A transaction and a key that it asks for.
+/// A transaction together with a key that it needs a signature of.
 #[derive(Clone, Debug)]
 pub struct Signable {
     transaction: Unsigned,
@@ -216,18 +219,18 @@ pub struct Signable {
 }
 
 impl Signable {
-    /// The transaction.
+    /// Returns the transaction.
     pub fn transaction(&self) -> &Unsigned {
         &self.transaction
     }
 
-    /// Has each message of the transaction signed, and gives the transaction with these signatures, in hexadecimal digits
-    /// without `0x`.
+    /// Signs each message of the transaction with `by`. Returns the transaction with the signatures in
+    /// hexadecimal digits without `0x`.
     ///
     /// # Errors
-    /// What `by` answers; nothing is given then.
+    /// The first error of `by`.
     pub fn sign<E>(&self, mut by: impl FnMut(&Message) -> Result<Signature, E>) -> Result<String, E> {
-        let sign = |slot: &Slot| Ok((slot.place, by(&slot.message)?));
+        let sign = |slot: &Slot| Ok((slot.index, by(&slot.message)?));
         let signatures = self.slots.iter().map(sign).collect::<Result<Vec<_>, E>>()?;
         let bytes = match &self.transaction {
             Unsigned::Ethereum(transaction) => transaction.signed(&signatures),
@@ -238,7 +241,7 @@ impl Signable {
         Ok(const_hex::encode(bytes))
     }
 
-    /// The root under which policies ask about it, and what they may ask; `interfaces` tell calls of contracts.
+    /// Returns the root name and the facts that policies can query. `interfaces` decode calls of contracts.
     pub fn facts(&self, interfaces: &dyn Interfaces) -> (&'static str, Value) {
         let signer = Signer { key: &self.key, format: self.format };
         let (root, transaction) = match &self.transaction {
@@ -253,7 +256,7 @@ impl Signable {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_TRANSACTION_BYTES, Signer, TransactionType, Unsigned, UnsignedFlaw};
+    use super::{MAX_TRANSACTION_BYTES, Signer, TransactionType, Unsigned, UnsignedError};
     use crate::address::AddressFormat;
     use crate::curve::Curve;
     use crate::vectors::secret;
@@ -262,17 +265,17 @@ mod tests {
         "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
 
     #[test]
-    fn texts_are_read_with_and_without_their_prefix() {
+    fn accepts_hexadecimal_with_and_without_prefix() {
         let read = |text: &str| Unsigned::read(TransactionType::Ethereum, text);
         assert!(read(LEGACY).is_ok());
         assert_eq!(read(&format!("0x{LEGACY}")), read(&LEGACY.to_uppercase()));
-        assert_eq!(read("0X00"), Err(UnsignedFlaw::NotHexadecimal));
-        assert_eq!(read(""), Err(UnsignedFlaw::Empty));
-        assert_eq!(read(&"0".repeat(2 * MAX_TRANSACTION_BYTES + 3)), Err(UnsignedFlaw::TooLong));
+        assert_eq!(read("0X00"), Err(UnsignedError::NotHexadecimal));
+        assert_eq!(read(""), Err(UnsignedError::Empty));
+        assert_eq!(read(&"0".repeat(2 * MAX_TRANSACTION_BYTES + 3)), Err(UnsignedError::TooLong));
         let key = secret(Curve::P256, &"11".repeat(32));
         let signer = Signer { key: key.public(), format: None };
-        let flaw = read(LEGACY).and_then(|transaction| transaction.for_signer(&signer)).err();
-        assert_eq!(flaw, Some(UnsignedFlaw::Curve(Curve::P256)));
+        let error = read(LEGACY).and_then(|transaction| transaction.for_signer(&signer)).err();
+        assert_eq!(error, Some(UnsignedError::Curve(Curve::P256)));
         let key = secret(Curve::Secp256k1, &"11".repeat(32));
         let named_by = |format| {
             let signer = Signer { key: key.public(), format };
@@ -283,14 +286,14 @@ mod tests {
                 format,
                 AddressFormat::Ethereum | AddressFormat::Compressed | AddressFormat::Uncompressed
             );
-            assert_eq!(named_by(Some(format)), (!fits).then_some(UnsignedFlaw::Chain(format)));
+            assert_eq!(named_by(Some(format)), (!fits).then_some(UnsignedError::Chain(format)));
         }
         assert_eq!(named_by(None), None);
     }
 
     #[test]
-    fn what_is_not_read_is_named() {
+    fn unsupported_types_have_their_own_error() {
         let kind = TransactionType::Tempo;
-        assert_eq!(Unsigned::read(kind, LEGACY), Err(UnsignedFlaw::Type(kind)));
+        assert_eq!(Unsigned::read(kind, LEGACY), Err(UnsignedError::Type(kind)));
     }
 }

@@ -1,4 +1,4 @@
-//! Hashes of values by their types (EIP-712, `encodeData` and `hashStruct`). What is read is what is hashed.
+//! Decodes values by their types and hashes them in one pass (EIP-712, `encodeData` and `hashStruct`).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use alloy_primitives::{Keccak256, keccak256};
 use super::scalar;
 use super::types::{Base, MemberType, Types};
 use super::value::{Member, TypedValue, Unsigned};
-use crate::json::{Flaw, Json, Members};
+use crate::json::{Json, JsonError, Members};
 
-/// Walks through values; as deep as they nest, which the reader of JSON bounds.
+/// Recursive encoder. The JSON parser bounds the nesting depth of the values.
 pub(super) struct Encoder<'t> {
     types: &'t Types,
-    /// Where the walk stands.
+    /// Path of the current value.
     path: String,
     pub(super) unsigned: Unsigned,
 }
 
-/// What is hashed in the place of a value, and the value.
+/// The encoded word of a value, and the value.
 type Encoded = ([u8; 32], TypedValue);
 
 impl<'t> Encoder<'t> {
@@ -26,29 +26,33 @@ impl<'t> Encoder<'t> {
         Self { types, path: String::new(), unsigned: Unsigned::default() }
     }
 
-    /// The hash of a struct that stands under that name, and its members.
+    /// Encodes the root struct under a name and returns its hash and members.
     pub(super) fn root(
         &mut self,
         name: &str,
-        place: usize,
+        index: usize,
         members: Members<'_>,
-    ) -> Result<([u8; 32], Vec<Member>), Flaw> {
-        self.types.check(place)?;
+    ) -> Result<([u8; 32], Vec<Member>), JsonError> {
+        self.types.check(index)?;
         name.clone_into(&mut self.path);
-        self.structure(place, members)
+        self.structure(index, members)
     }
 
-    fn structure(&mut self, place: usize, mut members: Members<'_>) -> Result<([u8; 32], Vec<Member>), Flaw> {
+    fn structure(
+        &mut self,
+        index: usize,
+        mut members: Members<'_>,
+    ) -> Result<([u8; 32], Vec<Member>), JsonError> {
         let mut hasher = Keccak256::new();
-        hasher.update(self.types.hash(place));
-        let declared = self.types.get(place).map_or(&[][..], |structure| &structure.members);
+        hasher.update(self.types.hash(index));
+        let declared = self.types.get(index).map_or(&[][..], |structure| &structure.members);
         let mut read = Vec::with_capacity(declared.len());
         for member in declared {
             let json = members.remove(&*member.name);
             let length = self.path.len();
             self.path.push('.');
             self.path.push_str(&member.name);
-            let json = json.ok_or_else(|| self.flaw("is missing"))?;
+            let json = json.ok_or_else(|| self.error("is missing"))?;
             let (word, value) = self.value(member, &member.type_.dimensions, json)?;
             self.path.truncate(length);
             hasher.update(word);
@@ -66,7 +70,7 @@ impl<'t> Encoder<'t> {
         member: &MemberType,
         dimensions: &[Option<usize>],
         json: Json<'_>,
-    ) -> Result<Encoded, Flaw> {
+    ) -> Result<Encoded, JsonError> {
         match dimensions.split_first() {
             Some((length, inner)) => self.list(member, *length, inner, json),
             None => self.single(member, json),
@@ -79,16 +83,16 @@ impl<'t> Encoder<'t> {
         expected: Option<usize>,
         inner: &[Option<usize>],
         json: Json<'_>,
-    ) -> Result<Encoded, Flaw> {
-        let Json::List(elements) = json else { return Err(self.flaw("is not a list")) };
+    ) -> Result<Encoded, JsonError> {
+        let Json::List(elements) = json else { return Err(self.error("is not a list")) };
         if let Some(expected) = expected.filter(|expected| *expected != elements.len()) {
-            return Err(self.flaw(format!("does not have {expected} elements")));
+            return Err(self.error(format!("does not have {expected} elements")));
         }
         let mut hasher = Keccak256::new();
         let mut read = Vec::with_capacity(elements.len());
         for (index, element) in elements.into_iter().enumerate() {
             let length = self.path.len();
-            // A text can be written to.
+            // Writing to a `String` never fails.
             let _ = write!(self.path, "[{index}]");
             let (word, value) = self.value(member, inner, element)?;
             self.path.truncate(length);
@@ -98,68 +102,69 @@ impl<'t> Encoder<'t> {
         Ok((hasher.finalize().0, TypedValue::List(read)))
     }
 
-    fn single(&mut self, member: &MemberType, json: Json<'_>) -> Result<Encoded, Flaw> {
+    fn single(&mut self, member: &MemberType, json: Json<'_>) -> Result<Encoded, JsonError> {
         match member.type_.base {
             Base::Address => {
-                let account = scalar::address(&json).ok_or_else(|| self.flaw("is not an address"))?;
+                let account = scalar::address(&json).ok_or_else(|| self.error("is not an address"))?;
                 Ok((right(&account), TypedValue::Address(account)))
             }
             Base::Bool => {
-                let truth = scalar::truth(&json).ok_or_else(|| self.flaw("is not true or false"))?;
-                Ok((right(&[u8::from(truth)]), TypedValue::Bool(truth)))
+                let value = scalar::boolean(&json).ok_or_else(|| self.error("is not true or false"))?;
+                Ok((right(&[u8::from(value)]), TypedValue::Bool(value)))
             }
             Base::Bytes => {
-                let bytes = scalar::bytes(&json).ok_or_else(|| self.flaw("is not hexadecimal after 0x"))?;
+                let bytes = scalar::bytes(&json)
+                    .ok_or_else(|| self.error("is not hexadecimal with the prefix 0x"))?;
                 Ok((keccak256(&bytes).0, TypedValue::Bytes(bytes)))
             }
             Base::FixedBytes(length) => {
                 let bytes = scalar::bytes(&json).filter(|bytes| bytes.len() == length);
-                let told = || self.flaw(format!("is not {length} bytes of hexadecimal after 0x"));
-                let bytes = bytes.ok_or_else(told)?;
+                let error = || self.error(format!("is not {length} bytes of hexadecimal with the prefix 0x"));
+                let bytes = bytes.ok_or_else(error)?;
                 Ok((left(&bytes), TypedValue::Bytes(bytes)))
             }
             Base::Integer { is_signed, bits } => {
                 let kind = if is_signed { "a signed" } else { "an unsigned" };
-                let told = || self.flaw(format!("is not {kind} integer of {bits} bits"));
-                let word = scalar::integer(&json, is_signed, bits).ok_or_else(told)?;
+                let error = || self.error(format!("is not {kind} integer of {bits} bits"));
+                let word = scalar::integer(&json, is_signed, bits).ok_or_else(error)?;
                 Ok((word, TypedValue::Integer { word, is_signed, bits }))
             }
             Base::Text => match json {
                 Json::Text(text) => Ok((keccak256(text.as_bytes()).0, TypedValue::Text(text))),
-                _ => Err(self.flaw("is not a text")),
+                _ => Err(self.error("is not a string")),
             },
-            Base::Struct(place) => match json {
-                // How version 4 of the signing calls of wallets ends what may hold itself.
+            Base::Struct(index) => match json {
+                // Version 4 of the signing methods of wallets uses null to end recursive structs.
                 Json::Null => Ok(([0; 32], TypedValue::Nothing)),
                 Json::Object(members) => {
-                    let (word, members) = self.structure(place, members)?;
+                    let (word, members) = self.structure(index, members)?;
                     Ok((word, TypedValue::Struct(members)))
                 }
-                _ => Err(self.flaw("is not an object")),
+                _ => Err(self.error("is not an object")),
             },
-            Base::Unknown => Err(self.flaw("is not of a known type")),
+            Base::Unknown => Err(self.error("has an unknown type")),
         }
     }
 
-    fn flaw(&self, reason: impl Into<String>) -> Flaw {
-        Flaw::at(&self.path, reason)
+    fn error(&self, reason: impl Into<String>) -> JsonError {
+        JsonError::at(&self.path, reason)
     }
 }
 
-/// Bytes at the right end of a word.
+/// Pads bytes to a word, aligned right.
 fn right(bytes: &[u8]) -> [u8; 32] {
     let mut word = [0; 32];
-    for (place, byte) in word.iter_mut().rev().zip(bytes.iter().rev()) {
-        *place = *byte;
+    for (target, byte) in word.iter_mut().rev().zip(bytes.iter().rev()) {
+        *target = *byte;
     }
     word
 }
 
-/// Bytes at the left end of a word.
+/// Pads bytes to a word, aligned left.
 fn left(bytes: &[u8]) -> [u8; 32] {
     let mut word = [0; 32];
-    for (place, byte) in word.iter_mut().zip(bytes) {
-        *place = *byte;
+    for (target, byte) in word.iter_mut().zip(bytes) {
+        *target = *byte;
     }
     word
 }

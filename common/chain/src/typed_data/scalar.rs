@@ -1,33 +1,35 @@
-//! Values that hold no others, from the one way or the few ways in which JSON may write them. Nothing is guessed or rounded.
+//! Parses scalar values from their allowed JSON notations. Nothing is guessed or rounded.
 
 use alloy_primitives::U256;
 use quorate_policy::Integer;
 
 use crate::json::Json;
 
-/// `0x` and 20 bytes of hexadecimal digits. Their case is not looked at.
+/// Parses `0x` and 20 bytes of hexadecimal digits of either case.
 pub(crate) fn address(json: &Json<'_>) -> Option<[u8; 20]> {
     bytes(json)?.try_into().ok()
 }
 
-/// `0x` and an even number of hexadecimal digits of either case.
+/// Parses `0x` and an even number of hexadecimal digits of either case.
 pub(super) fn bytes(json: &Json<'_>) -> Option<Vec<u8>> {
     let Json::Text(text) = json else { return None };
     let digits = text.strip_prefix("0x").filter(|digits| const_hex::check_raw(digits))?;
     const_hex::decode(digits).ok()
 }
 
-/// A truth, or its name as a text.
-pub(super) fn truth(json: &Json<'_>) -> Option<bool> {
+/// Parses a JSON boolean, or the string `true` or `false`.
+pub(super) fn boolean(json: &Json<'_>) -> Option<bool> {
     match json {
-        Json::Bool(truth) => Some(*truth),
+        Json::Bool(value) => Some(*value),
         Json::Text(text) => text.parse().ok(),
         _ => None,
     }
 }
 
-/// A whole number of so many bits at most, as a JSON number, or as a text of decimal digits or of hexadecimal digits after
-/// `0x`; signed ones may have `-` in front. In the form in which it is hashed: 32 bytes, two's complement.
+/// Parses an integer of at most `bits` bits: a JSON number, or a string of decimal digits or of hexadecimal
+/// digits after `0x`. Signed integers may have the prefix `-`.
+///
+/// Returns the encoding that is hashed: 32 bytes, big-endian, two's complement.
 pub(crate) fn integer(json: &Json<'_>, is_signed: bool, bits: usize) -> Option<[u8; 32]> {
     let text = match json {
         Json::Number(text) => text,
@@ -43,21 +45,21 @@ pub(crate) fn integer(json: &Json<'_>, is_signed: bool, bits: usize) -> Option<[
         None => magnitude(digits, 10)?,
     };
     let bits = if is_signed { bits.checked_sub(1)? } else { bits };
-    // The least negative number is one further from zero than the greatest positive one.
-    let reach = if is_negative { magnitude.saturating_sub(U256::ONE) } else { magnitude };
+    // The magnitude of the smallest negative number exceeds that of the largest positive one by one.
+    let limited = if is_negative { magnitude.saturating_sub(U256::ONE) } else { magnitude };
     let word = if is_negative { U256::ZERO.wrapping_sub(magnitude) } else { magnitude };
-    (reach.bit_len() <= bits).then(|| word.to_be_bytes())
+    (limited.bit_len() <= bits).then(|| word.to_be_bytes())
 }
 
 fn magnitude(digits: &str, radix: u32) -> Option<U256> {
-    // The library skips signs that stand between digits.
+    // The library skips signs between digits.
     let are_digits = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
     let significant = digits.trim_start_matches('0');
     let digits = if significant.is_empty() { "0" } else { significant };
     U256::from_str_radix(digits, u64::from(radix)).ok().filter(|_| are_digits)
 }
 
-/// The number in a word of [`integer`].
+/// Returns the number in a word of [`integer`].
 pub(super) fn number(word: &[u8; 32], is_signed: bool) -> Integer {
     let unsigned = || Integer::from_be_bytes(word).unwrap_or(Integer::ZERO);
     if is_signed { Integer::from_twos_complement(word) } else { unsigned() }
@@ -71,15 +73,15 @@ mod tests {
 
     fn check(text: &str, is_signed: bool, bits: usize, expected: Option<&str>) {
         let as_text = integer(&Json::Text(text.to_owned()), is_signed, bits);
-        let told = |word: &[u8; 32]| number(word, is_signed).to_string();
-        assert_eq!(as_text.as_ref().map(told).as_deref(), expected, "{text} {bits}");
+        let decimal = |word: &[u8; 32]| number(word, is_signed).to_string();
+        assert_eq!(as_text.as_ref().map(decimal).as_deref(), expected, "{text} {bits}");
         if serde_json::from_str::<serde_json::Number>(text).is_ok() {
             assert_eq!(integer(&Json::Number(text), is_signed, bits), as_text, "{text} as a number");
         }
     }
 
     #[test]
-    fn integers_are_whole_and_in_range() {
+    fn integers_must_be_whole_and_in_range() {
         let max = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
         let beyond = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
         for (text, bits, expected) in [
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_truths_are_written_one_way() {
+    fn bytes_and_booleans_have_strict_notations() {
         let text = |text: &str| Json::Text(text.to_owned());
         assert_eq!(bytes(&text("0x00fF")), Some(vec![0, 255]));
         assert_eq!(bytes(&text("0x")), Some(Vec::new()));
@@ -139,9 +141,9 @@ mod tests {
         assert_eq!(bytes(&Json::List(Vec::new())), None);
         assert_eq!(address(&text(&format!("0x{}", "aB".repeat(20)))), Some([0xab; 20]));
         assert_eq!(address(&text(&format!("0x{}", "ab".repeat(21)))), None);
-        assert_eq!((truth(&Json::Bool(true)), truth(&text("false"))), (Some(true), Some(false)));
+        assert_eq!((boolean(&Json::Bool(true)), boolean(&text("false"))), (Some(true), Some(false)));
         for bad in [text("True"), text(""), Json::Number("1"), Json::Null] {
-            assert_eq!(truth(&bad), None);
+            assert_eq!(boolean(&bad), None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Typed data from outside: published digests, and what is refused with which words.
+//! Typed data from third parties: published digests, and invalid data with its error messages.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use proptest::prelude::*;
@@ -18,18 +18,18 @@ struct Row {
 }
 
 #[test]
-fn published_digests() {
+fn digests_match_published_ones() {
     for row in rows::<Row>(include_str!("../../../../assets/vectors/chain/typed_data.json")) {
-        let data = TypedData::read(row.payload.get()).unwrap_or_else(|flaw| panic!("{}: {flaw}", row.case));
+        let data = TypedData::read(row.payload.get()).unwrap_or_else(|error| panic!("{}: {error}", row.case));
         assert_eq!(const_hex::encode(data.digest()), row.digest, "{}", row.case);
         assert_eq!(data.unsigned().count, 0, "{}", row.case);
     }
 }
 
 #[test]
-fn digests_of_other_implementations() {
+fn digests_match_other_implementations() {
     for row in rows::<Row>(include_str!("../../../../assets/vectors/chain/typed_data_rules.json")) {
-        let data = TypedData::read(row.payload.get()).unwrap_or_else(|flaw| panic!("{}: {flaw}", row.case));
+        let data = TypedData::read(row.payload.get()).unwrap_or_else(|error| panic!("{}: {error}", row.case));
         assert_eq!(const_hex::encode(data.digest()), row.digest, "{}", row.case);
     }
 }
@@ -53,11 +53,11 @@ fn mail() -> Json {
 }
 
 fn read(json: &Json) -> Result<TypedData, String> {
-    TypedData::read(&json.to_string()).map_err(|flaw| flaw.to_string())
+    TypedData::read(&json.to_string()).map_err(|error| error.to_string())
 }
 
 #[test]
-fn the_example_of_the_standard() {
+fn hashes_match_the_example_of_eip_712() {
     let data = read(&mail()).unwrap();
     let hexes = [Some(data.domain_separator()), data.message_hash(), Some(data.digest())];
     assert_eq!(
@@ -70,7 +70,7 @@ fn the_example_of_the_standard() {
     );
 }
 
-/// The example with something else at a pointer (RFC 6901); nothing takes away what stands there.
+/// Returns the example with another value at a pointer (RFC 6901). `None` removes the value.
 fn with(pointer: &str, value: impl Into<Option<Json>>) -> Json {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     let mut changed = mail();
@@ -78,19 +78,19 @@ fn with(pointer: &str, value: impl Into<Option<Json>>) -> Json {
         (Json::Object(members), None) => drop(members.remove(name)),
         (Json::Object(members), Some(value)) => drop(members.insert(name.to_owned(), value)),
         (list, Some(value)) => *list.get_mut(name.parse::<usize>().unwrap()).unwrap() = value,
-        (_, None) => panic!("nothing is taken out of a list"),
+        (_, None) => panic!("elements of a list cannot be removed"),
     }
     changed
 }
 
 #[test]
-fn flaws_are_told_with_their_place() {
+fn errors_contain_the_path() {
     let member = |name: &str, type_: &str| json!({"name": name, "type": type_});
-    for (pointer, value, told) in [
+    for (pointer, value, message) in [
         ("/types", None, "`types` is missing"),
         ("/types", Some(json!([])), "`types` is not an object"),
         ("/primaryType", None, "`primaryType` is missing"),
-        ("/primaryType", Some(json!(1)), "`primaryType` is not a text"),
+        ("/primaryType", Some(json!(1)), "`primaryType` is not a string"),
         ("/primaryType", Some(json!("Male")), "`primaryType` is not a known type"),
         ("/primaryType", Some(json!("Mail[]")), "`primaryType` is not a known type"),
         ("/primaryType", Some(json!("string")), "`primaryType` is not a known type"),
@@ -98,57 +98,61 @@ fn flaws_are_told_with_their_place() {
         ("/domain", Some(json!(null)), "`domain` is not an object"),
         ("/domain/chainId", Some(json!(-1)), "`domain.chainId` is not an unsigned integer of 256 bits"),
         ("/domain/chainId", Some(json!(1.0)), "`domain.chainId` is not an unsigned integer of 256 bits"),
-        ("/domain/salt", Some(json!("0x00")), "`domain.salt` is not 32 bytes of hexadecimal after 0x"),
+        (
+            "/domain/salt",
+            Some(json!("0x00")),
+            "`domain.salt` is not 32 bytes of hexadecimal with the prefix 0x",
+        ),
         ("/domain/verifyingContract", Some(json!("0x00")), "`domain.verifyingContract` is not an address"),
         ("/types/EIP712Domain", Some(json!([member("salt", "bytes32")])), "`domain.salt` is missing"),
         ("/message", None, "`message` is missing"),
         ("/message", Some(json!(null)), "`message` is not an object"),
         ("/message/contents", None, "`message.contents` is missing"),
-        ("/message/contents", Some(json!(null)), "`message.contents` is not a text"),
+        ("/message/contents", Some(json!(null)), "`message.contents` is not a string"),
         ("/message/from", Some(json!("Cow")), "`message.from` is not an object"),
         ("/message/to/wallet", Some(json!("bob.eth")), "`message.to.wallet` is not an address"),
         ("/types/Mail", Some(json!({})), "`types.Mail` is not a list of members"),
         ("/types/Mail/1", Some(json!("to")), "`types.Mail[1]` is not an object"),
         ("/types/Mail/1/name", None, "`types.Mail[1].name` is missing"),
-        ("/types/Mail/1/type", Some(json!(7)), "`types.Mail[1].type` is not a text"),
-        ("/types/Mail/1/name", Some(json!("from")), "`types.Mail[1].name` is the name of an earlier member"),
-        ("/types/Mail/1/name", Some(json!("a b")), "`types.Mail[1].name` is not a name"),
-        ("/types/Mail/1/name", Some(json!("to,string a")), "`types.Mail[1].name` is not a name"),
+        ("/types/Mail/1/type", Some(json!(7)), "`types.Mail[1].type` is not a string"),
+        ("/types/Mail/1/name", Some(json!("from")), "`types.Mail[1].name` is a duplicate member name"),
+        ("/types/Mail/1/name", Some(json!("a b")), "`types.Mail[1].name` is not a valid name"),
+        ("/types/Mail/1/name", Some(json!("to,string a")), "`types.Mail[1].name` is not a valid name"),
         ("/types/Mail/1/type", Some(json!("Nobody")), "`types.Mail[1].type` is not a known type"),
         ("/types/Mail/1/type", Some(json!("Person[0]")), "`types.Mail[1].type` is not a known type"),
         ("/types/Person/1/type", Some(json!("uint")), "`types.Person[1].type` is not a known type"),
         ("/types/Mail/1/type", Some(json!("Person[]")), "`message.to` is not a list"),
-        ("/types/bytes32", Some(json!([])), "`types.bytes32` has the name of another type"),
-        ("/types/a(", Some(json!([])), "`types` has a type with a name that is none"),
+        ("/types/bytes32", Some(json!([])), "`types.bytes32` has the name of a built-in type"),
+        ("/types/a(", Some(json!([])), "`types` has an invalid type name"),
     ] {
-        assert_eq!(read(&with(pointer, value)).unwrap_err(), told, "{pointer}");
+        assert_eq!(read(&with(pointer, value)).unwrap_err(), message, "{pointer}");
     }
-    // What nobody uses is not looked into.
+    // Unused types are not checked.
     assert!(read(&with("/types/Idle", json!([member("a", "Nobody")]))).is_ok());
 }
 
-/// Typed data of one member of that type.
+/// Parses typed data with one member of this type.
 fn of(type_: &str, value: &Json) -> Result<TypedData, String> {
     read(&json!({"types": {"M": [{"name": "a", "type": type_}]}, "primaryType": "M", "domain": {},
         "message": {"a": value}}))
 }
 
 #[test]
-fn values_fit_their_types() {
-    for (type_, value, told) in [
+fn rejects_values_that_do_not_match_their_types() {
+    for (type_, value, message) in [
         ("uint8", json!(256), "is not an unsigned integer of 8 bits"),
         ("int8", json!("-129"), "is not a signed integer of 8 bits"),
         ("bool", json!(1), "is not true or false"),
-        ("bytes", json!("00"), "is not hexadecimal after 0x"),
-        ("bytes4", json!("0x000000"), "is not 4 bytes of hexadecimal after 0x"),
-        ("string", json!(7), "is not a text"),
+        ("bytes", json!("00"), "is not hexadecimal with the prefix 0x"),
+        ("bytes4", json!("0x000000"), "is not 4 bytes of hexadecimal with the prefix 0x"),
+        ("string", json!(7), "is not a string"),
         ("uint8[2]", json!([1]), "does not have 2 elements"),
         ("uint8[]", json!({}), "is not a list"),
     ] {
-        assert_eq!(of(type_, &value).unwrap_err(), format!("`message.a` {told}"), "{type_}");
+        assert_eq!(of(type_, &value).unwrap_err(), format!("`message.a` {message}"), "{type_}");
     }
     assert_eq!(of("bool[][]", &json!([[true], [1]])).unwrap_err(), "`message.a[1][0]` is not true or false");
-    // The same number, however it is written.
+    // All notations of a number have the same digest.
     let digest = |value: Json| of("uint64", &value).unwrap().digest();
     for other in [json!("255"), json!("0xff"), json!("0x00FF"), json!("0255")] {
         assert_eq!(digest(other), digest(json!(255)));
@@ -156,7 +160,7 @@ fn values_fit_their_types() {
 }
 
 #[test]
-fn what_no_type_names_is_neither_signed_nor_asked_about() {
+fn undeclared_members_are_neither_signed_nor_facts() {
     let mut data = mail();
     data["message"]["to"]["amount"] = json!("1000000");
     data["domain"]["spender"] = json!("x");
@@ -165,11 +169,11 @@ fn what_no_type_names_is_neither_signed_nor_asked_about() {
     assert_eq!(read.digest(), super::TypedData::read(&mail().to_string()).unwrap().digest());
     assert_eq!(read.facts(), super::TypedData::read(&mail().to_string()).unwrap().facts());
     assert_eq!(read.unsigned().paths, ["domain.spender", "message.to.amount", "note"]);
-    // Also of the domain: what its type leaves out is no promise to anybody.
+    // The same applies to the domain: members that its type omits are not signed.
     let read = self::read(&with("/types/EIP712Domain", json!([{"name": "name", "type": "string"}]))).unwrap();
     assert_eq!(read.unsigned().paths, ["domain.chainId", "domain.verifyingContract", "domain.version"]);
     assert_eq!(read.domain().len(), 1);
-    // Many and long ones are counted.
+    // Many unsigned members are counted, and long names are truncated.
     let many: serde_json::Map<String, Json> =
         (0..1000).map(|number| (format!("{}{number}", "\u{e9}".repeat(200)), json!(0))).collect();
     let read = self::read(&with("/domain/extra", Json::Object(many.clone()))).unwrap();
@@ -182,7 +186,7 @@ fn what_no_type_names_is_neither_signed_nor_asked_about() {
 }
 
 #[test]
-fn only_the_domain_may_be_signed() {
+fn domain_alone_can_be_signed() {
     let mut data = with("/primaryType", json!("EIP712Domain"));
     data["message"] = json!({"contents": "x"});
     let read = read(&data).unwrap();
@@ -193,7 +197,7 @@ fn only_the_domain_may_be_signed() {
 }
 
 #[test]
-fn limits() {
+fn limits_are_enforced() {
     let many = |number: usize, name: &str| {
         let member = |number: usize| json!({"name": format!("{name}{number}"), "type": "bool"});
         (0..number).map(member).collect::<Json>()
@@ -210,7 +214,7 @@ fn limits() {
     let long = "a".repeat(128);
     assert_eq!(read(&with(&format!("/types/{long}"), json!([]))).unwrap().unsigned().count, 0);
     let longer = read(&with(&format!("/types/{long}a"), json!([]))).unwrap_err();
-    assert_eq!(longer, "`types` has a type with a name that is none");
+    assert_eq!(longer, "`types` has an invalid type name");
     let mut wordy = mail();
     for number in 0..3 {
         wordy["types"][format!("W{number}")] = many(250, &"a".repeat(100));
@@ -228,9 +232,9 @@ fn limits() {
     assert_eq!(dimensions(33).unwrap_err(), "`types.M[0].type` is not a known type");
 }
 
-/// A wide struct stands in eight others, which all stand in one.
+/// A wide struct is a member of eight others, which all are members of one.
 #[test]
-fn hashing_the_types_is_bounded() {
+fn type_hashing_is_bounded() {
     let member = |name: &str, of: &str| json!({"name": name, "type": of});
     let wide = || (0..203).map(|number| format!("{number:a>123}"));
     let payload = |padding: usize| {
@@ -248,13 +252,13 @@ fn hashing_the_types_is_bounded() {
         types["M"] = json!(holder);
         json!({"types": types, "primaryType": "M", "domain": {}, "message": message})
     };
-    // `W(...)` has 26,189 bytes and is hashed ten times, each `T0(W w)` has seven and is hashed twice, `M(...)` has 56 and
-    // its padding, `EIP712Domain()` has 14.
+    // `W(...)` has 26,189 bytes and is hashed ten times. Each `T0(W w)` has 7 bytes and is hashed twice.
+    // `M(...)` has 56 bytes and its padding, and `EIP712Domain()` has 14.
     assert_eq!(10 * 26_189 + 8 * 2 * 7 + 56 + 72 + 14, 256 * 1024);
     assert!(read(&payload(72)).is_ok());
-    let told = "`types` has structs that take more than 262144 bytes to hash";
-    assert_eq!(read(&payload(73)).unwrap_err(), told);
-    // What nobody uses is not hashed.
+    let message = "`types` has structs that take more than 262144 bytes to hash";
+    assert_eq!(read(&payload(73)).unwrap_err(), message);
+    // Unused types are not hashed.
     let mut idle = payload(73);
     idle["primaryType"] = json!("W");
     idle["message"] = Json::Object(wide().map(|name| (name, json!(true))).collect());
@@ -262,7 +266,7 @@ fn hashing_the_types_is_bounded() {
 }
 
 #[test]
-fn policies_ask_by_the_declared_types() {
+fn policies_query_declared_members() {
     let token = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
     let details = json!([{"name": "token", "type": "address"}, {"name": "amount", "type": "uint160"},
         {"name": "least", "type": "int256"}, {"name": "next", "type": "Details"}]);
@@ -292,7 +296,7 @@ fn policies_ask_by_the_declared_types() {
         ("message['permitted'].all(p, p['amount'] <= 1000)", Some(true)),
         ("message['permitted'][1]['amount'] == 255", Some(true)),
         ("message['permitted'][0]['least'] < 0", Some(true)),
-        // Outside of the integers of the language, and not there.
+        // Outside of the integer range of the language, and absent.
         ("message['permitted'][1]['least'] < 0", None),
         ("message['permitted'][0]['next']['amount'] < 0", None),
         ("message['salt'] == '0xABCD'", Some(true)),
@@ -306,11 +310,11 @@ fn policies_ask_by_the_declared_types() {
 
 proptest! {
     #[test]
-    fn anything_is_answered(text in any::<String>(), place in 0_usize..1000, more in "[\\[\\]{}\":,0a-]{0,4}") {
+    fn arbitrary_text_never_panics(text in any::<String>(), index in 0_usize..1000, more in "[\\[\\]{}\":,0a-]{0,4}") {
         let _ = TypedData::read(&text);
         let mut damaged = mail().to_string();
-        if damaged.is_char_boundary(place) {
-            damaged.insert_str(place, &more);
+        if damaged.is_char_boundary(index) {
+            damaged.insert_str(index, &more);
         }
         let _ = TypedData::read(&damaged);
     }

@@ -1,4 +1,4 @@
-//! What is signed, by its types, for those who show it and for policies.
+//! Decoded values by type, for display and for policies.
 
 use std::sync::Arc;
 
@@ -6,52 +6,52 @@ use quorate_policy::{Integer, Value};
 
 use super::scalar;
 
-/// Most members that are named though they are not signed.
+/// Maximum number of unsigned members whose paths are recorded.
 const NAMED_LIMIT: usize = 32;
-/// Most bytes of such a name.
+/// Maximum length of the name of an unsigned member, in bytes.
 const NAME_LIMIT_BYTES: usize = 128;
 
-/// A member of a struct that is signed.
+/// A signed member of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Name of the member, as declared.
     pub name: Arc<str>,
-    /// Its type, as it is written.
+    /// Type of the member, as declared.
     pub type_name: Arc<str>,
-    /// Its value.
+    /// Decoded value.
     pub value: TypedValue,
 }
 
-/// A value that is signed.
+/// A signed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypedValue {
-    /// An address.
+    /// Account address.
     Address([u8; 20]),
-    /// A truth.
+    /// Boolean value.
     Bool(bool),
-    /// Bytes, of any number or of a fixed one.
+    /// Bytes of variable or fixed length.
     Bytes(Vec<u8>),
-    /// An integer.
+    /// Signed or unsigned integer.
     Integer {
-        /// Big-endian, two's complement.
+        /// Value: big-endian, two's complement.
         word: [u8; 32],
-        /// Whether its type has negative numbers.
+        /// Whether the type is signed.
         is_signed: bool,
-        /// How many bits its type has.
+        /// Width of the type in bits.
         bits: usize,
     },
-    /// A text.
+    /// String.
     Text(String),
-    /// Values of one type.
+    /// List of values of one type.
     List(Vec<TypedValue>),
-    /// Members in the order of their type.
+    /// Struct with its members in the order of their type.
     Struct(Vec<Member>),
-    /// No struct where there could be one.
+    /// Absent struct (JSON null).
     Nothing,
 }
 
 impl TypedValue {
-    /// The number, if this is one.
+    /// Returns the number, if the value is an integer.
     pub fn integer(&self) -> Option<Integer> {
         match self {
             Self::Integer { word, is_signed, .. } => Some(scalar::number(word, *is_signed)),
@@ -59,11 +59,11 @@ impl TypedValue {
         }
     }
 
-    /// What policies may ask about it.
+    /// Returns the value for policies.
     fn fact(&self) -> Value {
         match self {
             Self::Address(account) => Value::folded(const_hex::encode_prefixed(account)),
-            Self::Bool(truth) => Value::Bool(*truth),
+            Self::Bool(value) => Value::Bool(*value),
             Self::Bytes(bytes) => Value::folded(const_hex::encode_prefixed(bytes)),
             Self::Integer { word, is_signed: true, .. } => Value::int(scalar::number(word, true)),
             Self::Integer { word, is_signed: false, .. } => Value::uint(scalar::number(word, false)),
@@ -75,12 +75,12 @@ impl TypedValue {
     }
 }
 
-/// The members of a struct by their names.
+/// Returns the members of a struct by name, for policies.
 pub(super) fn facts(members: &[Member]) -> Value {
     Value::map(members.iter().map(|member| (&*member.name, member.value.fact())))
 }
 
-/// What policies may ask about the domain: the members that EIP-712 names, as far as they are signed.
+/// Returns the facts about the domain for policies: the standard members of EIP-712 that are signed.
 pub(super) fn domain_facts(members: &[Member]) -> Value {
     let member = |name: &str| members.iter().find(|member| &*member.name == name).map(|member| &member.value);
     let text = |name: &str| {
@@ -101,17 +101,18 @@ pub(super) fn domain_facts(members: &[Member]) -> Value {
     ])
 }
 
-/// What stands in a payload and is not signed.
+/// Members of a payload that are not signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unsigned {
-    /// How many members.
+    /// Number of unsigned members.
     pub count: usize,
-    /// The paths of the first ones. The last name of each is whatever was sent, cut where it is long.
+    /// Paths of the first unsigned members. The last name of each path is unsanitized input, truncated if it
+    /// is long.
     pub paths: Vec<String>,
 }
 
 impl Unsigned {
-    /// Adds the member of that name below a path.
+    /// Adds the member with this name below a path.
     pub(super) fn add(&mut self, path: &str, name: &str) {
         self.count = self.count.saturating_add(1);
         if self.paths.len() < NAMED_LIMIT {

@@ -1,10 +1,10 @@
-//! Functions whose arguments are literals, and decimal text that stands for an integer.
+//! Checks functions with literal arguments, and converts decimal text to integers.
 
 use std::sync::Arc;
 
 use super::{Checked, Checker};
 use crate::cron::{self, CronSpan};
-use crate::flaw::{Flaw, FlawReason};
+use crate::expression_error::{ErrorReason, ExpressionError};
 use crate::number::Integer;
 use crate::plan::{Node, Step};
 use crate::program::ExpressionKind;
@@ -19,7 +19,7 @@ impl Checker<'_> {
         offset: usize,
         function: Function,
         arguments: &[Expression],
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         match (function, arguments) {
             (Function::Timestamp, [text]) => self.timestamp(offset, text),
             (Function::CaseInsensitiveString, [text]) => self.lower(offset, text),
@@ -33,21 +33,21 @@ impl Checker<'_> {
         }
     }
 
-    fn arity(&self, offset: usize, function: Function, expected: usize) -> Flaw {
+    fn arity(&self, offset: usize, function: Function, expected: usize) -> ExpressionError {
         let function = function.name().to_owned();
-        self.flaw(offset, FlawReason::ArgumentCount { function, expected })
+        self.error(offset, ErrorReason::ArgumentCount { function, expected })
     }
 
-    fn timestamp(&mut self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
+    fn timestamp(&mut self, offset: usize, text: &Expression) -> Result<Checked, ExpressionError> {
         let literal = self.literal(Function::Timestamp, text)?;
-        let instant = Timestamp::parse(literal).map_err(|flaw| self.flaw(text.offset, flaw.into()))?;
+        let instant = Timestamp::parse(literal).map_err(|error| self.error(text.offset, error.into()))?;
         Ok(self.constant(offset, Value::Timestamp(instant), Type::Timestamp))
     }
 
-    fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked, Flaw> {
+    fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked, ExpressionError> {
         let text = self.expression(text)?;
         if !text.type_.is_text() {
-            return Err(self.type_flaw(text.node.offset.get(), "string", &text.type_));
+            return Err(self.type_error(text.node.offset.get(), "string", &text.type_));
         }
         let step = match text.node.constant() {
             Some(Value::Text { text, .. }) => {
@@ -59,38 +59,44 @@ impl Checker<'_> {
         Ok(Checked::new(offset, step, Type::Text))
     }
 
-    /// All three are literals, so that they are read once and a flaw is told at creation.
+    /// Checks a `CronSpan`. All three arguments are literals, so errors are reported when the policy is
+    /// created.
     fn cron_span(
         &self,
         offset: usize,
         schedule: &Expression,
         duration: &Expression,
         zone: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         if self.kind != ExpressionKind::Time {
-            return Err(self.flaw(offset, FlawReason::CronSpanKind));
+            return Err(self.error(offset, ErrorReason::CronSpanKind));
         }
-        let flaw = |argument: &Expression, flaw| self.flaw(argument.offset, FlawReason::CronSpan(flaw));
+        let error = |argument: &Expression, error| self.error(argument.offset, ErrorReason::CronSpan(error));
         let text = |argument| self.literal(Function::CronSpan, argument);
         let [cron, span, name] = [text(schedule)?, text(duration)?, text(zone)?];
         let span = CronSpan {
-            schedule: cron::schedule(cron).map_err(|why| flaw(schedule, why))?,
-            minutes: cron::minutes(span).map_err(|why| flaw(duration, why))?,
-            zone: cron::zone(name).map_err(|why| flaw(zone, why))?,
+            schedule: cron::schedule(cron).map_err(|why| error(schedule, why))?,
+            minutes: cron::minutes(span).map_err(|why| error(duration, why))?,
+            zone: cron::zone(name).map_err(|why| error(zone, why))?,
             source: format!("CronSpan('{cron}', '{span}', '{name}')"),
         };
         Ok(Checked::new(offset, Step::CronSpan(Box::new(span)), Type::Bool))
     }
 
-    fn literal<'e>(&self, function: Function, expression: &'e Expression) -> Result<&'e str, Flaw> {
+    fn literal<'e>(
+        &self,
+        function: Function,
+        expression: &'e Expression,
+    ) -> Result<&'e str, ExpressionError> {
         match &expression.form {
             Form::Text(text) => Ok(text),
-            _ => Err(self.flaw(expression.offset, FlawReason::LiteralNeeded(function.name()))),
+            _ => Err(self.error(expression.offset, ErrorReason::LiteralRequired(function.name()))),
         }
     }
 }
 
-/// Where a quantity meets decimal text, reads the text as the integer it spells. Other text stays and fails the type check.
+/// Converts decimal text that is compared with a quantity to an integer. Other text is kept and fails the
+/// type check.
 pub(super) fn read_decimal_text(comparison: Comparison, left: &mut Checked, right: &mut Checked) {
     match (comparison, &left.type_, &right.type_) {
         (Comparison::Equal | Comparison::NotEqual | Comparison::In, Type::Quantity, _) => {

@@ -1,17 +1,17 @@
-//! Members, functions, positions and slices of checked parts.
+//! Checks members, methods, positions and slices.
 
 use super::{Checked, Checker};
-use crate::flaw::{Flaw, FlawReason, echo};
-use crate::known::Known;
+use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::literal_index::LiteralIndex;
 use crate::plan::{Contains, Field, Member, Node, Offset, Path, Slice, Step};
 use crate::syntax::{Expression, Name};
 use crate::types::Type;
 
-/// Function of a list that is also accepted without its parentheses, as documented policies write it.
+/// The list method that is also accepted without parentheses, as documented policies write it.
 const COUNT: &str = "count";
 
-/// A member of a part; of a root or on the way from one, the way becomes longer.
-fn on_the_way(of: Node, name: String, offset: usize) -> Step {
+/// Creates the step that reads a member. A member of a root or a path extends the path.
+fn member_step(of: Node, name: String, offset: usize) -> Step {
     let member = Member { name, offset: Offset::new(offset) };
     match of.step {
         Step::Root(root) => {
@@ -29,14 +29,14 @@ fn on_the_way(of: Node, name: String, offset: usize) -> Step {
     }
 }
 
-/// Whether a list has an item.
+/// Creates the step that tests whether a list contains an item.
 pub(super) fn contained(list: Node, item: Node) -> Step {
-    let known = list.constant().and_then(Known::of);
-    Step::Contains(Box::new(Contains { list, item, known }))
+    let index = list.constant().and_then(LiteralIndex::of);
+    Step::Contains(Box::new(Contains { list, item, index }))
 }
 
 impl Checker<'_> {
-    pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked, Flaw> {
+    pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked, ExpressionError> {
         let Checked { node, type_ } = self.expression(of)?;
         let of = Box::new(node);
         let counts = name.text == COUNT;
@@ -46,9 +46,9 @@ impl Checker<'_> {
                 Ok(Checked::new(name.offset, Step::CountOrField(of), Type::Dynamic))
             }
             (_, Some((name_in_facts, member))) => {
-                Ok(Checked::new(name.offset, on_the_way(*of, name_in_facts, name.offset), member))
+                Ok(Checked::new(name.offset, member_step(*of, name_in_facts, name.offset), member))
             }
-            (_, None) => Err(self.flaw(name.offset, FlawReason::FieldMissing(echo(&name.text)))),
+            (_, None) => Err(self.error(name.offset, ErrorReason::FieldMissing(echo(&name.text)))),
         }
     }
 
@@ -57,7 +57,7 @@ impl Checker<'_> {
         of: &Expression,
         name: &Name,
         arguments: &[Expression],
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let list = self.expression(of)?;
         let element = list.type_.element();
         match (name.text.as_str(), element, arguments) {
@@ -65,9 +65,9 @@ impl Checker<'_> {
                 Ok(Checked::new(name.offset, Step::Count(Box::new(list.node)), Type::Integer))
             }
             ("contains", Some(element), [item]) => self.contains(name.offset, list, &element, item),
-            (COUNT, Some(_), _) => Err(self.argument_flaw(name, 0)),
-            ("contains", Some(_), _) => Err(self.argument_flaw(name, 1)),
-            _ => Err(self.flaw(name.offset, FlawReason::FunctionMissing(echo(&name.text)))),
+            (COUNT, Some(_), _) => Err(self.argument_error(name, 0)),
+            ("contains", Some(_), _) => Err(self.argument_error(name, 1)),
+            _ => Err(self.error(name.offset, ErrorReason::FunctionMissing(echo(&name.text)))),
         }
     }
 
@@ -77,15 +77,15 @@ impl Checker<'_> {
         list: Checked,
         element: &Type,
         item: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let item = self.expression(item)?;
         if self.meet(element, &item.type_, offset)?.is_none_or(|type_| !type_.is_comparable()) {
-            let reason = FlawReason::Comparison {
+            let reason = ErrorReason::Comparison {
                 comparison: "contains",
                 left: list.type_.to_string(),
                 right: item.type_.to_string(),
             };
-            return Err(self.flaw(offset, reason));
+            return Err(self.error(offset, reason));
         }
         Ok(Checked::new(offset, contained(list.node, item.node), Type::Bool))
     }
@@ -95,18 +95,18 @@ impl Checker<'_> {
         offset: usize,
         of: &Expression,
         key: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let of = self.expression(of)?;
         let key = self.expression(key)?;
-        let (expected, legal, type_) = match &of.type_ {
+        let (expected, is_legal, type_) = match &of.type_ {
             Type::List(element) => ("int", key.type_.is_integer(), (**element).clone()),
             Type::Text => ("int", key.type_.is_integer(), Type::Text),
             Type::Map(entry) => ("string", key.type_.is_text(), (**entry).clone()),
             Type::Dynamic => ("int or string", key.type_.is_integer() || key.type_.is_text(), Type::Dynamic),
-            other => return Err(self.type_flaw(offset, "list, string or map", other)),
+            other => return Err(self.type_error(offset, "list, string or map", other)),
         };
-        if !legal {
-            return Err(self.type_flaw(key.node.offset.get(), expected, &key.type_));
+        if !is_legal {
+            return Err(self.type_error(key.node.offset.get(), expected, &key.type_));
         }
         let step = Step::Index { of: Box::new(of.node), key: Box::new(key.node) };
         Ok(Checked::new(offset, step, type_))
@@ -118,10 +118,10 @@ impl Checker<'_> {
         of: &Expression,
         from: &Expression,
         to: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let of = self.expression(of)?;
         if !matches!(of.type_, Type::List(_) | Type::Text | Type::Dynamic) {
-            return Err(self.type_flaw(offset, "list or string", &of.type_));
+            return Err(self.type_error(offset, "list or string", &of.type_));
         }
         let from = self.bound(from)?;
         let to = self.bound(to)?;
@@ -129,17 +129,17 @@ impl Checker<'_> {
         Ok(Checked::new(offset, step, of.type_))
     }
 
-    fn bound(&mut self, bound: &Expression) -> Result<Checked, Flaw> {
+    fn bound(&mut self, bound: &Expression) -> Result<Checked, ExpressionError> {
         let bound = self.expression(bound)?;
         if bound.type_.is_integer() {
             Ok(bound)
         } else {
-            Err(self.type_flaw(bound.node.offset.get(), "int", &bound.type_))
+            Err(self.type_error(bound.node.offset.get(), "int", &bound.type_))
         }
     }
 
-    fn argument_flaw(&self, name: &Name, expected: usize) -> Flaw {
+    fn argument_error(&self, name: &Name, expected: usize) -> ExpressionError {
         let function = echo(&name.text);
-        self.flaw(name.offset, FlawReason::ArgumentCount { function, expected })
+        self.error(name.offset, ErrorReason::ArgumentCount { function, expected })
     }
 }

@@ -1,4 +1,5 @@
-//! From the syntax tree to a plan: resolves names, infers types, validates literals. Evaluates nothing.
+//! Turns a syntax tree into a plan: resolves names, infers types and validates literals, without evaluating
+//! anything.
 
 mod literal;
 mod members;
@@ -8,23 +9,31 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::flaw::{Flaw, FlawReason, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, echo};
 use crate::number::Integer;
 use crate::plan::{Each, Node, Offset, Step};
 use crate::program::ExpressionKind;
 use crate::syntax::{Comparison, Expression, Form, Name, Quantifier};
-use crate::types::{Shape, Type};
+use crate::types::{Schema, Type};
 use crate::value::Value;
 
-/// Checks a whole expression, which must be true or false.
-pub(crate) fn check(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Node, Flaw> {
+/// Checks a complete expression, which must be boolean.
+pub(crate) fn check(
+    kind: ExpressionKind,
+    source: &str,
+    expression: &Expression,
+) -> Result<Node, ExpressionError> {
     let mut checker = Checker::new(kind, source);
     let whole = checker.expression(expression)?;
     checker.truth(whole)
 }
 
 /// Checks an expression of any type and returns its type.
-pub(crate) fn infer(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Type, Flaw> {
+pub(crate) fn infer(
+    kind: ExpressionKind,
+    source: &str,
+    expression: &Expression,
+) -> Result<Type, ExpressionError> {
     let whole = Checker::new(kind, source).expression(expression)?;
     Ok(whole.type_)
 }
@@ -41,7 +50,7 @@ impl Checked {
     }
 }
 
-/// The negation of a part. Two negations of what is a truth value in any case cancel out.
+/// Negates a part. Two negations of a part that is always boolean cancel out.
 fn negated(offset: usize, node: Node) -> Node {
     match node.step {
         Step::Not(inner) if inner.is_truth() => *inner,
@@ -52,17 +61,17 @@ fn negated(offset: usize, node: Node) -> Node {
     }
 }
 
-/// Parts of types that are compared in one expression.
+/// Maximum number of type parts that are compared in one expression.
 const TYPE_LIMIT: u32 = 100_000;
 
 struct Checker<'s> {
     kind: ExpressionKind,
     source: &'s str,
-    /// Variables of the lambdas around the current part, outermost first.
+    /// Lambda variables in scope, outermost first.
     scope: Vec<(String, Type)>,
-    /// How many parts of types may still be compared.
+    /// Number of type parts that may still be compared.
     steps_left: u32,
-    /// Literals that were met, so that equal ones are one.
+    /// Literals found so far; equal literals are shared.
     literals: Literals,
 }
 
@@ -75,9 +84,9 @@ struct Literals {
 }
 
 impl Literals {
-    /// The value, shared with equal ones.
+    /// Returns the value, shared with equal literals.
     fn shared(&mut self, value: Value) -> Arc<Value> {
-        let known = match &value {
+        let shared = match &value {
             Value::Bool(truth) => self.booleans.entry(*truth).or_insert_with(|| Arc::new(value)),
             Value::Int(number) => self.integers.entry(*number).or_insert_with(|| Arc::new(value)),
             Value::Text { text, folds_case: false } => {
@@ -85,7 +94,7 @@ impl Literals {
             }
             _ => return Arc::new(value),
         };
-        Arc::clone(known)
+        Arc::clone(shared)
     }
 }
 
@@ -99,7 +108,7 @@ impl<'s> Checker<'s> {
         Checked::new(offset, Step::Constant(value), type_)
     }
 
-    fn expression(&mut self, expression: &Expression) -> Result<Checked, Flaw> {
+    fn expression(&mut self, expression: &Expression) -> Result<Checked, ExpressionError> {
         let offset = expression.offset;
         match &expression.form {
             Form::Bool(value) => Ok(self.constant(offset, Value::Bool(*value), Type::Bool)),
@@ -126,36 +135,36 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// A variable if one of that name is in scope, else a root of this kind of expression.
-    fn name(&self, offset: usize, name: &str) -> Result<Checked, Flaw> {
+    /// Resolves a name to a variable in scope, or else to a root of this kind of expression.
+    fn name(&self, offset: usize, name: &str) -> Result<Checked, ExpressionError> {
         let variable = self.scope.iter().position(|(known, _)| known == name);
-        if let Some((place, (_, type_))) = variable.and_then(|place| Some((place, self.scope.get(place)?))) {
-            return Ok(Checked::new(offset, Step::Variable(place), type_.clone()));
+        if let Some((index, (_, type_))) = variable.and_then(|index| Some((index, self.scope.get(index)?))) {
+            return Ok(Checked::new(offset, Step::Variable(index), type_.clone()));
         }
         match namespaces::roots(self.kind).iter().find(|root| root.name == name) {
             Some(root) => Ok(Checked::new(offset, Step::Root(root.canonical), root.declared.into())),
-            None => Err(self.flaw(offset, FlawReason::FieldMissing(echo(name)))),
+            None => Err(self.error(offset, ErrorReason::FieldMissing(echo(name)))),
         }
     }
 
-    fn list(&mut self, offset: usize, elements: &[Expression]) -> Result<Checked, Flaw> {
+    fn list(&mut self, offset: usize, elements: &[Expression]) -> Result<Checked, ExpressionError> {
         let mut common: Option<Type> = None;
         let mut nodes = Vec::with_capacity(elements.len());
         for element in elements {
             let Checked { node, type_ } = self.expression(element)?;
-            let met = match &common {
+            let merged = match &common {
                 None => Some(type_.clone()),
                 Some(first) => self.meet(first, &type_, element.offset)?,
             };
-            if met.is_none() {
+            if merged.is_none() {
                 let first = common.map(|first| first.to_string()).unwrap_or_default();
                 let other = type_.to_string();
-                return Err(self.flaw(element.offset, FlawReason::MixedList { first, other }));
+                return Err(self.error(element.offset, ErrorReason::MixedList { first, other }));
             }
-            common = met;
+            common = merged;
             nodes.push(node);
         }
-        // An empty list goes with a list of anything.
+        // An empty list is compatible with any list.
         let type_ = Type::List(Rc::new(common.unwrap_or(Type::Dynamic)));
         let step = if nodes.iter().all(|node| node.constant().is_some()) {
             let mut values: Vec<Value> = nodes.into_iter().filter_map(Node::into_constant).collect();
@@ -167,17 +176,17 @@ impl<'s> Checker<'s> {
         Ok(Checked::new(offset, step, type_))
     }
 
-    fn record(&mut self, offset: usize, members: &[(Name, Expression)]) -> Result<Checked, Flaw> {
+    fn record(&mut self, offset: usize, members: &[(Name, Expression)]) -> Result<Checked, ExpressionError> {
         let mut nodes: Vec<(String, Node)> = Vec::with_capacity(members.len());
-        let mut shape = BTreeMap::new();
+        let mut schema = BTreeMap::new();
         for (name, member) in members {
             let Checked { node, type_ } = self.expression(member)?;
             nodes.push((name.text.clone(), node));
-            if shape.insert(name.text.clone(), type_).is_some() {
-                return Err(self.flaw(name.offset, FlawReason::MemberTwice(echo(&name.text))));
+            if schema.insert(name.text.clone(), type_).is_some() {
+                return Err(self.error(name.offset, ErrorReason::DuplicateMember(echo(&name.text))));
             }
         }
-        let type_ = Type::Struct(Shape::Literal(Rc::new(shape)));
+        let type_ = Type::Struct(Schema::Literal(Rc::new(schema)));
         let step = if nodes.iter().all(|(_, node)| node.constant().is_some()) {
             let members = nodes.into_iter().map(|(name, node)| (name, node.into_constant()));
             Step::Constant(Arc::new(Value::record(members)))
@@ -193,28 +202,28 @@ impl<'s> Checker<'s> {
         comparison: Comparison,
         left: &Expression,
         right: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let mut left = self.expression(left)?;
         let mut right = self.expression(right)?;
         literal::read_decimal_text(comparison, &mut left, &mut right);
-        let legal = match comparison {
+        let common = match comparison {
             Comparison::In => match right.type_.element() {
                 Some(element) => self.meet(&element, &left.type_, offset)?,
                 None => None,
             },
             _ => self.meet(&left.type_, &right.type_, offset)?,
         };
-        let legal = legal.is_some_and(|type_| match comparison {
+        let is_legal = common.is_some_and(|type_| match comparison {
             Comparison::Equal | Comparison::NotEqual | Comparison::In => type_.is_comparable(),
             _ => type_.is_ordered() && left.type_.is_ordered() && right.type_.is_ordered(),
         });
-        if !legal {
-            let reason = FlawReason::Comparison {
+        if !is_legal {
+            let reason = ErrorReason::Comparison {
                 comparison: comparison.symbol(),
                 left: left.type_.to_string(),
                 right: right.type_.to_string(),
             };
-            return Err(self.flaw(offset, reason));
+            return Err(self.error(offset, reason));
         }
         let step = match comparison {
             Comparison::In => members::contained(right.node, left.node),
@@ -230,16 +239,16 @@ impl<'s> Checker<'s> {
         quantifier: Quantifier,
         variable: &Name,
         predicate: &Expression,
-    ) -> Result<Checked, Flaw> {
+    ) -> Result<Checked, ExpressionError> {
         let list = self.expression(of)?;
         let Some(element) = list.type_.element() else {
-            return Err(self.type_flaw(of.offset, "list", &list.type_));
+            return Err(self.type_error(of.offset, "list", &list.type_));
         };
         if namespaces::is_reserved(&variable.text) {
-            return Err(self.flaw(variable.offset, FlawReason::VariableReserved(echo(&variable.text))));
+            return Err(self.error(variable.offset, ErrorReason::VariableReserved(echo(&variable.text))));
         }
         if self.scope.iter().any(|(known, _)| *known == variable.text) {
-            return Err(self.flaw(variable.offset, FlawReason::VariableTaken(echo(&variable.text))));
+            return Err(self.error(variable.offset, ErrorReason::VariableInUse(echo(&variable.text))));
         }
         self.scope.push((variable.text.clone(), element));
         let predicate = self.truth_of(predicate);
@@ -253,35 +262,39 @@ impl<'s> Checker<'s> {
         Ok(Checked::new(offset, Step::Each(Box::new(each)), type_))
     }
 
-    /// The type that values of both types have, if there is one.
-    fn meet(&mut self, one: &Type, other: &Type, offset: usize) -> Result<Option<Type>, Flaw> {
-        let met = one.meet(other, &mut self.steps_left);
-        if self.steps_left == 0 { Err(self.flaw(offset, FlawReason::Types(TYPE_LIMIT))) } else { Ok(met) }
+    /// Returns the common type of two types, if there is one.
+    fn meet(&mut self, one: &Type, other: &Type, offset: usize) -> Result<Option<Type>, ExpressionError> {
+        let common = one.meet(other, &mut self.steps_left);
+        if self.steps_left == 0 {
+            Err(self.error(offset, ErrorReason::Types(TYPE_LIMIT)))
+        } else {
+            Ok(common)
+        }
     }
 
-    fn truths_of(&mut self, parts: &[Expression]) -> Result<Box<[Node]>, Flaw> {
+    fn truths_of(&mut self, parts: &[Expression]) -> Result<Box<[Node]>, ExpressionError> {
         parts.iter().map(|part| self.truth_of(part)).collect()
     }
 
-    fn truth_of(&mut self, expression: &Expression) -> Result<Node, Flaw> {
+    fn truth_of(&mut self, expression: &Expression) -> Result<Node, ExpressionError> {
         let checked = self.expression(expression)?;
         self.truth(checked)
     }
 
-    fn truth(&self, checked: Checked) -> Result<Node, Flaw> {
+    fn truth(&self, checked: Checked) -> Result<Node, ExpressionError> {
         if checked.type_.is_bool() {
             Ok(checked.node)
         } else {
-            Err(self.type_flaw(checked.node.offset.get(), "bool", &checked.type_))
+            Err(self.type_error(checked.node.offset.get(), "bool", &checked.type_))
         }
     }
 
-    fn type_flaw(&self, offset: usize, expected: &'static str, found: &Type) -> Flaw {
+    fn type_error(&self, offset: usize, expected: &'static str, found: &Type) -> ExpressionError {
         let found = found.to_string();
-        self.flaw(offset, FlawReason::Type { expected, found })
+        self.error(offset, ErrorReason::Type { expected, found })
     }
 
-    fn flaw(&self, offset: usize, reason: FlawReason) -> Flaw {
-        Flaw::new(self.source, offset, reason)
+    fn error(&self, offset: usize, reason: ErrorReason) -> ExpressionError {
+        ExpressionError::new(self.source, offset, reason)
     }
 }

@@ -1,13 +1,13 @@
-//! The table of namespaces: every root and member an expression may name, with its type.
+//! The table of namespaces: every root and member that an expression may read, with its type.
 //!
-//! This is the only place that knows them. A member that is not here does not exist at creation; a member that is here but
-//! not available for an activity is an error when it is read.
+//! A member that is not in the table is an error when the policy is created. A member that is in the table
+//! but is not available for an activity is an error when it is read.
 
 use crate::program::ExpressionKind;
 use crate::types::Declared::{self, Bool, Dynamic, Integer, List, Map, Quantity, Struct, Text, Timestamp};
 use crate::types::Field;
 
-/// The roots of one kind of expression.
+/// Returns the roots of one kind of expression.
 pub(crate) fn roots(kind: ExpressionKind) -> &'static [Field] {
     match kind {
         ExpressionKind::Condition => CONDITION,
@@ -16,12 +16,12 @@ pub(crate) fn roots(kind: ExpressionKind) -> &'static [Field] {
     }
 }
 
-/// Whether a name is a root of any kind of expression, and so cannot name a variable.
+/// Returns whether a name is a root of any kind of expression and so cannot name a variable.
 pub(crate) fn is_reserved(name: &str) -> bool {
     [CONDITION, CONSENSUS, TIME].into_iter().flatten().any(|root| root.name == name)
 }
 
-/// Whether a root of conditions only groups namespaces, as `eth` groups `eth.tx` and `eth.eip_712`.
+/// Returns whether a root of conditions only groups namespaces, as `eth` groups `eth.tx` and `eth.eip_712`.
 pub(crate) fn is_divided(root: &str) -> bool {
     let declared = CONDITION.iter().find(|known| known.name == root);
     declared.is_some_and(|root| match root.declared {
@@ -243,7 +243,7 @@ static TRON_TX: &[Field] = &[
     field("contract", List(&Struct(TRON_CONTRACT))),
 ];
 
-/// The members of all contract types; those of another type are absent from the facts.
+/// Members of all contract types; the facts contain only the members of the actual type.
 static TRON_CONTRACT: &[Field] = &[
     field("type", Text),
     field("permission_id", Integer),
@@ -318,24 +318,24 @@ mod tests {
     use super::*;
 
     fn check_fields(path: &str, fields: &'static [Field]) {
-        for (place, known) in fields.iter().enumerate() {
-            let twice = fields.iter().skip(place.saturating_add(1)).any(|later| later.name == known.name);
-            assert!(!twice, "{path}.{} is declared twice", known.name);
-            let target = fields.iter().find(|target| target.name == known.canonical);
-            let same = target.is_some_and(|target| target.declared == known.declared);
-            assert!(same, "{path}.{} is an alias of something else", known.name);
-            let mut declared = known.declared;
+        for (index, field) in fields.iter().enumerate() {
+            let twice = fields.iter().skip(index.saturating_add(1)).any(|later| later.name == field.name);
+            assert!(!twice, "{path}.{} is declared twice", field.name);
+            let target = fields.iter().find(|target| target.name == field.canonical);
+            let same = target.is_some_and(|target| target.declared == field.declared);
+            assert!(same, "{path}.{} has another type than the target of the alias", field.name);
+            let mut declared = field.declared;
             while let List(inner) | Map(inner) = declared {
                 declared = *inner;
             }
             if let Struct(inner) = declared {
-                check_fields(&format!("{path}.{}", known.name), inner);
+                check_fields(&format!("{path}.{}", field.name), inner);
             }
         }
     }
 
     #[test]
-    fn names_are_unique_and_aliases_lead_to_their_like() {
+    fn names_are_unique_and_aliases_have_the_type_of_their_target() {
         check_fields("condition", CONDITION);
         check_fields("consensus", CONSENSUS);
         check_fields("time", TIME);

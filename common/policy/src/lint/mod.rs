@@ -1,4 +1,4 @@
-//! What is suspicious about policies before any request is made.
+//! Finds suspicious policies without a request at hand.
 
 mod people;
 mod scenario;
@@ -12,58 +12,60 @@ use crate::decide::{Effect, PolicyOutcome};
 use crate::plan::{Node, Step};
 use crate::program::{ExpressionKind, Program};
 use crate::request::kind_of;
-use crate::simulate::{House, NamedPolicy};
+use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
 use crate::words::Names;
 
 pub use scenario::ActivityType;
 use scenario::Scenario;
 
-/// Kinds that a finding names; of more the number is told.
+/// Maximum number of activity kinds that a finding names; the others are counted.
 const NAMED_KINDS: usize = 4;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Level {
-    /// Worth knowing.
+    /// The policy may be as intended.
     Note,
-    /// The policy hardly does what its author meant.
+    /// The policy most likely does not do what its author intended.
     Warning,
 }
 
-/// Something suspicious.
+/// A suspicious property of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity of the finding.
     pub level: Level,
-    /// What it is, for machines: `never-true`, `always-true`, `absent-member`, `unknown-id`, `nobody-agrees`,
-    /// `address-case`, `fewer-people`.
+    /// Machine-readable code: `never-true`, `always-true`, `absent-member`, `unknown-id`, `nobody-agrees`,
+    /// `address-case` or `fewer-people`.
     pub code: &'static str,
     /// Id of the policy.
     pub policy_id: String,
-    /// Its name.
+    /// Name of the policy.
     pub policy_name: String,
-    /// The expression it stands in.
+    /// Expression that the finding is about.
     pub expression: ExpressionKind,
-    /// What it is, for people.
+    /// Description for people: the consequence, then the evidence.
     pub text: String,
 }
 
-/// Looks over the policies of an organization. `types` are those that policies are asked about; `names` knows what
-/// ids stand for, and an id without a name stands for nothing any more.
-pub fn lint(house: &House, types: &[ActivityType], names: &dyn Names) -> Vec<Finding> {
+/// Checks the policies of an organization.
+///
+/// `types` are the activity types that policies decide on. An id that `names` does not resolve is reported as
+/// unknown.
+pub fn lint(rules: &OrganizationRules, types: &[ActivityType], names: &dyn Names) -> Vec<Finding> {
     let scenarios: Vec<Scenario> = types.iter().flat_map(scenario::of_type).collect();
     let mut findings = Vec::new();
-    for policy in &house.policies {
+    for policy in &rules.policies {
         let mut report = Report { policy, findings: &mut findings };
         report.condition(&scenarios);
-        report.people(house);
+        report.people(rules);
         report.ids(names);
         report.addresses();
     }
-    people::overlaps(house, &scenarios, &mut findings);
+    people::overlaps(rules, &scenarios, &mut findings);
     findings
 }
 
@@ -79,7 +81,8 @@ impl Report<'_, '_> {
         self.findings.push(Finding { level, code, policy_id, policy_name, expression, text });
     }
 
-    /// Whether the condition can hold at all, whether it always does, and where it fails though it means to match.
+    /// Reports a condition that is never true, that is always true, or that fails for kinds it is meant to
+    /// match.
     fn condition(&mut self, scenarios: &[Scenario]) {
         const KIND: ExpressionKind = ExpressionKind::Condition;
         let denies = self.policy.program.effect == Effect::Deny;
@@ -89,30 +92,29 @@ impl Report<'_, '_> {
                 level,
                 "always-true",
                 KIND,
-                "there is no condition: it applies to every activity".to_owned(),
+                "the policy has no condition, so it applies to every activity".to_owned(),
             );
             return;
         };
         let parts = conjuncts(program.plan());
-        let came: Vec<_> =
-            scenarios.iter().map(|scenario| (scenario, truth::all(&parts, scenario))).collect();
-        if truth::contradict(&parts) || !came.iter().any(|(_, possible)| possible.truth) {
-            let why = if came.iter().all(|(_, possible)| possible.is_failure()) {
-                "no activity has all that it asks for, so it always fails"
+        let possible: Vec<_> = scenarios.iter().map(|scenario| truth::all(&parts, scenario)).collect();
+        if truth::contradict(&parts) || !possible.iter().any(|one| one.truth) {
+            let text = if possible.iter().all(|one| one.is_failure()) {
+                "the policy never applies: no activity has all the fields that the condition reads"
             } else {
-                "no activity that this service has meets it"
+                "the policy never applies: no activity of this service can meet the condition"
             };
-            self.add(Level::Warning, "never-true", KIND, why.to_owned());
+            self.add(Level::Warning, "never-true", KIND, text.to_owned());
             return;
         }
-        if came.iter().all(|(_, possible)| possible.is_truth()) {
+        if possible.iter().all(|one| one.is_truth()) {
             let level = if denies { Level::Note } else { Level::Warning };
-            self.add(level, "always-true", KIND, "it holds for every activity".to_owned());
+            self.add(level, "always-true", KIND, "the policy applies to every activity".to_owned());
         }
         self.absent(program, &parts, scenarios);
     }
 
-    /// The trap: a condition that matches a kind and then asks for what that kind does not have.
+    /// Reports a condition that matches a kind and then reads a field which that kind does not have.
     fn absent(&mut self, program: &Program, parts: &[&Node], scenarios: &[Scenario]) {
         let guards: Vec<&Node> = parts.iter().copied().filter(|part| is_guard(part)).collect();
         let denies = self.policy.program.effect == Effect::Deny;
@@ -121,7 +123,7 @@ impl Report<'_, '_> {
         for scenario in scenarios.iter().filter(met).filter(|one| truth::all(parts, one).is_failure()) {
             let name = &scenario.activity.name;
             let of_type = || scenarios.iter().filter(|one| one.activity.name == *name);
-            // A grant that holds for one sort of a type simply does not reach the other sorts.
+            // An allow policy that can be true for one scenario of a type is meant for that scenario only.
             if !denies && of_type().any(|one| truth::all(parts, one).truth) {
                 continue;
             }
@@ -132,61 +134,66 @@ impl Report<'_, '_> {
             }
         }
         let level = if denies && !guards.is_empty() { Level::Warning } else { Level::Note };
-        let skipped = if denies { "the denial is skipped" } else { "it grants nothing" };
+        let effect = if denies { "deny" } else { "allow" };
         for (path, kinds) in missing {
-            let text =
-                format!("{path} may be absent for {}: there the policy fails, and {skipped}", listed(&kinds));
+            let text = format!(
+                "the policy does not {effect} {} requests without {path}: \
+                 it is skipped because its evaluation fails",
+                listed(&kinds)
+            );
             self.add(level, "absent-member", ExpressionKind::Condition, text);
         }
     }
 
-    /// Whether the people of the organization could meet the consensus.
-    fn people(&mut self, house: &House) {
-        let met = people::outcome_of_all(&self.policy.program, house);
-        if self.policy.program.effect == Effect::Allow && met == PolicyOutcome::DenyImplicit {
-            let text = "the users of the organization cannot meet it, all of them together".to_owned();
+    /// Reports a consensus that all users of the organization together cannot meet.
+    fn people(&mut self, rules: &OrganizationRules) {
+        let outcome = people::outcome_of_all(&self.policy.program, rules);
+        if self.policy.program.effect == Effect::Allow && outcome == PolicyOutcome::DenyImplicit {
+            let text =
+                "the policy never allows anything: all users together cannot meet the consensus".to_owned();
             self.add(Level::Warning, "nobody-agrees", ExpressionKind::Consensus, text);
         }
     }
 
-    /// Ids that stand for nothing.
+    /// Reports ids that belong to nothing in the organization.
     fn ids(&mut self, names: &dyn Names) {
         let program = &self.policy.program;
         let mut unknown: BTreeSet<(&'static str, String)> = BTreeSet::new();
-        for one in [&program.condition, &program.consensus].into_iter().flatten() {
-            texts(one.plan(), &mut |text| {
+        for expression in [&program.condition, &program.consensus].into_iter().flatten() {
+            texts(expression.plan(), &mut |text| {
                 if is_id(text) && names.name(text).is_none() {
-                    unknown.insert((one.kind().name(), text.to_owned()));
+                    unknown.insert((expression.kind().name(), text.to_owned()));
                 }
             });
         }
-        for (place, id) in unknown {
+        for (kind, id) in unknown {
             let kind =
-                if place == "condition" { ExpressionKind::Condition } else { ExpressionKind::Consensus };
+                if kind == "condition" { ExpressionKind::Condition } else { ExpressionKind::Consensus };
             self.add(
                 Level::Warning,
                 "unknown-id",
                 kind,
-                format!("{id} stands for nothing in this organization"),
+                format!("unknown id {id}: nothing in this organization has it"),
             );
         }
     }
 
-    /// Addresses of accounts are compared as they are stored, with upper and lower case.
+    /// Reports lower-case addresses, because account addresses are stored in mixed case and compared exactly.
     fn addresses(&mut self) {
         let Some(program) = &self.policy.program.condition else { return };
-        let mut found = BTreeSet::new();
-        lower_addresses(program.plan(), &mut found);
-        for address in found {
+        let mut addresses = BTreeSet::new();
+        lower_addresses(program.plan(), &mut addresses);
+        for address in addresses {
             let text = format!(
-                "wallet_account.address is compared with {address}, but is stored in upper and lower case: it never matches"
+                "wallet_account.address never matches {address}: it is stored in mixed case and compared \
+                 case-sensitively; write the address in mixed case"
             );
             self.add(Level::Warning, "address-case", ExpressionKind::Condition, text);
         }
     }
 }
 
-/// The parts that must all hold.
+/// Returns the operands of a conjunction, nested ones included, or the part itself.
 pub(crate) fn conjuncts(node: &Node) -> Vec<&Node> {
     match &node.step {
         Step::And(parts) => parts.iter().flat_map(conjuncts).collect(),
@@ -194,7 +201,7 @@ pub(crate) fn conjuncts(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// Whether a part only says which activities are meant.
+/// Returns whether a part only selects activities: it reads fields of `activity` other than its parameters.
 fn is_guard(node: &Node) -> bool {
     match &node.step {
         Step::Path(path) => {
@@ -206,29 +213,31 @@ fn is_guard(node: &Node) -> bool {
     }
 }
 
-fn texts(node: &Node, found: &mut dyn FnMut(&str)) {
+/// Calls `visit` with each string literal in a part, including the elements of list literals.
+fn texts(node: &Node, visit: &mut dyn FnMut(&str)) {
     if let Some(value) = node.constant() {
         match value {
-            Value::Text { text, .. } => found(text),
+            Value::Text { text, .. } => visit(text),
             Value::List(elements) => elements.iter().for_each(|element| {
                 if let Value::Text { text, .. } = element {
-                    found(text);
+                    visit(text);
                 }
             }),
             _ => {}
         }
     }
-    node.parts().into_iter().for_each(|part| texts(part, found));
+    node.parts().into_iter().for_each(|part| texts(part, visit));
 }
 
-/// Whether a text has the form of an id: 36 characters in five groups of hexadecimal digits.
+/// Returns whether a text has the format of an id: 36 characters in five groups of hexadecimal digits.
 fn is_id(text: &str) -> bool {
     let groups: Vec<&str> = text.split('-').collect();
     groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
         && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-fn lower_addresses(node: &Node, found: &mut BTreeSet<String>) {
+/// Collects the lower-case addresses that `wallet_account.address` is compared with.
+fn lower_addresses(node: &Node, addresses: &mut BTreeSet<String>) {
     let sides = match &node.step {
         Step::Compare { left, right, .. } => Some((&**left, &**right)),
         Step::Contains(contains) => Some((&contains.item, &contains.list)),
@@ -242,11 +251,11 @@ fn lower_addresses(node: &Node, found: &mut BTreeSet<String>) {
                 && digits.bytes().any(|byte| byte.is_ascii_lowercase())
                 && *digits == digits.to_lowercase()
             {
-                found.insert(text.to_owned());
+                addresses.insert(text.to_owned());
             }
         });
     }
-    node.parts().into_iter().for_each(|part| lower_addresses(part, found));
+    node.parts().into_iter().for_each(|part| lower_addresses(part, addresses));
 }
 
 fn is_account_address(node: &Node) -> bool {
@@ -258,6 +267,7 @@ fn listed(kinds: &BTreeSet<String>) -> String {
     let named: Vec<&str> = kinds.iter().take(NAMED_KINDS).map(String::as_str).collect();
     match kinds.len().saturating_sub(NAMED_KINDS) {
         0 => named.join(", "),
+        1 => format!("{} and 1 other kind", named.join(", ")),
         more => format!("{} and {more} other kinds", named.join(", ")),
     }
 }

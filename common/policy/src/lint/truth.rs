@@ -1,9 +1,9 @@
-//! What an expression can come to, over all requests of one sort.
+//! Computes which results an expression can have over all requests of a scenario.
 
 use std::collections::BTreeMap;
 
 use super::scenario::{Fact, Scenario};
-use crate::known::Known;
+use crate::literal_index::LiteralIndex;
 use crate::number::Integer;
 use crate::operand::Operand;
 use crate::plan::{Contains, Node, Step};
@@ -11,14 +11,14 @@ use crate::spell::spell;
 use crate::syntax::Comparison;
 use crate::value::Value;
 
-/// What is possible.
+/// The results that are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Possible {
-    /// It may be true.
+    /// The expression can be true.
     pub(super) truth: bool,
-    /// It may be false.
+    /// The expression can be false.
     pub(super) falsity: bool,
-    /// It may fail.
+    /// The evaluation can fail.
     pub(super) failure: bool,
 }
 
@@ -30,19 +30,20 @@ impl Possible {
         Self { truth, falsity: !truth, failure: false }
     }
 
-    /// Nothing but a failure is possible.
+    /// Returns whether the evaluation always fails.
     pub(super) fn is_failure(self) -> bool {
         !self.truth && !self.falsity
     }
 
-    /// Nothing but truth is possible.
+    /// Returns whether the expression is always true.
     pub(super) fn is_truth(self) -> bool {
         self.truth && !self.falsity && !self.failure
     }
 }
 
-/// What parts that must all hold can come to. That they ask different things of one value is asked for once, see
-/// [`contradict`].
+/// Returns the possible results of a conjunction.
+///
+/// Contradictions between the parts are not considered; see [`contradict`].
 pub(super) fn all(parts: &[&Node], scenario: &Scenario) -> Possible {
     let each: Vec<Possible> = parts.iter().map(|part| possible(part, scenario)).collect();
     if each.iter().any(|one| one.is_failure()) {
@@ -55,7 +56,7 @@ pub(super) fn all(parts: &[&Node], scenario: &Scenario) -> Possible {
     }
 }
 
-/// What a part can come to.
+/// Returns the possible results of a part.
 pub(super) fn possible(node: &Node, scenario: &Scenario) -> Possible {
     match &node.step {
         Step::And(parts) => all(&parts.iter().collect::<Vec<_>>(), scenario),
@@ -78,35 +79,37 @@ pub(super) fn possible(node: &Node, scenario: &Scenario) -> Possible {
             compared(*comparison, fact(left, scenario), fact(right, scenario))
         }
         Step::Contains(contains) => {
-            let Contains { list, item, known } = &**contains;
-            match (fact(list, scenario), fact(item, scenario), known) {
+            let Contains { list, item, index } = &**contains;
+            match (fact(list, scenario), fact(item, scenario), index) {
                 (Fact::Absent, ..) | (_, Fact::Absent, _) => Possible::FAILS,
-                (Fact::Is(Value::List(list)), Fact::Is(item), Some(known)) => found(known, &list, &item),
+                (Fact::Known(Value::List(list)), Fact::Known(item), Some(index)) => {
+                    contained(index, &list, &item)
+                }
                 (list, item, _) => either(&[list, item]),
             }
         }
         _ => match fact(node, scenario) {
-            Fact::Is(Value::Bool(truth)) => Possible::only(truth),
+            Fact::Known(Value::Bool(truth)) => Possible::only(truth),
             Fact::Absent => Possible::FAILS,
             other => either(&[other]),
         },
     }
 }
 
-fn found(known: &Known, list: &[Value], item: &Value) -> Possible {
-    let found = Operand::of(item).ok().and_then(|item| known.has(list, &item));
-    found.map_or(Possible::EITHER, Possible::only)
+fn contained(index: &LiteralIndex, list: &[Value], item: &Value) -> Possible {
+    let is_contained = Operand::of(item).ok().and_then(|item| index.contains(list, &item));
+    is_contained.map_or(Possible::EITHER, Possible::only)
 }
 
 fn either(facts: &[Fact]) -> Possible {
-    let failure = facts.iter().any(|fact| matches!(fact, Fact::Perhaps));
+    let failure = facts.iter().any(|fact| matches!(fact, Fact::Optional));
     Possible { failure, ..Possible::EITHER }
 }
 
 fn compared(comparison: Comparison, left: Fact, right: Fact) -> Possible {
     match (&left, &right) {
         (Fact::Absent, _) | (_, Fact::Absent) => Possible::FAILS,
-        (Fact::Is(Value::Int(left)), Fact::Is(Value::Int(right))) => {
+        (Fact::Known(Value::Int(left)), Fact::Known(Value::Int(right))) => {
             let order = left.cmp(right);
             Possible::only(match comparison {
                 Comparison::Equal => order.is_eq(),
@@ -118,7 +121,7 @@ fn compared(comparison: Comparison, left: Fact, right: Fact) -> Possible {
                 Comparison::In => return Possible::EITHER,
             })
         }
-        (Fact::Is(left), Fact::Is(right)) => match comparison {
+        (Fact::Known(left), Fact::Known(right)) => match comparison {
             Comparison::Equal => Possible::only(left == right),
             Comparison::NotEqual => Possible::only(left != right),
             _ => Possible::EITHER,
@@ -127,21 +130,21 @@ fn compared(comparison: Comparison, left: Fact, right: Fact) -> Possible {
     }
 }
 
-/// What is known of a value.
+/// Returns what is known about the value of a part.
 fn fact(node: &Node, scenario: &Scenario) -> Fact {
     match &node.step {
-        Step::Constant(value) => Fact::Is(Value::clone(value)),
+        Step::Constant(value) => Fact::Known(Value::clone(value)),
         Step::Root(root) => scenario.root(root),
         Step::Path(path) => scenario.path(path.root, &path.members),
-        Step::Variable(_) => Fact::Perhaps,
+        Step::Variable(_) => Fact::Optional,
         _ => {
             let parts: Vec<Fact> = node.parts().into_iter().map(|part| fact(part, scenario)).collect();
-            if parts.iter().any(|part| matches!(part, Fact::Absent)) { Fact::Absent } else { Fact::Perhaps }
+            if parts.iter().any(|part| matches!(part, Fact::Absent)) { Fact::Absent } else { Fact::Optional }
         }
     }
 }
 
-/// The paths that all requests of the sort lack.
+/// Collects the paths that are absent in all requests of a scenario.
 pub(super) fn absent(node: &Node, scenario: &Scenario, paths: &mut Vec<String>) {
     match &node.step {
         Step::Path(_) | Step::Root(_) if matches!(fact(node, scenario), Fact::Absent) => {
@@ -151,23 +154,24 @@ pub(super) fn absent(node: &Node, scenario: &Scenario, paths: &mut Vec<String>) 
     }
 }
 
-/// What the parts of a conjunction say of one value.
+/// The constraints that the parts of a conjunction put on one value.
 #[derive(Default)]
 struct Bounds {
-    /// The highest lower bound, and whether it is excluded itself.
+    /// Highest lower bound, and whether the bound itself is excluded.
     lower: Option<(Integer, bool)>,
-    /// The lowest upper bound, and whether it is included itself.
+    /// Lowest upper bound, and whether the bound itself is included.
     upper: Option<(Integer, bool)>,
+    /// Values that the value must equal.
     equal: Vec<Value>,
 }
 
-/// Whether parts that must hold together ask different things of the same value.
+/// Returns whether the parts of a conjunction contradict each other about one value.
 pub(super) fn contradict(parts: &[&Node]) -> bool {
     let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
     for part in parts {
         bound(part, &mut bounds);
     }
-    bounds.values().any(Bounds::exclude)
+    bounds.values().any(Bounds::exclude_all)
 }
 
 fn bound(node: &Node, bounds: &mut BTreeMap<String, Bounds>) {
@@ -198,8 +202,8 @@ impl Bounds {
         }
     }
 
-    /// Whether no value is left.
-    fn exclude(&self) -> bool {
+    /// Returns whether no value meets the constraints.
+    fn exclude_all(&self) -> bool {
         let is_above = |value: &Integer| {
             self.upper.is_some_and(|(most, included)| *value > most || (*value == most && !included))
         };
@@ -218,7 +222,7 @@ impl Bounds {
     }
 }
 
-/// Texts that differ only in case may be the same address.
+/// Returns whether two values differ. Texts that differ only in ASCII case may be the same address.
 fn differ(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Text { text: one, .. }, Value::Text { text: other, .. }) => !one.eq_ignore_ascii_case(other),

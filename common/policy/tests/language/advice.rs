@@ -1,13 +1,13 @@
-//! Rows of the page about what is said of policies: words, reasons, findings.
+//! Runs the rows of `advice.md`: descriptions in words, reasons and findings.
 
 use quorate_policy::decide::{Approver, Effect, PolicyProgram};
 use quorate_policy::lint::{self, ActivityType};
-use quorate_policy::simulate::{House, NamedPolicy};
+use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 use quorate_policy::{ExpressionKind, Names, Program, explain, in_words};
 
 use super::specification::{Row, Walk, kind_of, policy, same, source};
 
-/// Who is who on the page.
+/// The names that the page uses.
 struct People;
 
 impl Names for People {
@@ -18,14 +18,14 @@ impl Names for People {
     }
 }
 
-/// An expression in words.
+/// Checks the description of an expression in words.
 pub(super) fn words(row: &Row) -> Result<(), String> {
     let source = source(&row["expression"]).expect("an expression");
-    let program = Program::parse(kind_of(row)?, &source).map_err(|flaw| flaw.to_string())?;
+    let program = Program::parse(kind_of(row)?, &source).map_err(|error| error.to_string())?;
     same("words", &row["words"], &in_words(&program, &People))
 }
 
-/// Why an expression does not hold.
+/// Checks the reason why an expression does not hold.
 pub(super) fn reason(walk: &Walk, row: &Row) -> Result<(), String> {
     let kind = kind_of(row)?;
     let text = source(&row["expression"]).expect("an expression");
@@ -33,30 +33,30 @@ pub(super) fn reason(walk: &Walk, row: &Row) -> Result<(), String> {
     let (condition, consensus, time) =
         (only(ExpressionKind::Condition), only(ExpressionKind::Consensus), only(ExpressionKind::Time));
     let policy =
-        PolicyProgram::parse(Effect::Allow, condition, consensus, time).map_err(|flaw| flaw.to_string())?;
+        PolicyProgram::parse(Effect::Allow, condition, consensus, time).map_err(|error| error.to_string())?;
     let explanation = walk.with_request(row, |facts, electorate| explain(&policy, facts, electorate));
     let part = explanation.parts.iter().find(|part| part.kind == kind).expect("each kind has a part");
     same("reason", &row["reason"], part.reason.as_deref().unwrap_or("it holds"))
 }
 
-/// What is suspicious about one policy.
+/// Checks the findings about one policy.
 pub(super) fn findings(walk: &Walk, row: &Row) -> Result<(), String> {
-    let found = lint(vec![named("first", policy(row))], walk.team());
-    let codes: Vec<&str> = found.iter().map(|finding| finding.code).collect();
+    let findings = lint(vec![named("first", policy(row))], walk.team());
+    let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
     let codes = if codes.is_empty() { "—".to_owned() } else { codes.join(", ") };
     same("findings", &row["findings"], &codes)
 }
 
-/// Whether the second policy lets fewer people decide than the first.
+/// Checks whether the second policy needs fewer approvals than the first.
 pub(super) fn fewer(walk: &Walk, row: &Row) -> Result<(), String> {
-    let read = |cell: &str| {
+    let parse = |cell: &str| {
         let (condition, consensus) = row[cell].split_once(" by ").expect("a condition by a consensus");
         let (condition, consensus) = (source(condition), source(consensus));
-        let read = PolicyProgram::parse(Effect::Allow, condition.as_deref(), consensus.as_deref(), None);
-        named(cell, read.expect("it parses"))
+        let program = PolicyProgram::parse(Effect::Allow, condition.as_deref(), consensus.as_deref(), None);
+        named(cell, program.expect("it parses"))
     };
-    let found = lint(vec![read("first"), read("second")], walk.team());
-    let fewer = found.iter().any(|finding| finding.policy_id == "first" && finding.code == "fewer-people");
+    let findings = lint(vec![parse("first"), parse("second")], walk.team());
+    let fewer = findings.iter().any(|finding| finding.policy_id == "first" && finding.code == "fewer-people");
     same("finding", &row["finding"], if fewer { "fewer-people" } else { "—" })
 }
 
@@ -78,6 +78,6 @@ fn lint(policies: Vec<NamedPolicy>, users: Vec<Approver>) -> Vec<lint::Finding> 
         action: action.to_owned(),
         resource: resource.to_owned(),
     });
-    let house = House { users, policies, ..House::default() };
-    lint::lint(&house, &types, &People)
+    let rules = OrganizationRules { users, policies, ..OrganizationRules::default() };
+    lint::lint(&rules, &types, &People)
 }

@@ -1,17 +1,17 @@
-//! Every limit from both sides, and the work that hostile expressions may cause.
+//! Tests each limit from both sides, and bounds the work of hostile expressions.
 
 use quorate_policy::decide::{
-    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester,
+    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer,
 };
 use quorate_policy::request::Request;
-use quorate_policy::simulate::{Asked, Gate, House, NamedPolicy};
+use quorate_policy::simulate::{Gate, NamedPolicy, OrganizationRules, SimulatedRequest};
 use quorate_policy::{
-    EXPRESSION_LIMIT_BYTES, EvaluationReason, ExpressionKind, FlawReason, LIST_LIMIT, NESTING_LIMIT, Program,
-    STEP_LIMIT, Value, contributes,
+    EXPRESSION_LIMIT_BYTES, ErrorReason, EvaluationReason, ExpressionKind, LIST_LIMIT, NESTING_LIMIT,
+    Program, STEP_LIMIT, Value, contributes,
 };
 
-fn parse(source: &str) -> Result<Program, FlawReason> {
-    Program::parse(ExpressionKind::Condition, source).map_err(|flaw| flaw.reason)
+fn parse(source: &str) -> Result<Program, ErrorReason> {
+    Program::parse(ExpressionKind::Condition, source).map_err(|error| error.reason)
 }
 
 fn evaluate(source: &str, facts: &Value) -> Result<bool, EvaluationReason> {
@@ -23,16 +23,16 @@ fn nothing() -> Value {
 }
 
 #[test]
-fn an_expression_is_at_most_64_kib_long() {
+fn expression_length_is_limited_to_64_kib() {
     let longest = format!("true{}", " ".repeat(EXPRESSION_LIMIT_BYTES - 4));
     assert_eq!(longest.len(), 65_536);
     assert!(parse(&longest).is_ok());
     let longer = format!("{longest} ");
-    assert_eq!(parse(&longer).unwrap_err(), FlawReason::Length(EXPRESSION_LIMIT_BYTES));
+    assert_eq!(parse(&longer).unwrap_err(), ErrorReason::Length(EXPRESSION_LIMIT_BYTES));
 }
 
 #[test]
-fn nesting_ends_at_64_levels() {
+fn nesting_is_limited_to_64_levels() {
     let forms: [fn(usize) -> String; 8] = [
         |levels| format!("{}true{}", "(".repeat(levels), ")".repeat(levels)),
         |levels| format!("{}true", "!".repeat(levels)),
@@ -47,20 +47,20 @@ fn nesting_ends_at_64_levels() {
             format!("{opening}true{}", ")".repeat(levels - 1))
         },
     ];
-    for (place, form) in forms.iter().enumerate() {
-        // A struct literal and the access to it count both, so that this form reaches the limit twice as fast.
-        let levels = if place == 3 { NESTING_LIMIT / 2 } else { NESTING_LIMIT };
+    for (index, form) in forms.iter().enumerate() {
+        // A struct literal and the access to it both count, so this form reaches the limit twice as fast.
+        let levels = if index == 3 { NESTING_LIMIT / 2 } else { NESTING_LIMIT };
         let deepest = evaluate(&form(levels), &nothing());
-        assert!(deepest.is_ok(), "form {place}: {deepest:?}");
+        assert!(deepest.is_ok(), "form {index}: {deepest:?}");
         for deeper in [levels + 1, 3_000] {
             let reason = parse(&form(deeper)).unwrap_err();
-            assert_eq!(reason, FlawReason::Nesting(NESTING_LIMIT), "form {place}");
+            assert_eq!(reason, ErrorReason::Nesting(NESTING_LIMIT), "form {index}");
         }
     }
 }
 
 #[test]
-fn the_deepest_legal_tree_fits_the_stack() {
+fn deepest_legal_tree_fits_on_the_stack() {
     let mut source = "true".to_owned();
     for _ in 0..NESTING_LIMIT {
         source = format!("false || true && true == ({source})");
@@ -69,7 +69,7 @@ fn the_deepest_legal_tree_fits_the_stack() {
 }
 
 #[test]
-fn a_long_chain_is_not_a_deep_tree() {
+fn long_chain_is_not_a_deep_tree() {
     let source = vec!["1==1"; 10_000].join("||");
     assert_eq!(evaluate(&source, &nothing()), Ok(true));
     let source = vec!["1==1"; 10_000].join("&&");
@@ -77,20 +77,20 @@ fn a_long_chain_is_not_a_deep_tree() {
 }
 
 #[test]
-fn a_literal_has_at_most_1000_elements() {
+fn literal_is_limited_to_1000_elements() {
     let list = |length: usize| format!("[{}].count() > 0", vec!["1"; length].join(","));
     assert_eq!(evaluate(&list(LIST_LIMIT), &nothing()), Ok(true));
-    assert_eq!(parse(&list(LIST_LIMIT + 1)).unwrap_err(), FlawReason::ListLength(LIST_LIMIT));
+    assert_eq!(parse(&list(LIST_LIMIT + 1)).unwrap_err(), ErrorReason::ListLength(LIST_LIMIT));
     let members = |count: usize| {
-        let members: Vec<String> = (0..count).map(|place| format!("m{place}: 1")).collect();
+        let members: Vec<String> = (0..count).map(|index| format!("m{index}: 1")).collect();
         format!("{{{}}}.m0 == 1", members.join(","))
     };
     assert_eq!(evaluate(&members(LIST_LIMIT), &nothing()), Ok(true));
-    assert_eq!(parse(&members(LIST_LIMIT + 1)).unwrap_err(), FlawReason::ListLength(LIST_LIMIT));
+    assert_eq!(parse(&members(LIST_LIMIT + 1)).unwrap_err(), ErrorReason::ListLength(LIST_LIMIT));
 }
 
 #[test]
-fn an_evaluation_ends_at_its_step_limit() {
+fn evaluation_fails_at_the_step_limit() {
     let thousand = format!("[{}]", vec!["1"; LIST_LIMIT].join(","));
     let flat = format!("{thousand}.all(x, x == 1)");
     assert_eq!(evaluate(&flat, &nothing()), Ok(true));
@@ -98,15 +98,15 @@ fn an_evaluation_ends_at_its_step_limit() {
     assert_eq!(evaluate(&cubed, &nothing()), Err(EvaluationReason::Steps));
     let searched = format!("{thousand}.all(x, x in [{}, x])", vec!["1"; LIST_LIMIT - 1].join(","));
     assert_eq!(evaluate(&searched, &nothing()), Err(EvaluationReason::Steps));
-    // Literals alone are put in order once, and then found quickly.
-    let found = format!("{thousand}.all(x, x in {thousand})");
-    assert_eq!(evaluate(&found, &nothing()), Ok(true));
+    // A list of literals is sorted once and then searched quickly.
+    let indexed = format!("{thousand}.all(x, x in {thousand})");
+    assert_eq!(evaluate(&indexed, &nothing()), Ok(true));
     let compared = format!("{thousand}.all(x, {thousand} == {thousand})");
     assert_eq!(evaluate(&compared, &nothing()), Err(EvaluationReason::Steps));
     let wide = format!("{thousand}.all(x, {})", vec!["true"; 200].join("&&"));
     assert_eq!(evaluate(&wide, &nothing()), Err(EvaluationReason::Steps));
-    let gathered = format!("{thousand}.all(x, {thousand}.filter(y, true).count() == 1)");
-    assert_eq!(evaluate(&gathered, &nothing()), Err(EvaluationReason::Steps));
+    let filtered = format!("{thousand}.all(x, {thousand}.filter(y, true).count() == 1)");
+    assert_eq!(evaluate(&filtered, &nothing()), Err(EvaluationReason::Steps));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn long_texts_cost_steps() {
 }
 
 #[test]
-fn values_nested_too_deeply_are_not_compared() {
+fn comparison_of_deeply_nested_values_fails() {
     let nested = |levels: usize| {
         let list = (0..levels).fold(Value::list([]), |inner, _| Value::list([inner]));
         let message = Value::map([("deep", list)]);
@@ -140,10 +140,10 @@ fn values_nested_too_deeply_are_not_compared() {
     assert_eq!(evaluate(source, &nested(NESTING_LIMIT)), Err(EvaluationReason::Nesting));
 }
 
-fn user(place: usize) -> Approver {
-    let user_id = format!("u{place}");
+fn user(number: usize) -> Approver {
+    let user_id = format!("u{number}");
     let credential = Credential {
-        id: format!("c{place}"),
+        id: format!("c{number}"),
         user_id: user_id.clone(),
         credential_type: "CREDENTIAL_TYPE_API_KEY_P256".to_owned(),
         credential_id: None,
@@ -160,13 +160,13 @@ fn user(place: usize) -> Approver {
 
 fn outcome_among(users: usize, consensus: &str) -> PolicyOutcome {
     let policy = PolicyProgram::parse(Effect::Allow, None, Some(consensus), None).unwrap();
-    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
-    let electorate = Electorate::new(requester, vec![user(0)], || (0..users).map(user).collect());
+    let proposer = Proposer { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(proposer, vec![user(0)], || (0..users).map(user).collect());
     decide::outcome(&policy, &nothing(), &electorate)
 }
 
 #[test]
-fn the_search_for_voters_is_bounded() {
+fn search_for_voters_is_bounded() {
     for (users, consensus, expected) in [
         (40, "approvers.count() == 3", PolicyOutcome::RequiresConsensus),
         (40, "approvers.count() == 3 && approvers.any(u, u.id == 'u39')", PolicyOutcome::RequiresConsensus),
@@ -182,15 +182,15 @@ fn the_search_for_voters_is_bounded() {
 }
 
 #[test]
-fn candidates_are_not_gathered_for_a_consensus_that_is_met() {
+fn candidates_are_not_requested_for_a_met_consensus() {
     let policy = PolicyProgram::parse(Effect::Allow, None, Some("approvers.count() == 1"), None).unwrap();
-    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
-    let electorate = Electorate::new(requester, vec![user(0)], || panic!("nobody asked"));
+    let proposer = Proposer { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(proposer, vec![user(0)], || panic!("candidates are requested"));
     assert_eq!(decide::outcome(&policy, &nothing(), &electorate), PolicyOutcome::Allow);
 }
 
 #[test]
-fn a_contribution_is_found_within_the_step_limit() {
+fn search_for_contributions_respects_the_step_limit() {
     let thousand = format!("[{}]", vec!["'x'"; LIST_LIMIT].join(","));
     let nested = format!("{thousand}.all(a, {thousand}.all(b, approvers.any(u, u.id == a)))");
     let policy = format!("false || {thousand}.any(a, approvers.any(u, u.id == a))");
@@ -199,14 +199,14 @@ fn a_contribution_is_found_within_the_step_limit() {
     assert_eq!(outcome_among(3, &policy), PolicyOutcome::DenyImplicit);
     let cubed = format!("{thousand}.all(a, {thousand}.all(b, {thousand}.all(c, a == b)))");
     let program = Program::parse(ExpressionKind::Consensus, &cubed).unwrap();
-    let requester = Requester { user_id: "u0".to_owned(), is_root: false };
-    let electorate = Electorate::new(requester, vec![user(0)], Vec::new);
+    let proposer = Proposer { user_id: "u0".to_owned(), is_root: false };
+    let electorate = Electorate::new(proposer, vec![user(0)], Vec::new);
     assert!(!contributes(&program, &electorate, "u0"));
     assert!(!contributes(&program, &electorate, "nobody"));
 }
 
 #[test]
-fn a_decision_ends_at_its_step_limit() {
+fn decision_denies_at_the_step_limit() {
     let thousand = vec!["1"; LIST_LIMIT].join(",");
     let endless = format!("[{thousand}].all(x, [{thousand}].all(y, x == y))");
     let policy = |name: &str, effect: Effect, condition: &str| NamedPolicy {
@@ -216,53 +216,63 @@ fn a_decision_ends_at_its_step_limit() {
     };
     let many: Vec<_> = (0..200).map(|number| policy(&number.to_string(), Effect::Allow, &endless)).collect();
     let parameters = serde_json::value::to_raw_value(&serde_json::json!({})).unwrap();
-    let asks = |policies: Vec<NamedPolicy>, gate: Gate| {
-        let house = House { roots: vec!["root".to_owned()], threshold: 1, policies, ..House::default() };
+    let simulate = |policies: Vec<NamedPolicy>, gate: Gate| {
+        let rules = OrganizationRules {
+            roots: vec!["root".to_owned()],
+            threshold: 1,
+            policies,
+            ..OrganizationRules::default()
+        };
         let request = Request {
             activity_type: "ACTIVITY_TYPE_CREATE_API_KEYS_V2",
             acts: Some(("CREATE", "CREDENTIAL")),
             parameters: &parameters,
             now: None,
         };
-        let own = Some("u1");
-        let asked =
-            Asked { request, subjects: &[], gate, own_credentials_of: own, requester: "u1", approvals: &[] };
-        let simulation = house.simulate(&asked);
-        assert_eq!(house.verdict(&asked), simulation.verdict, "with and without reasons");
+        let simulated = SimulatedRequest {
+            request,
+            subjects: &[],
+            gate,
+            own_credentials_of: Some("u1"),
+            proposer: "u1",
+            approvals: &[],
+        };
+        let simulation = rules.simulate(&simulated);
+        assert_eq!(rules.verdict(&simulated), simulation.verdict, "with and without reasons");
         simulation
     };
     let allow = || policy("allow", Effect::Allow, "true");
-    assert_eq!(asks(vec![allow()], Gate::Policy).verdict, PolicyOutcome::Allow);
-    assert_eq!(asks(Vec::new(), Gate::OwnCredential).verdict, PolicyOutcome::Allow, "their own");
+    assert_eq!(simulate(vec![allow()], Gate::Policy).verdict, PolicyOutcome::Allow);
+    assert_eq!(simulate(Vec::new(), Gate::OwnCredential).verdict, PolicyOutcome::Allow, "self-service");
     let before = [vec![allow()], many.clone()].concat();
     let after = [many.clone(), vec![allow()]].concat();
     for (policies, gate) in
         [(before, Gate::Policy), (after, Gate::Policy), (many.clone(), Gate::OwnCredential)]
     {
-        let simulation = asks(policies, gate);
+        let simulation = simulate(policies, gate);
         assert_eq!(simulation.verdict, PolicyOutcome::DenyImplicit);
-        assert_eq!(simulation.because, "the policies ask for more work than a decision may cause");
-        let outcomes = simulation.policies.iter().map(|said| said.explanation.outcome);
+        assert_eq!(simulation.because, "the policies need more evaluation steps than one decision may take");
+        let outcomes = simulation.policies.iter().map(|report| report.explanation.outcome);
         assert!(outcomes.into_iter().all(|outcome| outcome == PolicyOutcome::Error));
     }
-    // What a denial said before the work was used up stays.
+    // A denial that was found before the steps ran out is kept.
     let denied = [vec![policy("deny", Effect::Deny, "true")], many].concat();
-    assert_eq!(asks(denied, Gate::Policy).verdict, PolicyOutcome::DenyExplicit);
+    assert_eq!(simulate(denied, Gate::Policy).verdict, PolicyOutcome::DenyExplicit);
 }
 
-/// A text as long as an expression may be: a part over and over again.
+/// Returns a text of the maximum length that repeats a part.
 fn repeated(part: &str, between: &str) -> String {
     let count = EXPRESSION_LIMIT_BYTES / (part.len() + between.len());
     vec![part; count].join(between)
 }
 
 #[test]
-fn a_program_takes_little_memory_for_its_text() {
+fn program_size_is_bounded_by_its_source_length() {
     let list = |element: &str| format!("1 in [{}]", vec![element; LIST_LIMIT].join(","));
     let numbered = |part: &dyn Fn(usize) -> String| (1_000..5_000).map(part).collect::<Vec<_>>().join("&&");
-    let texts = vec!["'0x0123456789abcdef0123456789abcdef01234567'"; LIST_LIMIT].join(",");
+    let addresses = vec!["'0x0123456789abcdef0123456789abcdef01234567'"; LIST_LIMIT].join(",");
     for (source, most) in [
-        (format!("eth.tx.to in [{texts}]"), 4),
+        (format!("eth.tx.to in [{addresses}]"), 4),
         (repeated("activity.action == 'ACTION_SIGN'", " && "), 14),
         (repeated("wallet.id == '00000000-0000-0000-0000-000000000000'", "||"), 8),
         (repeated("true", "&&"), 8),
@@ -280,7 +290,7 @@ fn a_program_takes_little_memory_for_its_text() {
 }
 
 #[test]
-fn negations_cancel_out_without_another_result() {
+fn double_negation_keeps_the_result() {
     let message = Value::map([("yes", Value::from(true)), ("one", Value::int(1_u64))]);
     let facts = Value::record([("eth", Value::record([("eip_712", Value::record([("message", message)]))]))]);
     let (yes, one) = ("eth.eip_712.message['yes']", "eth.eip_712.message['one']");

@@ -1,4 +1,4 @@
-//! The policy language as a whole, through its public face.
+//! Tests of the policy language through the public API.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

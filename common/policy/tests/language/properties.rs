@@ -1,4 +1,4 @@
-//! What holds for any text, any facts and any tree.
+//! Properties that hold for any text, any facts and any expression tree.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -110,18 +110,18 @@ fn any_text() -> impl Strategy<Value = String> {
         (select(SAMPLES.as_slice()), vec(any::<(usize, usize)>(), 1..4)).prop_map(|(sample, changes)| {
             changes
                 .into_iter()
-                .fold(sample.to_owned(), |text, (place, fragment)| damaged(&text, place, fragment))
+                .fold(sample.to_owned(), |text, (index, fragment)| damaged(&text, index, fragment))
         }),
     ]
 }
 
-/// A text with one character dropped and perhaps a fragment in its place.
-fn damaged(text: &str, place: usize, fragment: usize) -> String {
+/// Replaces one character of a text with a fragment, or removes the character.
+fn damaged(text: &str, index: usize, fragment: usize) -> String {
     let mut characters: Vec<String> = text.chars().map(String::from).collect();
     if !characters.is_empty() {
-        let place = place % characters.len();
+        let index = index % characters.len();
         let fragment = FRAGMENTS.get(fragment % (FRAGMENTS.len() * 2));
-        characters[place] = fragment.copied().unwrap_or_default().into();
+        characters[index] = fragment.copied().unwrap_or_default().into();
     }
     characters.concat()
 }
@@ -153,8 +153,8 @@ fn any_electorate() -> impl Strategy<Value = Vec<decide::Approver>> {
     let tags = vec(select(["ops", "sec", "x"].as_slice()).prop_map(str::to_owned), 0..3);
     let user =
         (select(["u1", "u2", "u3", "x"].as_slice()), tags, 0_usize..3).prop_map(|(id, tags, credentials)| {
-            let credentials = (0..credentials).map(|place| decide::Credential {
-                id: format!("{id}-{place}"),
+            let credentials = (0..credentials).map(|number| decide::Credential {
+                id: format!("{id}-{number}"),
                 user_id: id.to_owned(),
                 credential_type: "x".to_owned(),
                 credential_id: None,
@@ -171,7 +171,7 @@ fn any_electorate() -> impl Strategy<Value = Vec<decide::Approver>> {
     vec(user, 0..4)
 }
 
-/// A tree whose value the test knows without the language.
+/// An expression tree that the test can evaluate by itself.
 #[derive(Clone, Debug)]
 enum Tree {
     Truth(bool),
@@ -216,7 +216,7 @@ impl Tree {
         }
     }
 
-    /// The tree as text with the fewest parentheses that the documented precedence allows.
+    /// Formats the tree with the fewest parentheses that the documented precedence allows.
     fn text(&self) -> String {
         match self {
             Self::Truth(truth) => truth.to_string(),
@@ -273,12 +273,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
-    fn no_text_and_no_facts_make_it_panic(text in any_text(), facts in any_facts(), users in any_electorate()) {
+    fn any_text_and_facts_do_not_panic(text in any_text(), facts in any_facts(), users in any_electorate()) {
         for kind in KINDS {
             match Program::parse(kind, &text) {
-                Err(flaw) => {
-                    prop_assert!(flaw.position.offset <= text.len());
-                    prop_assert!(flaw.to_string().len() < 1_000);
+                Err(error) => {
+                    prop_assert!(error.position.offset <= text.len());
+                    prop_assert!(error.to_string().len() < 1_000);
                 }
                 Ok(program) => {
                     let _ = program.evaluate(&facts);
@@ -289,7 +289,7 @@ proptest! {
     }
 
     #[test]
-    fn samples_meet_any_facts(sample in select(SAMPLES.as_slice()), facts in any_facts(), users in any_electorate()) {
+    fn samples_evaluate_over_any_facts(sample in select(SAMPLES.as_slice()), facts in any_facts(), users in any_electorate()) {
         let programs: Vec<Program> = KINDS.into_iter().filter_map(|kind| Program::parse(kind, sample).ok()).collect();
         prop_assert!(!programs.is_empty());
         for program in programs {
@@ -301,22 +301,22 @@ proptest! {
     }
 
     #[test]
-    fn it_agrees_with_a_naive_evaluator(tree in any_tree()) {
+    fn evaluation_agrees_with_a_naive_evaluator(tree in any_tree()) {
         let text = tree.text();
         let program = Program::parse(ExpressionKind::Condition, &text);
-        let program = program.map_err(|flaw| TestCaseError::fail(format!("{flaw}: {text}")))?;
+        let program = program.map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
         prop_assert_eq!(program.evaluate(&Value::list([])), Ok(tree.value()), "{}", text);
     }
 
     #[test]
-    fn space_and_parentheses_change_nothing(tree in any_tree()) {
+    fn whitespace_and_parentheses_do_not_change_results(tree in any_tree()) {
         let wide = format!(" (\n{}\t) ", tree.text().replace(' ', " \r\n "));
         let program = Program::parse(ExpressionKind::Condition, &wide).unwrap();
         prop_assert_eq!(program.evaluate(&Value::list([])), Ok(tree.value()));
     }
 
     #[test]
-    fn positions_and_slices_are_those_of_characters(text in "[aé€😀]{0,6}", from in 0_usize..8, to in 0_usize..8) {
+    fn positions_and_slices_count_characters(text in "[aé€😀]{0,6}", from in 0_usize..8, to in 0_usize..8) {
         let characters: Vec<char> = text.chars().collect();
         let slice = format!("'{text}'[{from}..{to}] == '{}'", characters.get(from..to).unwrap_or_default().iter().collect::<String>());
         let found = Program::parse(ExpressionKind::Condition, &slice).unwrap().evaluate(&Value::list([]));
@@ -327,7 +327,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_are_those_of_the_machine(left in any::<i128>(), right in any::<i128>()) {
+    fn integers_agree_with_native_integers(left in any::<i128>(), right in any::<i128>()) {
         let (wide_left, wide_right) = (Integer::from(left), Integer::from(right));
         prop_assert_eq!(wide_left.cmp(&wide_right), left.cmp(&right));
         prop_assert_eq!(wide_left.to_string(), left.to_string());
@@ -347,11 +347,11 @@ proptest! {
     }
 }
 
-/// Puts a program to every use; only its coming back matters.
+/// Runs all decision functions on a program and ignores the results; they must not panic.
 fn decide_all(program: &Program, facts: &dyn Facts, users: &[decide::Approver]) {
-    let requester = decide::Requester { user_id: "u1".to_owned(), is_root: false };
+    let proposer = decide::Proposer { user_id: "u1".to_owned(), is_root: false };
     let approvers = users.iter().take(1).cloned().collect();
-    let electorate = decide::Electorate::new(requester, approvers, || users.to_vec());
+    let electorate = decide::Electorate::new(proposer, approvers, || users.to_vec());
     let _ = contributes(program, &electorate, "u1");
     let consensus = Some(program.clone()).filter(|program| program.kind() == ExpressionKind::Consensus);
     let policy =

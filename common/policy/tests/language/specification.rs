@@ -1,10 +1,11 @@
-//! Walks the pages of `assets/vectors/policy` and runs every row. Knows the language only through the pages.
+//! Runs every row of the pages in `assets/vectors/policy`.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use quorate_policy::decide::{
-    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Requester, Standing,
+    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer, Standing,
 };
 use quorate_policy::selectors::{self, Operator, Selector};
 use quorate_policy::{EvaluationError, ExpressionKind, Integer, Program, Timestamp, Value};
@@ -12,14 +13,14 @@ use serde_json::Value as Json;
 
 use super::advice;
 
-/// Rows the pages must have at least, so that a broken reader of pages does not pass.
+/// Minimum number of rows on the pages, so that the test fails if the pages are not read completely.
 const LEAST_ROWS: usize = 700;
 /// An absent expression, or nothing to compare with.
 const DASH: &str = "—";
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "reads the pages from disk")]
-fn every_row_of_the_pages_holds() {
+fn every_row_of_the_specification_holds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/vectors/policy");
     let mut pages = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -46,7 +47,7 @@ fn every_row_of_the_pages_holds() {
     assert!(walk.rows >= LEAST_ROWS, "only {} rows were read", walk.rows);
 }
 
-/// A row: its cells by the name of their column.
+/// The cells of a row by column name.
 pub(super) type Row = BTreeMap<String, String>;
 
 pub(super) struct Walk {
@@ -124,7 +125,7 @@ impl Walk {
         } else if has("selectors") {
             translation(row)
         } else {
-            Err("a table nobody reads".to_owned())
+            Err("unknown kind of table".to_owned())
         }
     }
 
@@ -135,11 +136,11 @@ impl Walk {
         let program = match (Program::parse(kind, &source), creation) {
             (Ok(program), "ok") => program,
             (Err(_), "reject") => return same("result", &row["result"], DASH),
-            (Err(flaw), _) => {
-                same("creation", creation, &flaw.to_string())?;
+            (Err(error), _) => {
+                same("creation", creation, &error.to_string())?;
                 return same("result", &row["result"], DASH);
             }
-            (Ok(_), flaw) => return Err(format!("accepted, expected: {flaw}")),
+            (Ok(_), error) => return Err(format!("accepted, expected: {error}")),
         };
         assert_eq!(program.source(), source);
         let (result, outcome) = self.with_request(row, |facts, electorate| run(&program, facts, electorate));
@@ -147,7 +148,7 @@ impl Walk {
         row.get("outcome").map_or(Ok(()), |expected| same("outcome", expected, &short(outcome)))
     }
 
-    /// The users of an organization.
+    /// Returns the users of the sample organization.
     pub(super) fn team(&self) -> Vec<Approver> {
         approvers(&self.electorates["Team"]["candidates"])
     }
@@ -166,7 +167,7 @@ impl Walk {
     }
 }
 
-/// Which expression of a policy a row is about.
+/// Returns the kind of expression that a row is about.
 pub(super) fn kind_of(row: &Row) -> Result<ExpressionKind, String> {
     match row.get("kind").map_or("condition", String::as_str) {
         "condition" => Ok(ExpressionKind::Condition),
@@ -176,7 +177,7 @@ pub(super) fn kind_of(row: &Row) -> Result<ExpressionKind, String> {
     }
 }
 
-/// Runs a program as part of an allowing policy.
+/// Evaluates a program as part of an allow policy.
 fn run(
     program: &Program,
     facts: &Value,
@@ -212,7 +213,7 @@ fn standing(cell: &str) -> Standing {
     let mut standing = Standing::default();
     for word in names(cell, ",") {
         match word {
-            "root" => standing.requester_is_root = true,
+            "root" => standing.proposer_is_root = true,
             "met" => standing.root_quorum_is_met = true,
             "root only" => standing.root_quorum_only = true,
             "own" => standing.is_self_service = true,
@@ -231,21 +232,21 @@ fn outcomes(cell: &str) -> Vec<PolicyOutcome> {
         PolicyOutcome::Error,
         PolicyOutcome::TimeInactive,
     ];
-    let read = |name: &str| known.into_iter().find(|outcome| short(*outcome) == name);
-    names(cell, ",").map(|name| read(name).unwrap_or_else(|| panic!("outcome {name}"))).collect()
+    let parse = |name: &str| known.into_iter().find(|outcome| short(*outcome) == name);
+    names(cell, ",").map(|name| parse(name).unwrap_or_else(|| panic!("outcome {name}"))).collect()
 }
 
 fn translation(row: &Row) -> Result<(), String> {
-    let read: Vec<Selector> = names(&row["selectors"], ";").map(selector).collect();
-    match (selectors::translate(&read), row.get("flaw")) {
+    let selectors: Vec<Selector> = names(&row["selectors"], ";").map(selector).collect();
+    match (selectors::translate(&selectors), row.get("error")) {
         (Ok(translation), None) => {
             same("condition", &row["condition"], &cell(translation.condition.as_deref()))?;
             same("consensus", &row["consensus"], &cell(translation.consensus.as_deref()))?;
             let (condition, consensus) = (translation.condition.as_deref(), translation.consensus.as_deref());
             let policy = PolicyProgram::parse(Effect::Allow, condition, consensus, None);
-            policy.map(drop).map_err(|flaw| flaw.to_string())
+            policy.map(drop).map_err(|error| error.to_string())
         }
-        (Err(flaw), Some(expected)) => same("flaw", expected, &flaw.to_string()),
+        (Err(error), Some(expected)) => same("error", expected, &error.to_string()),
         (found, expected) => Err(format!("expected {expected:?}, found {found:?}")),
     }
 }
@@ -258,14 +259,14 @@ fn selector(text: &str) -> Selector {
     Selector { subject, operator, targets: words.collect() }
 }
 
-/// The cells of a table line, with `\|` read as a bar.
+/// Returns the cells of a table line. An escaped bar `\|` is part of a cell.
 fn cells(line: &str) -> Vec<String> {
     let inner = line.trim().trim_start_matches('|').replace("\\|", "\u{0}");
     let inner = inner.trim_end().strip_suffix('|').unwrap_or(&inner).to_owned();
     inner.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect()
 }
 
-/// The expression in a cell; `None` for a dash.
+/// Returns the expression in a cell, or `None` for a dash.
 pub(super) fn source(cell: &str) -> Option<String> {
     if cell == DASH {
         return None;
@@ -291,7 +292,8 @@ fn short(outcome: PolicyOutcome) -> String {
     outcome.wire_name().strip_prefix("OUTCOME_").unwrap().to_owned()
 }
 
-/// The result as a cell spells it; the reason of an error only where the cell has one.
+/// Formats a result like the cell with the expected one: with the reason of an error only if the cell has a
+/// reason.
 fn shown(result: &Result<bool, EvaluationError>, expected: &str) -> String {
     match result {
         Ok(truth) => truth.to_string(),
@@ -304,17 +306,17 @@ pub(super) fn same(what: &str, expected: &str, found: &str) -> Result<(), String
     if expected == found { Ok(()) } else { Err(format!("{what}: expected {expected}, found {found}")) }
 }
 
-/// The JSON object under each heading of the second level.
+/// Returns the JSON object under each second-level heading.
 fn objects(page: &str) -> BTreeMap<String, Json> {
     let sections = page.split("\n## ").skip(1);
-    let read = sections.map(|section| {
+    let objects = sections.map(|section| {
         let (name, rest) = section.split_once('\n').unwrap();
         let (_, json) = rest.split_once("```json\n").unwrap();
         let (json, _) = json.split_once("\n```").unwrap();
         let object = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
         (name.trim().to_owned(), object)
     });
-    read.collect()
+    objects.collect()
 }
 
 fn value(json: &Json) -> Value {
@@ -348,11 +350,11 @@ fn special(name: &str, inner: &Json) -> Value {
 }
 
 fn electorate(json: &Json) -> Electorate<'_> {
-    let requester = Requester {
+    let proposer = Proposer {
         user_id: json["requester"].as_str().unwrap().to_owned(),
         is_root: json["root"].as_bool().unwrap_or_default(),
     };
-    Electorate::new(requester, approvers(&json["approvers"]), || approvers(&json["candidates"]))
+    Electorate::new(proposer, approvers(&json["approvers"]), || approvers(&json["candidates"]))
 }
 
 fn approvers(json: &Json) -> Vec<Approver> {

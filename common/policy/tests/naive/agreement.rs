@@ -1,4 +1,4 @@
-//! A million policies and facts, judged by the package and by the second evaluator.
+//! Compares the crate with the naive evaluator on a million conditions and policies.
 
 use quorate_policy::decide::{self, Effect, Electorate, Evaluation, PolicyOutcome, PolicyProgram, Standing};
 use quorate_policy::{EvaluationError, ExpressionKind, Program, Value};
@@ -7,7 +7,7 @@ use crate::dice::Dice;
 use crate::evaluator::evaluate;
 use crate::fact::{Fact, Failed};
 use crate::facts::{self, Pool};
-use crate::generate::Maker;
+use crate::generate::Generator;
 use crate::people::People;
 use crate::policy::{self, Judgement, Policy};
 use crate::schema::{CONDITION, Kind, TIME};
@@ -15,13 +15,13 @@ use crate::spelling::spell;
 use crate::tree::Tree;
 use crate::voters;
 
-/// A condition each.
+/// Number of conditions.
 const CONDITIONS: u64 = 700_000;
-/// A policy each, with condition, consensus and time.
+/// Number of policies with condition, consensus and time.
 const POLICIES: u64 = 300_000;
-/// Each of true, false and failed is at least so much of all results, in percent.
+/// Minimum share of `true`, `false` and failures in all results, in percent.
 const LEAST_SHARE: usize = 15;
-/// Outcomes, with their least shares in percent.
+/// Minimum share of each outcome in percent.
 const LEAST_OUTCOMES: [(PolicyOutcome, usize); 6] = [
     (PolicyOutcome::Allow, 5),
     (PolicyOutcome::DenyExplicit, 5),
@@ -35,28 +35,28 @@ type Roots = Vec<(&'static str, Kind)>;
 type Facts = Vec<(&'static str, Fact)>;
 
 #[test]
-fn conditions_agree() {
-    agree_on_conditions(0..CONDITIONS / 2);
+fn conditions_agree_with_naive_evaluator() {
+    compare_conditions(0..CONDITIONS / 2);
 }
 
 #[test]
-fn more_conditions_agree() {
-    agree_on_conditions(CONDITIONS / 2..CONDITIONS);
+fn more_conditions_agree_with_naive_evaluator() {
+    compare_conditions(CONDITIONS / 2..CONDITIONS);
 }
 
-fn agree_on_conditions(seeds: std::ops::Range<u64>) {
+fn compare_conditions(seeds: std::ops::Range<u64>) {
     let mut tally = Tally::default();
     for seed in seeds {
         let mut dice = Dice::new(seed);
         let (tree, facts) = condition(&mut dice);
         let text = spell(&tree, &mut dice);
-        let facts_read = product(&facts);
+        let values = product(&facts);
         let program = Program::parse(ExpressionKind::Condition, &text)
-            .unwrap_or_else(|flaw| panic!("seed {seed}: {flaw}\n{text}"));
-        let (expected, found) = (evaluate(&tree, &facts), program.evaluate(&facts_read));
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        let (expected, found) = (evaluate(&tree, &facts), program.evaluate(&values));
         assert!(
             plain(&found) == expected,
-            "seed {seed}: expected {expected:?}, found {found:?}\n{text}\n{facts_read:?}"
+            "seed {seed}: expected {expected:?}, found {found:?}\n{text}\n{values:?}"
         );
         tally.add(expected);
     }
@@ -64,7 +64,7 @@ fn agree_on_conditions(seeds: std::ops::Range<u64>) {
 }
 
 #[test]
-fn policies_agree() {
+fn policies_agree_with_naive_evaluator() {
     let (mut tally, mut outcomes) = (Tally::default(), Vec::new());
     for seed in 0..POLICIES {
         let mut dice = Dice::new(u64::MAX / 2 + seed);
@@ -74,27 +74,27 @@ fn policies_agree() {
         assert!(
             results == [expected.condition, expected.consensus, expected.time],
             "seed {seed}: expected {expected:?}, found {found:?}\n{}",
-            case.shown()
+            case.described()
         );
         tally.add(expected.consensus);
         assert!(
             expected.outcome == found.outcome,
             "seed {seed}: expected {expected:?}, found {found:?}\n{}",
-            case.shown()
+            case.described()
         );
         outcomes.push(found.outcome);
-        agree_on_a_verdict(seed, &outcomes[outcomes.len().saturating_sub(dice.below(5))..], &mut dice);
+        compare_verdicts(seed, &outcomes[outcomes.len().saturating_sub(dice.below(5))..], &mut dice);
     }
     tally.check();
     check_outcomes(&outcomes);
 }
 
-/// A condition with the facts that it is about.
+/// Returns a condition and its facts.
 fn condition(dice: &mut Dice) -> (Tree, Facts) {
     let pool = Pool::new(dice);
     let kinds: Roots = (0..dice.pick(&[1, 1, 2, 3])).map(|_| dice.pick(&CONDITION)).collect();
     let depth = dice.pick(&[1, 2, 2, 2, 3, 3, 4]);
-    let tree = Maker::new(dice, &pool, &kinds).truth(depth);
+    let tree = Generator::new(dice, &pool, &kinds).truth(depth);
     let facts = facts::roots(&kinds, &tree, &pool, dice);
     (tree, facts)
 }
@@ -102,7 +102,7 @@ fn condition(dice: &mut Dice) -> (Tree, Facts) {
 fn time_gate(dice: &mut Dice) -> Tree {
     let pool = Pool::new(dice);
     let depth = dice.pick(&[1, 1, 2]);
-    Maker::new(dice, &pool, &TIME).truth(depth)
+    Generator::new(dice, &pool, &TIME).truth(depth)
 }
 
 fn product(facts: &Facts) -> Value {
@@ -139,8 +139,8 @@ impl Case {
         Self { policy, texts, facts, people: voters::people(dice) }
     }
 
-    /// The case for whoever looks into a difference.
-    fn shown(&self) -> String {
+    /// Formats the case for the analysis of a difference.
+    fn described(&self) -> String {
         let (texts, facts) = (&self.texts, product(&self.facts));
         format!("{:?} {texts:#?}\n{:#?}\n{facts:?}", self.policy.effect, self.people)
     }
@@ -152,9 +152,11 @@ impl Case {
     fn found(&self) -> Evaluation {
         let [condition, consensus, time] = self.texts.each_ref().map(Option::as_deref);
         let program = PolicyProgram::parse(self.policy.effect, condition, consensus, time)
-            .unwrap_or_else(|flaw| panic!("{flaw}\n{}", self.shown()));
+            .unwrap_or_else(|error| panic!("{error}\n{}", self.described()));
         let people = &self.people;
-        let electorate = Electorate::new(people.asking(), people.approvers(), || people.standing_by());
+        let electorate = Electorate::new(people.product_proposer(), people.product_approvers(), || {
+            people.product_candidates()
+        });
         let facts = product(&self.facts);
         let evaluation = decide::evaluation(&program, &facts, &electorate);
         assert_eq!(evaluation.outcome, decide::outcome(&program, &facts, &electorate));
@@ -162,11 +164,11 @@ impl Case {
     }
 }
 
-fn agree_on_a_verdict(seed: u64, outcomes: &[PolicyOutcome], dice: &mut Dice) {
+fn compare_verdicts(seed: u64, outcomes: &[PolicyOutcome], dice: &mut Dice) {
     let standing = Standing {
         root_quorum_is_met: dice.chance(10),
         root_quorum_only: dice.chance(10),
-        requester_is_root: dice.chance(20),
+        proposer_is_root: dice.chance(20),
         is_self_service: dice.chance(10),
     };
     let expected = policy::verdict(standing, outcomes);
@@ -174,27 +176,27 @@ fn agree_on_a_verdict(seed: u64, outcomes: &[PolicyOutcome], dice: &mut Dice) {
     assert_eq!(expected, found, "seed {seed}: {standing:?}, {outcomes:?}");
 }
 
-/// How often each result came out.
+/// The number of results of each kind.
 #[derive(Debug, Default)]
 struct Tally {
-    true_ones: usize,
-    false_ones: usize,
+    true_count: usize,
+    false_count: usize,
     failed: usize,
 }
 
 impl Tally {
     fn add(&mut self, result: Result<bool, Failed>) {
         match result {
-            Ok(true) => self.true_ones += 1,
-            Ok(false) => self.false_ones += 1,
+            Ok(true) => self.true_count += 1,
+            Ok(false) => self.false_count += 1,
             Err(Failed) => self.failed += 1,
         }
     }
 
-    /// Results that are nearly all the same would prove little.
+    /// Asserts the minimum shares; nearly uniform results would prove little.
     fn check(&self) {
-        let all = self.true_ones + self.false_ones + self.failed;
-        for count in [self.true_ones, self.false_ones, self.failed] {
+        let all = self.true_count + self.false_count + self.failed;
+        for count in [self.true_count, self.false_count, self.failed] {
             assert!(count * 100 >= LEAST_SHARE * all, "{self:?}");
         }
     }

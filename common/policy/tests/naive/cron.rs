@@ -1,4 +1,4 @@
-//! `CronSpan` by trial: every minute of the time before an instant is asked for its wall clock in the zone.
+//! `CronSpan` by exhaustive search: computes the local time of every minute before an instant.
 
 use std::ops::Range;
 
@@ -6,10 +6,11 @@ use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Timelike};
 use chrono_tz::Tz;
 
 const MINUTE: i64 = 60;
-/// Long enough before a window to have seen every wall clock time that comes again: clocks have gone back by up to a day.
+/// Seconds to search before a window, so that repeated local times are recognized: clocks were set back by up
+/// to a day.
 const MEMORY: i64 = 25 * 60 * MINUTE;
 
-/// Whether `now`, in seconds since 1970, lies in a window that a fire has opened.
+/// Returns whether `now`, in seconds since 1970, is in an open window.
 pub(crate) fn is_active(cron: &str, duration: &str, zone: &str, now: i64) -> bool {
     let zone: Tz = zone.parse().unwrap();
     let fields: Vec<&str> = cron.split(' ').collect();
@@ -17,15 +18,17 @@ pub(crate) fn is_active(cron: &str, duration: &str, zone: &str, now: i64) -> boo
     fires(&fields, zone, &opened)
 }
 
-/// Whether there is a fire at one of these instants. A wall clock time that does not exist fires at the first instant after
-/// the gap, one that comes twice only when it comes first.
+/// Returns whether the schedule fires at one of these instants.
+///
+/// A skipped local time fires at the first instant after the gap. A repeated local time fires at its first
+/// occurrence only.
 fn fires(fields: &[&str], zone: Tz, instants: &Range<i64>) -> bool {
     let minute = TimeDelta::minutes(1);
     let mut instant = (instants.start - MEMORY).div_euclid(MINUTE) * MINUTE;
-    let mut latest = wall(zone, instant - MINUTE);
+    let mut latest = local_time(zone, instant - MINUTE);
     while instant < instants.end {
-        let here = wall(zone, instant);
-        while latest < here {
+        let current = local_time(zone, instant);
+        while latest < current {
             latest += minute;
             if instants.contains(&instant) && matches(fields, latest) {
                 return true;
@@ -36,20 +39,20 @@ fn fires(fields: &[&str], zone: Tz, instants: &Range<i64>) -> bool {
     false
 }
 
-/// What clocks in the zone show.
-fn wall(zone: Tz, instant: i64) -> NaiveDateTime {
+/// Returns the local time in a time zone.
+fn local_time(zone: Tz, instant: i64) -> NaiveDateTime {
     DateTime::from_timestamp(instant, 0).unwrap().with_timezone(&zone).naive_local()
 }
 
-/// Whether a minute of the wall clock is meant. Two restricted fields for days mean either.
-fn matches(fields: &[&str], wall: NaiveDateTime) -> bool {
-    let holds = |place: usize, value: u32| has(fields[place], value);
-    let (day, weekday) = (holds(2, wall.day()), holds(4, wall.weekday().num_days_from_sunday()));
+/// Returns whether a local minute matches. If both day fields are restricted, either one is enough.
+fn matches(fields: &[&str], local: NaiveDateTime) -> bool {
+    let holds = |index: usize, value: u32| has(fields[index], value);
+    let (day, weekday) = (holds(2, local.day()), holds(4, local.weekday().num_days_from_sunday()));
     let is_day = if fields[2] != "*" && fields[4] != "*" { day || weekday } else { day && weekday };
-    holds(0, wall.minute()) && holds(1, wall.hour()) && holds(3, wall.month()) && is_day
+    holds(0, local.minute()) && holds(1, local.hour()) && holds(3, local.month()) && is_day
 }
 
-/// Whether a field of a cron text has a value: `*`, or a list of numbers and ranges.
+/// Returns whether a cron field, `*` or a list of numbers and ranges, contains a value.
 fn has(field: &str, value: u32) -> bool {
     field.split(',').any(|item| match item.split_once('-') {
         _ if item == "*" => true,
@@ -58,7 +61,7 @@ fn has(field: &str, value: u32) -> bool {
     })
 }
 
-/// The length of a duration such as `1d12h`.
+/// Returns the length of a duration such as `1d12h` in seconds.
 fn seconds(duration: &str) -> i64 {
     let (mut total, mut number) = (0, 0);
     for character in duration.chars() {
@@ -73,12 +76,12 @@ fn seconds(duration: &str) -> i64 {
     total
 }
 
-/// Cron, duration, zone, and instants with what is true of them.
+/// Cron expression, duration, time zone, and instants with whether each is in a window.
 type Example = (&'static str, &'static str, &'static str, &'static [(&'static str, bool)]);
 
-/// The examples of the specification, and days on which clocks change.
+/// Examples of the specification, and days with clock changes.
 const EXAMPLES: [Example; 15] = [
-    // Spring forward: eight hours of the night end at seven.
+    // Clocks are set forward: eight hours end at seven.
     (
         "0 22 * * *",
         "8h",
@@ -90,7 +93,7 @@ const EXAMPLES: [Example; 15] = [
             ("2026-03-08T07:00:00-04:00", false),
         ],
     ),
-    // Fall back: they end at five.
+    // Clocks are set back: eight hours end at five.
     (
         "0 22 * * *",
         "8h",
@@ -101,7 +104,7 @@ const EXAMPLES: [Example; 15] = [
             ("2026-11-01T05:00:00-05:00", false),
         ],
     ),
-    // Half past two does not exist: three is the first instant after the gap.
+    // 02:30 is skipped: 03:00 is the first instant after the gap.
     (
         "30 2 * * *",
         "15m",
@@ -115,7 +118,7 @@ const EXAMPLES: [Example; 15] = [
             ("2026-03-09T02:30:00-04:00", true),
         ],
     ),
-    // Half past one comes twice and fires when it comes first.
+    // 01:30 is repeated and fires at its first occurrence.
     (
         "30 1 * * *",
         "15m",
@@ -135,7 +138,7 @@ const EXAMPLES: [Example; 15] = [
         "Australia/Lord_Howe",
         &[("2025-10-05T02:30:00+11:00", true), ("2025-10-05T02:31:00+11:00", false)],
     ),
-    // An hour that comes twice by half.
+    // Half an hour is repeated.
     (
         "45 1 * * *",
         "1m",
@@ -149,14 +152,14 @@ const EXAMPLES: [Example; 15] = [
         "America/Sao_Paulo",
         &[("2018-11-03T23:59:59-03:00", false), ("2018-11-04T01:00:00-02:00", true)],
     ),
-    // A whole day that was left out.
+    // A whole day is skipped.
     (
         "0 9 30 12 *",
         "1h",
         "Pacific/Apia",
         &[("2011-12-29T23:59:00-10:00", false), ("2011-12-31T00:00:00+14:00", true)],
     ),
-    // Either day.
+    // Both day fields are restricted, and either one is enough.
     (
         "0 0 13 * 5",
         "1d",
@@ -168,7 +171,7 @@ const EXAMPLES: [Example; 15] = [
             ("2026-10-14T12:00:00Z", false),
         ],
     ),
-    // One restricted day is not widened by the other.
+    // An unrestricted day field does not widen the restricted one.
     ("0 0 13 * *", "1d", "UTC", &[("2026-11-20T12:00:00Z", false), ("2026-10-13T12:00:00Z", true)]),
     ("0 0 * * 5", "1d", "UTC", &[("2026-11-20T12:00:00Z", true), ("2026-10-13T12:00:00Z", false)]),
     // Sunday is zero.
@@ -194,7 +197,7 @@ const EXAMPLES: [Example; 15] = [
             ("2026-12-05T09:35:00+01:00", false),
         ],
     ),
-    // The longest window, and one that has no gap.
+    // The longest window, and windows without a gap between them.
     (
         "0 0 1 * *",
         "7d",
@@ -209,7 +212,7 @@ const EXAMPLES: [Example; 15] = [
 ];
 
 #[test]
-fn windows_open_and_close() {
+fn naive_windows_open_and_close_at_known_times() {
     for (cron, duration, zone, instants) in EXAMPLES {
         for (text, expected) in instants {
             let now = DateTime::parse_from_rfc3339(text).unwrap().timestamp();

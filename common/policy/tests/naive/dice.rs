@@ -1,10 +1,10 @@
-//! Random choices that are the same on every run: splitmix64, seeded by the number of the case.
+//! Deterministic random choices: splitmix64, seeded with the number of the case.
 
-/// A stream of choices.
+/// A stream of random choices.
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// The stream of one case.
+    /// Creates the stream of one case.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,17 +17,17 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(limit).unwrap()).unwrap()
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns `true` with a probability of `percent` percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of these.
+    /// Returns one of the choices.
     pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

@@ -1,4 +1,4 @@
-//! The second evaluator. Everything is evaluated, nothing is skipped: what fails anywhere fails the whole.
+//! The naive evaluator. It evaluates every part, so a failure in any part fails the whole expression.
 
 use std::cmp::Ordering;
 
@@ -7,20 +7,20 @@ use crate::fact::{Domain, Fact, Failed};
 use crate::number::Number;
 use crate::tree::{Operator, Quantifier, Tree};
 
-/// What an expression can name: the roots that are available, and the variables of the lambdas around it.
+/// The names that an expression can read: the available roots and the lambda variables in scope.
 #[derive(Clone)]
 pub(crate) struct Scene<'a> {
     pub(crate) roots: &'a [(&'static str, Fact)],
     pub(crate) variables: Vec<(&'static str, Fact)>,
 }
 
-/// Whether an expression is true of these roots.
+/// Evaluates an expression over the given roots.
 pub(crate) fn evaluate(tree: &Tree, roots: &[(&'static str, Fact)]) -> Result<bool, Failed> {
     Scene { roots, variables: Vec::new() }.truth(tree)
 }
 
 impl Scene<'_> {
-    /// The value of an expression that must be true or false.
+    /// Evaluates an expression that must be boolean.
     pub(crate) fn truth(&mut self, tree: &Tree) -> Result<bool, Failed> {
         match self.value(tree)? {
             Fact::Truth(truth) => Ok(truth),
@@ -28,7 +28,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The elements of an expression that must be a list.
+    /// Evaluates an expression that must be a list and returns its elements.
     pub(crate) fn list(&mut self, tree: &Tree) -> Result<Vec<Fact>, Failed> {
         match self.value(tree)? {
             Fact::List(elements) => Ok(elements.to_vec()),
@@ -39,7 +39,7 @@ impl Scene<'_> {
     fn value(&mut self, tree: &Tree) -> Result<Fact, Failed> {
         match tree {
             Tree::Truth(truth) => Ok(Fact::Truth(*truth)),
-            Tree::Number(digits) => Ok(Fact::Number(Number::read(digits), Domain::Any)),
+            Tree::Number(digits) => Ok(Fact::Number(Number::parse(digits), Domain::Any)),
             Tree::Text(text) => Ok(Fact::text(text)),
             Tree::Instant(seconds, nanoseconds) => Ok(Fact::Instant(*seconds, *nanoseconds)),
             Tree::List(elements) => Ok(Fact::list(self.values(elements.iter())?)),
@@ -97,11 +97,11 @@ impl Scene<'_> {
                 compare(*operator, &left, &right)
             }
             Tree::Quantity(field, text, unequal) => {
-                Ok((self.number(field)? == Number::read(text)) != *unequal)
+                Ok((self.number(field)? == Number::parse(text)) != *unequal)
             }
             Tree::QuantityIn(field, texts) => {
                 let number = self.number(field)?;
-                Ok(texts.iter().any(|text| Number::read(text) == number))
+                Ok(texts.iter().any(|text| Number::parse(text) == number))
             }
             Tree::Not(inner) => Ok(!self.truth(inner)?),
             Tree::And(parts) => Ok(self.truths(parts)?.into_iter().all(|truth| truth)),
@@ -110,7 +110,7 @@ impl Scene<'_> {
                 Fact::Instant(seconds, _) => Ok(cron::is_active(cron, duration, zone, seconds)),
                 _ => Err(Failed),
             },
-            other => panic!("{other:?} is no operation"),
+            other => panic!("not an operation: {other:?}"),
         }
     }
 
@@ -120,8 +120,8 @@ impl Scene<'_> {
 
     fn name(&self, name: &str) -> Result<Fact, Failed> {
         let variable = self.variables.iter().find(|(own, _)| *own == name);
-        let found = variable.or_else(|| self.roots.iter().find(|(own, _)| *own == name));
-        found.ok_or(Failed)?.1.read()
+        let value = variable.or_else(|| self.roots.iter().find(|(own, _)| *own == name));
+        value.ok_or(Failed)?.1.read()
     }
 
     fn number(&mut self, tree: &Tree) -> Result<Number, Failed> {
@@ -162,7 +162,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Each element of a list, and whether the predicate is true of it.
+    /// Returns each element of a list, and whether the predicate is true for it.
     fn predicate(
         &mut self,
         list: &Tree,
@@ -185,7 +185,9 @@ fn compare(operator: Operator, left: &Fact, right: &Fact) -> Result<bool, Failed
         (Operator::Equal, ..) => return left.same(right),
         (Operator::Unequal, ..) => return left.same(right).map(|same| !same),
         (_, Fact::Number(left, _), Fact::Number(right, _)) => left.order(right),
-        (_, Fact::Instant(left, less), Fact::Instant(right, more)) => left.cmp(right).then(less.cmp(more)),
+        (_, Fact::Instant(left, left_nanos), Fact::Instant(right, right_nanos)) => {
+            left.cmp(right).then(left_nanos.cmp(right_nanos))
+        }
         _ => return Err(Failed),
     };
     Ok(match operator {

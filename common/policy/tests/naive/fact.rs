@@ -1,4 +1,4 @@
-//! Facts and values of the second evaluator, how they compare, and the same facts in the form that the package reads.
+//! Facts and values of the naive evaluator, their comparison, and their conversion to values of the crate.
 
 use std::rc::Rc;
 
@@ -6,35 +6,35 @@ use quorate_policy::{Integer, Timestamp, Value};
 
 use crate::number::Number;
 
-/// An evaluation that is neither true nor false. Why is not compared.
+/// A failed evaluation. The reason is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failed;
 
-/// The domain that a field declares for its integers.
+/// The declared domain of an integer field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Domain {
     Int,
     Uint,
-    /// A literal or a count, whose domain has been checked.
+    /// A literal or a count, whose domain is already checked.
     Any,
 }
 
 /// Members of a struct or entries of a map.
 pub(crate) type Members = Rc<Vec<(&'static str, Fact)>>;
 
-/// What a field holds or an expression yields.
+/// The value of a field or an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Fact {
     Truth(bool),
     Number(Number, Domain),
     /// Characters, and whether comparisons ignore their ASCII case.
     Text(Rc<[char]>, bool),
-    /// Seconds since 1970 and nanoseconds.
+    /// Seconds since 1970-01-01T00:00:00Z and nanoseconds.
     Instant(i64, u32),
     List(Rc<Vec<Fact>>),
     Record(Members),
     Map(Members),
-    /// Outside the domain of its type.
+    /// A value outside the domain of its type.
     Broken,
 }
 
@@ -55,7 +55,7 @@ impl Fact {
         Self::Record(Rc::new(members))
     }
 
-    /// What an expression gets that asks for this: a value outside its domain cannot be used at all.
+    /// Returns the value for an expression that reads it. A value outside its domain is an error.
     pub(crate) fn read(&self) -> Result<Self, Failed> {
         match self {
             Self::Broken => Err(Failed),
@@ -65,20 +65,26 @@ impl Fact {
         }
     }
 
-    /// The member or entry of that name.
+    /// Returns a member or entry by its name.
     pub(crate) fn member(&self, name: &str) -> Result<Self, Failed> {
         let (Self::Record(members) | Self::Map(members)) = self else { return Err(Failed) };
         members.iter().find(|(own, _)| *own == name).ok_or(Failed)?.1.read()
     }
 
-    /// Whether two values are the same. Lists of one length compare all their elements, so that one that cannot be read
-    /// fails the comparison wherever it stands; lists of different lengths differ without being looked at.
+    /// Returns whether two values are equal.
+    ///
+    /// Lists of equal length compare all their elements, so an unreadable element always fails the
+    /// comparison. Lists of different lengths differ, and their elements are not read.
     pub(crate) fn same(&self, other: &Self) -> Result<bool, Failed> {
         match (&self.read()?, &other.read()?) {
             (Self::Truth(left), Self::Truth(right)) => Ok(left == right),
             (Self::Number(left, _), Self::Number(right, _)) => Ok(left == right),
-            (Self::Instant(left, less), Self::Instant(right, more)) => Ok(left == right && less == more),
-            (Self::Text(left, folds), Self::Text(right, also)) => Ok(same_text(left, right, *folds || *also)),
+            (Self::Instant(left, left_nanos), Self::Instant(right, right_nanos)) => {
+                Ok(left == right && left_nanos == right_nanos)
+            }
+            (Self::Text(left, left_folds), Self::Text(right, right_folds)) => {
+                Ok(same_text(left, right, *left_folds || *right_folds))
+            }
             (Self::List(left), Self::List(right)) if left.len() != right.len() => Ok(false),
             (Self::List(left), Self::List(right)) => {
                 let pairs: Result<Vec<bool>, Failed> =
@@ -89,7 +95,7 @@ impl Fact {
         }
     }
 
-    /// The same fact as the package reads it.
+    /// Converts the fact to a value of the crate.
     pub(crate) fn product(&self) -> Value {
         let members = |members: &Members| -> Vec<(&'static str, Value)> {
             members.iter().map(|(name, member)| (*name, member.product())).collect()

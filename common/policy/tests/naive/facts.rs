@@ -1,4 +1,5 @@
-//! Random facts: every field is there or absent at random, and its value comes from the few that the expression knows too.
+//! Random facts. Each field is randomly present or absent, with a value from the small pool that the
+//! expression also uses.
 
 use std::rc::Rc;
 
@@ -26,11 +27,11 @@ const UNUSUAL: [&str; 13] = [
     "115792089237316195423570985008687907853269984665640564039457584007913129639934",
     "115792089237316195423570985008687907853269984665640564039457584007913129639935",
 ];
-/// The first instant of March 2026 and its neighbourhood.
+/// The first second of March 2026, its neighbors, and a second before 1970.
 const SECONDS: [i64; 4] = [1_772_323_199, 1_772_323_200, 1_772_323_201, -1];
 const NANOSECONDS: [u32; 4] = [0, 0, 1, 500_000_000];
 
-/// The literals of one case, few enough that facts and expressions collide.
+/// The literals of one case, few enough that facts and expressions often match.
 pub(crate) struct Pool {
     texts: Vec<&'static str>,
     numbers: Vec<&'static str>,
@@ -44,7 +45,7 @@ impl Pool {
         Self { texts, numbers: numbers.collect() }
     }
 
-    /// A pool with texts of its own and small numbers.
+    /// Creates a pool of the given texts and small numbers.
     pub(crate) fn of(texts: Vec<&'static str>) -> Self {
         Self { texts, numbers: vec!["0", "1", "2", "3"] }
     }
@@ -58,13 +59,13 @@ impl Pool {
     }
 }
 
-/// An instant near those that other places of the same case use.
+/// Returns one of a few instants, so that instants of one case often match.
 pub(crate) fn instant(dice: &mut Dice) -> (i64, u32) {
     (dice.pick(&SECONDS), dice.pick(&NANOSECONDS))
 }
 
-/// The roots of these types that happen to be available. Few of the members are there that the expression does not name:
-/// they cost time and decide nothing.
+/// Returns random roots of these types. Members that the expression does not name are mostly absent, because
+/// they cost time and do not change the result.
 pub(crate) fn roots(
     kinds: &[(&'static str, Kind)],
     tree: &Tree,
@@ -77,7 +78,7 @@ pub(crate) fn roots(
     source.members(kinds)
 }
 
-/// Every name and text of an expression: what it could ask for.
+/// Collects all names and texts of an expression.
 fn collect_names<'a>(tree: &'a Tree, names: &mut Vec<&'a str>) {
     match tree {
         Tree::Name(name) | Tree::Member(_, name) => names.push(name),
@@ -94,7 +95,7 @@ struct Source<'a> {
     pool: &'a Pool,
     dice: &'a mut Dice,
     named: Vec<&'a str>,
-    /// How many dynamic values stand around this one.
+    /// Number of dynamic values around the current one.
     depth: usize,
 }
 
@@ -102,14 +103,14 @@ impl Source<'_> {
     fn members(&mut self, kinds: &[(&'static str, Kind)]) -> Vec<(&'static str, Fact)> {
         let mut members = Vec::new();
         for (name, kind) in kinds {
-            if self.is_there(name, 98) {
+            if self.is_present(name, 98) {
                 members.push((*name, self.fact(*kind)));
             }
         }
         members
     }
 
-    fn is_there(&mut self, name: &str, percent: usize) -> bool {
+    fn is_present(&mut self, name: &str, percent: usize) -> bool {
         let percent = if self.named.contains(&name) { percent } else { 8 };
         self.dice.chance(percent)
     }
@@ -147,13 +148,13 @@ impl Source<'_> {
         }
     }
 
-    /// Members of a dynamic value, most of them of the type that their key announces.
+    /// Returns the members of a dynamic value. Most have the type that [`KEYS`] assigns to their key.
     fn bag(&mut self) -> Vec<(&'static str, Fact)> {
         self.depth += 1;
         let mut members = Vec::new();
         for (key, kind) in KEYS {
             let nests = matches!(kind, Kind::Bag | Kind::List(Kind::Bag));
-            if self.is_there(key, 95) && !(nests && self.depth > 2) {
+            if self.is_present(key, 95) && !(nests && self.depth > 2) {
                 let kind = if self.dice.chance(3) { self.dice.pick(&KEYS[..9]).1 } else { kind };
                 members.push((key, self.fact(kind)));
             }
@@ -162,17 +163,17 @@ impl Source<'_> {
         members
     }
 
-    /// A number that is mostly in its domain.
+    /// Returns a number that is usually in its domain.
     fn number(&mut self, domain: Domain) -> Fact {
-        let drawn = Number::read(self.pool.number(self.dice));
+        let drawn = Number::parse(self.pool.number(self.dice));
         let fits = if matches!(domain, Domain::Uint) { drawn.is_uint() } else { drawn.is_int() };
-        let number = if fits || self.dice.chance(5) { drawn } else { Number::read(self.dice.pick(&USUAL)) };
+        let number = if fits || self.dice.chance(5) { drawn } else { Number::parse(self.dice.pick(&USUAL)) };
         Fact::Number(number, domain)
     }
 
     fn folded(&mut self) -> Fact {
         let text = self.pool.text(self.dice);
-        let turned: String = text
+        let mixed_case: String = text
             .chars()
             .map(|character| match self.dice.below(4) {
                 0 => character.to_ascii_uppercase(),
@@ -180,6 +181,6 @@ impl Source<'_> {
                 _ => character,
             })
             .collect();
-        Fact::folded(&turned)
+        Fact::folded(&mixed_case)
     }
 }

@@ -1,4 +1,4 @@
-//! Random expressions that are well typed, over the roots they are given and the variables around them.
+//! Random well-typed expressions over given roots and the variables in scope.
 
 use crate::dice::Dice;
 use crate::facts::{self, Pool};
@@ -7,30 +7,30 @@ use crate::tree::{Operator, Quantifier, Tree};
 
 /// Any list of structs.
 const RECORDS: Kind = Kind::List(&Kind::Record(&[]));
-/// Structs that literals make.
+/// Type of the struct literals in expressions.
 const SAMPLE: Kind = Kind::Record(&[("n", Kind::Int), ("t", Kind::Text), ("b", Kind::Truth)]);
 /// Elements of lists that are compared, searched and quantified over.
 const SCALARS: [Kind; 4] = [Kind::Int, Kind::Int, Kind::Text, Kind::Truth];
-/// Names of variables, by how many others are in use.
+/// Names of variables by nesting depth of lambdas.
 const VARIABLES: [[&str; 3]; 4] =
     [["x", "_x1", "user"], ["y", "Y_", "n"], ["z", "counts", "in_"], ["w", "tx", "id"]];
 const OPERATORS: [Operator; 6] =
     [Operator::Equal, Operator::Unequal, Operator::Less, Operator::AtMost, Operator::More, Operator::AtLeast];
 
-/// Makes expressions of one case.
-pub(crate) struct Maker<'a> {
+/// A generator of the expressions of one case.
+pub(crate) struct Generator<'a> {
     pub(crate) dice: &'a mut Dice,
     pub(crate) pool: &'a Pool,
     pub(crate) roots: &'a [(&'static str, Kind)],
     scope: Vec<(&'static str, Kind)>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> Generator<'a> {
     pub(crate) fn new(dice: &'a mut Dice, pool: &'a Pool, roots: &'a [(&'static str, Kind)]) -> Self {
         Self { dice, pool, roots, scope: Vec::new() }
     }
 
-    /// An expression that is true, false or fails.
+    /// Returns a boolean expression, whose evaluation may fail.
     pub(crate) fn truth(&mut self, depth: usize) -> Tree {
         if depth == 0 {
             return self.simple_truth();
@@ -51,7 +51,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A field, a literal or a comparison of such.
+    /// Returns a field, a literal or a simple comparison.
     fn simple_truth(&mut self) -> Tree {
         match self.dice.below(10) {
             0 => Tree::Truth(self.dice.chance(50)),
@@ -81,7 +81,7 @@ impl<'a> Maker<'a> {
         left.compared(self.dice.pick(&OPERATORS[..2]), right)
     }
 
-    /// `in` or `contains`.
+    /// Returns an `in` or `contains` expression.
     fn membership(&mut self, depth: usize) -> Tree {
         let kind = if self.dice.chance(10) { Kind::List(&Kind::Int) } else { self.dice.pick(&SCALARS) };
         let kind = if self.roots[0].0 == "time" && self.dice.chance(50) { Kind::Instant } else { kind };
@@ -97,7 +97,7 @@ impl<'a> Maker<'a> {
         left.compared(self.dice.pick(&OPERATORS[..2]), right)
     }
 
-    /// `all`, `any`, or how many pass a filter.
+    /// Returns an `all` or `any` expression, or a comparison of the count of a filter.
     fn quantified(&mut self, depth: usize) -> Tree {
         let (list, element) = self.any_list(depth);
         let quantifier =
@@ -110,7 +110,7 @@ impl<'a> Maker<'a> {
         self.count(tree).compared(self.dice.pick(&OPERATORS), number)
     }
 
-    /// A list of any type, and the type of its elements.
+    /// Returns a list of any type, and its element type.
     fn any_list(&mut self, depth: usize) -> (Tree, Kind) {
         match self.dice.below(10) {
             0..=5 => self.records(depth),
@@ -137,7 +137,7 @@ impl<'a> Maker<'a> {
         if self.dice.chance(30) { Tree::BareCount(Box::new(list)) } else { Tree::Count(Box::new(list)) }
     }
 
-    /// A chain identifier or a nonce against decimal text.
+    /// Returns a comparison of a chain id or nonce with decimal text.
     fn quantity(&mut self) -> Tree {
         if !self.roots.iter().any(|(name, _)| *name == "eth") {
             return self.simple_truth();
@@ -151,13 +151,13 @@ impl<'a> Maker<'a> {
         Tree::Quantity(field, self.decimal(), self.dice.chance(50))
     }
 
-    /// Decimal digits without a sign.
+    /// Returns decimal digits without a sign.
     fn decimal(&mut self) -> String {
         let digits = self.pool.number(self.dice).trim_start_matches('-');
         format!("{}{digits}", self.dice.pick(&["", "", "", "0", "00"]))
     }
 
-    /// A value of one type.
+    /// Returns an expression of a scalar or list type.
     fn scalar(&mut self, kind: Kind, depth: usize) -> Tree {
         match kind {
             Kind::Int => self.number(depth),
@@ -228,7 +228,7 @@ impl<'a> Maker<'a> {
         Tree::Slice(Box::new(list), Box::new(Tree::Number(from.to_string())), Box::new(end))
     }
 
-    /// A position, mostly one that lists have.
+    /// Returns a position that most lists have.
     fn position(&mut self) -> Tree {
         match self.dice.below(20) {
             0..=12 => Tree::Number("0".to_owned()),
@@ -238,16 +238,16 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A list of elements of one type.
+    /// Returns a list with elements of one type.
     fn list(&mut self, kind: Kind, depth: usize) -> Tree {
-        let found = match kind {
+        let path = match kind {
             Kind::Int => self.walk(Kind::List(&Kind::Int)),
             Kind::Text => self.walk(Kind::List(&Kind::Text)),
             Kind::Truth => self.walk(Kind::List(&Kind::Truth)),
             Kind::List(_) => self.walk(Kind::List(&Kind::List(&Kind::Int))),
             _ => None,
         };
-        match (self.dice.below(if depth == 0 { 8 } else { 11 }), found) {
+        match (self.dice.below(if depth == 0 { 8 } else { 11 }), path) {
             (0..=4, Some((tree, _))) => tree,
             (8, _) => {
                 let list = self.list(kind, depth - 1);
@@ -268,7 +268,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A list of structs, and the type of its elements.
+    /// Returns a list of structs, and its element type.
     fn records(&mut self, depth: usize) -> (Tree, Kind) {
         let choice = self.dice.below(if depth == 0 { 8 } else { 11 });
         if choice < 8 {
@@ -290,7 +290,7 @@ impl<'a> Maker<'a> {
         Tree::Record(vec![("n", self.literal()), ("t", text), ("b", truth)])
     }
 
-    /// A way from a root or a variable to something of a type.
+    /// Returns a path from a root or a variable to a value of the wanted type.
     fn walk(&mut self, wanted: Kind) -> Option<(Tree, Kind)> {
         for _ in 0..8 {
             let (name, mut kind) = self.start();
@@ -309,8 +309,8 @@ impl<'a> Maker<'a> {
     fn start(&mut self) -> (&'static str, Kind) {
         if !self.scope.is_empty() && self.dice.chance(75) {
             let newest = self.scope.len() - 1;
-            let place = if self.dice.chance(70) { newest } else { self.dice.below(self.scope.len()) };
-            return self.scope[place];
+            let index = if self.dice.chance(70) { newest } else { self.dice.below(self.scope.len()) };
+            return self.scope[index];
         }
         self.dice.pick(self.roots)
     }
@@ -333,15 +333,15 @@ impl<'a> Maker<'a> {
             Kind::Arguments => Some(self.entry(tree, wanted, false)),
             Kind::Bag => Some(self.entry(tree, wanted, true)),
             Kind::Tuple => {
-                let place = self.dice.below(3);
-                let kind = [Kind::Folded, Kind::Truth, Kind::Uint][place];
-                Some((tree.at(Tree::Number(place.to_string())), kind))
+                let index = self.dice.below(3);
+                let kind = [Kind::Folded, Kind::Truth, Kind::Uint][index];
+                Some((tree.at(Tree::Number(index.to_string())), kind))
             }
             _ => None,
         }
     }
 
-    /// An entry of a map of dynamic values, now and then of a type that is not wanted.
+    /// Returns an entry of a map of dynamic values, occasionally of an unwanted type.
     fn entry(&mut self, tree: Tree, wanted: Kind, by_name: bool) -> (Tree, Kind) {
         let mut drawn = self.dice.pick(&KEYS);
         for _ in 0..4 {

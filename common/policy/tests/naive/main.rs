@@ -1,5 +1,6 @@
-//! A second evaluator of the policy language, derived from its specification alone and as plain as possible, and the proof
-//! that both agree on a million policies. It shares no code with the package, not even how integers or strings compare.
+//! A naive second evaluator of the policy language, written from the specification alone, and tests that both
+//! agree on a million expressions. It shares no code with the crate, not even for comparing integers or
+//! strings.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

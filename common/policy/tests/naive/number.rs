@@ -1,11 +1,13 @@
-//! Integers as people write them: a sign and decimal digits, compared by length and then from the left.
+//! Integers as a sign and decimal digits, compared by length and then digit by digit.
 
 use std::cmp::Ordering;
 
-/// Largest values of the two domains, and the magnitude of the least `int`.
-const INT_MOST: &str = "170141183460469231731687303715884105727";
-const INT_LEAST: &str = "170141183460469231731687303715884105728";
-const UINT_MOST: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+/// Maximum of `int`.
+const INT_MAX: &str = "170141183460469231731687303715884105727";
+/// Magnitude of the minimum of `int`.
+const INT_MIN: &str = "170141183460469231731687303715884105728";
+/// Maximum of `uint`.
+const UINT_MAX: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 
 /// An integer of any size. Zero has no digits and no sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,28 +17,28 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Reads decimal digits with an optional sign.
-    pub(crate) fn read(text: &str) -> Self {
+    /// Parses decimal digits with an optional sign.
+    pub(crate) fn parse(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text).trim_start_matches('0');
         Self { negative: text.starts_with('-') && !digits.is_empty(), digits: digits.to_owned() }
     }
 
-    /// How many there are.
+    /// Creates a number from a count.
     pub(crate) fn count(count: usize) -> Self {
-        Self::read(&count.to_string())
+        Self::parse(&count.to_string())
     }
 
-    /// Whether it comes before or after the other on the number line.
+    /// Compares two numbers mathematically.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,
             (true, false) => Ordering::Less,
-            (false, false) => longer(&self.digits, &other.digits),
-            (true, true) => longer(&other.digits, &self.digits),
+            (false, false) => compare_magnitudes(&self.digits, &other.digits),
+            (true, true) => compare_magnitudes(&other.digits, &self.digits),
         }
     }
 
-    /// The number as a position; `None` if no list can have it.
+    /// Returns the number as a position, or `None` if it is negative or too large.
     pub(crate) fn position(&self) -> Option<usize> {
         match self.digits.as_str() {
             "" => Some(0),
@@ -45,23 +47,23 @@ impl Number {
         }
     }
 
-    /// −2^127 … 2^127 − 1.
+    /// Returns whether the number is from −2^127 to 2^127 − 1.
     pub(crate) fn is_int(&self) -> bool {
-        longer(&self.digits, if self.negative { INT_LEAST } else { INT_MOST }) != Ordering::Greater
+        compare_magnitudes(&self.digits, if self.negative { INT_MIN } else { INT_MAX }) != Ordering::Greater
     }
 
-    /// 0 … 2^256 − 1.
+    /// Returns whether the number is from 0 to 2^256 − 1.
     pub(crate) fn is_uint(&self) -> bool {
-        !self.negative && longer(&self.digits, UINT_MOST) != Ordering::Greater
+        !self.negative && compare_magnitudes(&self.digits, UINT_MAX) != Ordering::Greater
     }
 
-    /// Decimal digits, with a sign if it is negative.
+    /// Returns the decimal digits, with a minus sign if the number is negative.
     pub(crate) fn text(&self) -> String {
         let digits = if self.digits.is_empty() { "0" } else { &self.digits };
         format!("{}{digits}", if self.negative { "-" } else { "" })
     }
 }
 
-fn longer(left: &str, right: &str) -> Ordering {
+fn compare_magnitudes(left: &str, right: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }

@@ -1,40 +1,40 @@
-//! Who has approved, who still could, and whether a consensus that is not met keeps a request waiting: the rules of the
-//! second evaluator, tried out one after the other without any cleverness.
+//! The electorate of the naive evaluator: who has approved, who still could, and whether a consensus is
+//! reachable.
 //!
-//! Two things the specification leaves open are settled the simple way. Votes that nobody has cast yet come after those that
-//! stand, in the order of the candidates. A predicate that is tried on the requester alone sees, where it names the roots
-//! itself, the approvals as they stand.
+//! The specification leaves two points open. Here, possible further votes follow the cast votes in the order
+//! of the candidates. If a predicate that is evaluated for the proposer alone reads the roots itself, it
+//! reads the current approvals.
 
-use quorate_policy::decide::{Approver, Credential, Requester};
+use quorate_policy::decide::{Approver, Credential, Proposer};
 
 use crate::evaluator::{Scene, evaluate};
 use crate::fact::Fact;
 use crate::tree::{Quantifier, Tree};
 
-/// A credential.
+/// A credential of a [`User`].
 #[derive(Clone, Debug)]
-pub(crate) struct Card {
+pub(crate) struct OwnCredential {
     pub(crate) id: String,
     pub(crate) kind: &'static str,
-    /// Passkeys only.
+    /// Present for passkeys only.
     pub(crate) credential_id: Option<String>,
 }
 
-/// A user with the credentials of a vote, or all that are valid.
+/// A user with the credential of a vote, or with all valid credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct User {
     pub(crate) id: &'static str,
     pub(crate) tags: Vec<&'static str>,
     pub(crate) email: &'static str,
-    pub(crate) cards: Vec<Card>,
+    pub(crate) credentials: Vec<OwnCredential>,
 }
 
-/// The people around one request.
+/// The electorate of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct People {
-    pub(crate) requester: &'static str,
+    pub(crate) proposer: &'static str,
     pub(crate) is_root: bool,
-    /// One for each vote, in order.
+    /// One user per vote, in the order of the votes.
     pub(crate) approvals: Vec<User>,
     pub(crate) candidates: Vec<User>,
 }
@@ -49,28 +49,28 @@ impl User {
         ])
     }
 
-    fn card_facts(&self) -> Vec<Fact> {
-        let facts = self.cards.iter().map(|card| {
+    fn credential_facts(&self) -> Vec<Fact> {
+        let facts = self.credentials.iter().map(|credential| {
             let mut members = vec![
-                ("id", Fact::text(&card.id)),
+                ("id", Fact::text(&credential.id)),
                 ("user_id", Fact::text(self.id)),
-                ("type", Fact::text(card.kind)),
-                ("public_key", Fact::text(&card.id)),
+                ("type", Fact::text(credential.kind)),
+                ("public_key", Fact::text(&credential.id)),
             ];
-            members.extend(card.credential_id.as_ref().map(|id| ("credential_id", Fact::text(id))));
+            members.extend(credential.credential_id.as_ref().map(|id| ("credential_id", Fact::text(id))));
             Fact::record(members)
         });
         facts.collect()
     }
 
-    /// The same user as the package reads it.
+    /// Converts the user to an approver of the crate.
     fn product(&self) -> Approver {
-        let credentials = self.cards.iter().map(|card| Credential {
-            id: card.id.clone(),
+        let credentials = self.credentials.iter().map(|credential| Credential {
+            id: credential.id.clone(),
             user_id: self.id.to_owned(),
-            credential_type: card.kind.to_owned(),
-            credential_id: card.credential_id.clone(),
-            public_key: card.id.clone(),
+            credential_type: credential.kind.to_owned(),
+            credential_id: credential.credential_id.clone(),
+            public_key: credential.id.clone(),
         });
         Approver {
             user_id: self.id.to_owned(),
@@ -81,31 +81,31 @@ impl User {
         }
     }
 
-    /// This user with some of the credentials only.
-    fn with(&self, cards: Vec<Card>) -> Self {
-        Self { cards, ..self.clone() }
+    /// Returns this user with other credentials.
+    fn with(&self, credentials: Vec<OwnCredential>) -> Self {
+        Self { credentials, ..self.clone() }
     }
 }
 
 impl People {
-    pub(crate) fn approvers(&self) -> Vec<Approver> {
+    pub(crate) fn product_approvers(&self) -> Vec<Approver> {
         self.approvals.iter().map(User::product).collect()
     }
 
-    pub(crate) fn standing_by(&self) -> Vec<Approver> {
+    pub(crate) fn product_candidates(&self) -> Vec<Approver> {
         self.candidates.iter().map(User::product).collect()
     }
 
-    pub(crate) fn asking(&self) -> Requester {
-        Requester { user_id: self.requester.to_owned(), is_root: self.is_root }
+    pub(crate) fn product_proposer(&self) -> Proposer {
+        Proposer { user_id: self.proposer.to_owned(), is_root: self.is_root }
     }
 
-    /// The roots of a consensus over the approvals as they stand.
+    /// Returns the roots of a consensus over the current approvals.
     pub(crate) fn roots(&self) -> Vec<(&'static str, Fact)> {
         roots(&self.approvals)
     }
 
-    /// Whether more votes could make the consensus true, and the requester takes part.
+    /// Returns whether further votes could make the consensus true and the proposer may wait for them.
     pub(crate) fn can_reach(&self, consensus: &Tree) -> bool {
         (self.is_root || self.contributes(consensus)) && self.could_be_met(consensus)
     }
@@ -120,9 +120,9 @@ impl People {
         if holds(&everyone) {
             return true;
         }
-        for (place, ways) in ballots.iter().enumerate() {
+        for (index, ways) in ballots.iter().enumerate() {
             for way in ways {
-                let others = ballots[place + 1..].iter().flatten();
+                let others = ballots[index + 1..].iter().flatten();
                 if holds(&[way]) || others.into_iter().any(|other| holds(&[way, other])) {
                     return true;
                 }
@@ -131,34 +131,44 @@ impl People {
         false
     }
 
-    /// For each candidate with something to add, the ways to add it: all credentials that have not been used, or one of them.
+    /// Returns the ways to vote for each candidate with unused credentials: with all of them, or with one of
+    /// them.
     fn ballots(&self) -> Vec<Vec<User>> {
-        let used: Vec<&String> =
-            self.approvals.iter().flat_map(|user| &user.cards).map(|card| &card.id).collect();
+        let used: Vec<&String> = self
+            .approvals
+            .iter()
+            .flat_map(|user| &user.credentials)
+            .map(|credential| &credential.id)
+            .collect();
         let mut ballots = Vec::new();
         for user in &self.candidates {
-            let fresh: Vec<Card> =
-                user.cards.iter().filter(|card| !used.contains(&&card.id)).cloned().collect();
+            let fresh: Vec<OwnCredential> = user
+                .credentials
+                .iter()
+                .filter(|credential| !used.contains(&&credential.id))
+                .cloned()
+                .collect();
             if !fresh.is_empty() {
                 let mut ways = vec![user.with(fresh.clone())];
-                ways.extend(fresh.into_iter().map(|card| user.with(vec![card])));
+                ways.extend(fresh.into_iter().map(|credential| user.with(vec![credential])));
                 ballots.push(ways);
             }
         }
         ballots
     }
 
-    /// Someone who neither has approved nor could contributes nothing.
+    /// Returns whether the proposer contributes. A user who is neither approver nor candidate does not.
     fn contributes(&self, consensus: &Tree) -> bool {
         let known = self.approvals.iter().chain(&self.candidates);
-        let own: Vec<User> = known.filter(|user| user.id == self.requester).cloned().collect();
+        let own: Vec<User> = known.filter(|user| user.id == self.proposer).cloned().collect();
         let (now, roots) = (self.roots(), roots(&own));
-        let part = Part { own: &roots, now: &now };
-        !own.is_empty() && (counts_everyone(consensus) || part.holds_somewhere(consensus, &mut Vec::new()))
+        let contribution = Contribution { own: &roots, now: &now };
+        !own.is_empty()
+            && (counts_everyone(consensus) || contribution.holds_somewhere(consensus, &mut Vec::new()))
     }
 }
 
-/// The users of some votes, each once, and the credentials that signed them, each once.
+/// Returns the roots of a consensus over some votes: each user once and each credential once.
 fn roots(votes: &[User]) -> Vec<(&'static str, Fact)> {
     let mut users: Vec<&User> = Vec::new();
     let mut seen: Vec<&String> = Vec::new();
@@ -167,9 +177,9 @@ fn roots(votes: &[User]) -> Vec<(&'static str, Fact)> {
         if !users.iter().any(|user| user.id == vote.id) {
             users.push(vote);
         }
-        for (card, fact) in vote.cards.iter().zip(vote.card_facts()) {
-            if !seen.contains(&&card.id) {
-                seen.push(&card.id);
+        for (credential, fact) in vote.credentials.iter().zip(vote.credential_facts()) {
+            if !seen.contains(&&credential.id) {
+                seen.push(&credential.id);
                 credentials.push(fact);
             }
         }
@@ -178,7 +188,7 @@ fn roots(votes: &[User]) -> Vec<(&'static str, Fact)> {
     vec![("approvers", Fact::list(users)), ("credentials", Fact::list(credentials))]
 }
 
-/// Whether the expression counts the approvers without looking at them.
+/// Returns whether the expression counts all approvers without a predicate.
 fn counts_everyone(tree: &Tree) -> bool {
     match tree {
         Tree::Count(list) | Tree::BareCount(list) if **list == Tree::Name("approvers") => true,
@@ -186,7 +196,7 @@ fn counts_everyone(tree: &Tree) -> bool {
     }
 }
 
-/// Whether a list consists of people: a root, or what filters leave of it.
+/// Returns whether a list is a root of the consensus or a filter over one.
 fn is_people(tree: &Tree) -> bool {
     match tree {
         Tree::Name(name) => matches!(*name, "approvers" | "credentials"),
@@ -197,16 +207,16 @@ fn is_people(tree: &Tree) -> bool {
 
 type Variables = Vec<(&'static str, Fact)>;
 
-/// The part that one user has in a consensus.
-struct Part<'a> {
-    /// The roots as if nobody else had voted.
+/// The contribution of one user to a consensus.
+struct Contribution<'a> {
+    /// The roots as if only this user had voted.
     own: &'a [(&'static str, Fact)],
-    /// The roots as they stand.
+    /// The roots over the current approvals.
     now: &'a [(&'static str, Fact)],
 }
 
-impl Part<'_> {
-    /// Whether the predicate of some `any` or `filter` over people is true of this user.
+impl Contribution<'_> {
+    /// Returns whether the predicate of some `any` or `filter` over people is true for this user.
     fn holds_somewhere(&self, tree: &Tree, variables: &mut Variables) -> bool {
         let Tree::Lambda(quantifier, list, variable, predicate) = tree else {
             return tree.parts().into_iter().any(|part| self.holds_somewhere(part, variables));
@@ -217,17 +227,18 @@ impl Part<'_> {
         let chooses = *quantifier != Quantifier::All && is_people(list);
         for element in self.elements(list, variables) {
             variables.push((variable, element));
-            let found =
+            let holds =
                 (chooses && self.truth(predicate, variables)) || self.holds_somewhere(predicate, variables);
             variables.pop();
-            if found {
+            if holds {
                 return true;
             }
         }
         false
     }
 
-    /// What a lambda ranges over: of people the user alone, of anything else all.
+    /// Returns the elements that a lambda ranges over: only this user for a list of people, otherwise all
+    /// elements.
     fn elements(&self, list: &Tree, variables: &Variables) -> Vec<Fact> {
         let roots = if is_people(list) { self.own } else { self.now };
         match list {

@@ -1,4 +1,4 @@
-//! What one policy says, and what all say together, step by step as the specification lists the steps.
+//! The outcome of a policy and the verdict of an organization, step by step as in the specification.
 
 use quorate_policy::decide::{Effect, PolicyOutcome, Standing};
 
@@ -7,7 +7,7 @@ use crate::fact::{Fact, Failed};
 use crate::people::People;
 use crate::tree::Tree;
 
-/// A policy. What is absent is true.
+/// A policy. An absent expression is true.
 pub(crate) struct Policy {
     pub(crate) effect: Effect,
     pub(crate) condition: Option<Tree>,
@@ -15,7 +15,7 @@ pub(crate) struct Policy {
     pub(crate) time: Option<Tree>,
 }
 
-/// What the three expressions say, and what follows.
+/// The results of the three expressions, and the outcome.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) condition: Result<bool, Failed>,
@@ -63,13 +63,13 @@ impl Policy {
     }
 }
 
-/// What the organization says, given what each policy says.
+/// Returns the verdict of the organization from the outcomes of its policies.
 pub(crate) fn verdict(standing: Standing, outcomes: &[PolicyOutcome]) -> PolicyOutcome {
     let has = |wanted: PolicyOutcome| outcomes.contains(&wanted);
     if standing.root_quorum_is_met {
         return PolicyOutcome::Allow;
     }
-    let waits_for_roots = if standing.requester_is_root {
+    let waits_for_roots = if standing.proposer_is_root {
         PolicyOutcome::RequiresConsensus
     } else {
         PolicyOutcome::DenyImplicit
@@ -78,7 +78,7 @@ pub(crate) fn verdict(standing: Standing, outcomes: &[PolicyOutcome]) -> PolicyO
         return waits_for_roots;
     }
     if has(PolicyOutcome::DenyExplicit) {
-        return if standing.requester_is_root { waits_for_roots } else { PolicyOutcome::DenyExplicit };
+        return if standing.proposer_is_root { waits_for_roots } else { PolicyOutcome::DenyExplicit };
     }
     if has(PolicyOutcome::Allow) || standing.is_self_service {
         return PolicyOutcome::Allow;

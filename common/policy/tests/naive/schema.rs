@@ -1,6 +1,6 @@
-//! What the language can name, with types: the roots of each kind of expression and their members.
+//! The schema of the language: the roots of each kind of expression and their members, with types.
 
-/// The type of a field, as far as a generator of facts and expressions must know it.
+/// The type of a field, as precise as the generators of facts and expressions need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Truth,
@@ -15,11 +15,11 @@ pub(crate) enum Kind {
     List(&'static Kind),
     Record(&'static [(&'static str, Kind)]),
     Map(&'static Kind),
-    /// A map of dynamic values, declared as such: its keys are those of a [`Kind::Bag`].
+    /// A declared map of dynamic values; its keys are those of a [`Kind::Bag`].
     Arguments,
-    /// A dynamic struct or map whose keys say what they usually hold.
+    /// A dynamic struct or map with the keys of [`KEYS`].
     Bag,
-    /// A dynamic list that usually holds text, a truth value and an integer.
+    /// A dynamic list of usually a text, a boolean and an integer.
     Tuple,
 }
 
@@ -261,7 +261,7 @@ pub(crate) const CONSENSUS: [(&str, Kind); 2] =
 /// Roots of time expressions.
 pub(crate) const TIME: [(&str, Kind); 1] = [("time", Record(&[("now", Instant)]))];
 
-/// Whether a field of this type does where the other is wanted.
+/// Returns whether a field of type `kind` can be used where `wanted` is required.
 pub(crate) fn fits(kind: Kind, wanted: Kind) -> bool {
     match (kind, wanted) {
         (Int | Uint | Quantity, Int | Uint | Quantity)

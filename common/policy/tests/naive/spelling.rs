@@ -1,11 +1,12 @@
-//! Trees as text, in one of the many legal spellings: space, parentheses that change nothing, leading zeros, forms of `count`.
+//! Formats trees as text with random variations: whitespace, redundant parentheses, leading zeros, both
+//! variants of `count`.
 
 use chrono::DateTime;
 
 use crate::dice::Dice;
 use crate::tree::{Operator, Quantifier, Tree};
 
-/// How tightly a part binds, loosest first. Access binds tightest.
+/// Precedence of a part, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -17,7 +18,7 @@ enum Binding {
 
 const SPACES: [&str; 12] = ["", "", "", "", " ", " ", " ", " ", "  ", "\n", "\t", "\r\n"];
 
-/// The text of a tree.
+/// Formats a tree as text.
 pub(crate) fn spell(tree: &Tree, dice: &mut Dice) -> String {
     let mut speller = Speller { dice, text: String::new() };
     speller.part(tree, Binding::Or);
@@ -45,7 +46,7 @@ impl Speller<'_> {
         }
     }
 
-    /// A token with any space around it.
+    /// Writes a token with random whitespace around it.
     fn token(&mut self, token: &str) {
         let (before, after) = (self.dice.pick(&SPACES), self.dice.pick(&SPACES));
         self.text.push_str(before);
@@ -78,7 +79,7 @@ impl Speller<'_> {
                 let texts: Vec<Tree> = texts.iter().cloned().map(Tree::Text).collect();
                 self.part(&Tree::List(texts), Binding::Negation);
             }
-            other => panic!("{other:?} is no operation"),
+            other => panic!("not an operation: {other:?}"),
         }
     }
 
@@ -91,8 +92,8 @@ impl Speller<'_> {
     }
 
     fn chain(&mut self, parts: &[Tree], sign: &str, around: Binding) {
-        for (place, part) in parts.iter().enumerate() {
-            if place > 0 {
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
                 self.token(sign);
             }
             self.part(part, around);
@@ -121,7 +122,7 @@ impl Speller<'_> {
         }
     }
 
-    /// An access to something: a member, a position, a function.
+    /// Writes an access: a member, a position or a method call.
     fn step(&mut self, tree: &Tree) {
         self.part(tree.parts()[0], Binding::Access);
         match tree {
@@ -151,7 +152,7 @@ impl Speller<'_> {
                 self.part(to, Binding::Or);
                 self.token("]");
             }
-            other => panic!("{other:?} is no access"),
+            other => panic!("not an access: {other:?}"),
         }
     }
 
@@ -162,8 +163,8 @@ impl Speller<'_> {
 
     fn enclosed(&mut self, open: &str, parts: &[Tree], close: &str) {
         self.token(open);
-        for (place, part) in parts.iter().enumerate() {
-            if place > 0 {
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
                 self.token(",");
             }
             self.part(part, Binding::Or);
@@ -171,11 +172,11 @@ impl Speller<'_> {
         self.token(close);
     }
 
-    /// Arguments that must be literals, and so have no parentheses of their own.
+    /// Writes arguments that must be literals and therefore cannot be in parentheses.
     fn literals(&mut self, texts: &[Tree]) {
         self.token("(");
-        for (place, text) in texts.iter().enumerate() {
-            if place > 0 {
+        for (index, text) in texts.iter().enumerate() {
+            if index > 0 {
                 self.token(",");
             }
             self.access(text);
@@ -185,8 +186,8 @@ impl Speller<'_> {
 
     fn record(&mut self, members: &[(&'static str, Tree)]) {
         self.token("{");
-        for (place, (name, member)) in members.iter().enumerate() {
-            if place > 0 {
+        for (index, (name, member)) in members.iter().enumerate() {
+            if index > 0 {
                 self.token(",");
             }
             self.text.push_str(name);
@@ -202,7 +203,7 @@ impl Speller<'_> {
         self.text.push('\'');
     }
 
-    /// Leading zeros mean nothing, and zero may have a sign.
+    /// Writes a number, sometimes with leading zeros, or zero with a minus sign.
     fn number(&mut self, digits: &str) {
         let (sign, digits) = digits.split_at(usize::from(digits.starts_with('-')));
         let sign = if digits == "0" && self.dice.chance(5) { "-" } else { sign };

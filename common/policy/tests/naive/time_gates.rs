@@ -1,4 +1,4 @@
-//! Time expressions with `CronSpan`, around the clock changes of many zones.
+//! Compares time expressions with `CronSpan` around the clock changes of many time zones.
 
 use quorate_policy::{ExpressionKind, Program};
 
@@ -8,11 +8,11 @@ use crate::fact::{Fact, Failed};
 use crate::spelling::spell;
 use crate::tree::{Operator, Tree};
 
-/// A time expression each.
+/// Number of time expressions.
 const GATES: u64 = 50_000;
-/// Each of true and false is at least so much of all results, in percent.
+/// Minimum share of `true` and of `false` in all results, in percent.
 const LEAST_SHARE: usize = 15;
-/// A zone, and the start of a day in UTC near which its clocks changed or did something else of note.
+/// Time zones, each with a day in UTC near a clock change or another special date.
 const DAYS: [(&str, &str); 16] = [
     ("America/New_York", "2026-03-08"),
     ("America/New_York", "2025-11-02"),
@@ -33,13 +33,13 @@ const DAYS: [(&str, &str); 16] = [
 ];
 const DURATIONS: [&str; 14] =
     ["1m", "15m", "30m", "60m", "90m", "1h", "1h30m", "2h", "8h", "12h", "1d", "1d12h", "2d0h1m", "7d"];
-/// Fields of a cron text: least and greatest value.
+/// Minimum and maximum of each field of a cron expression.
 const FIELDS: [(usize, usize); 5] = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 6)];
 const DAY: i64 = 86_400;
 
 #[test]
-fn time_gates_agree() {
-    let mut true_ones = 0;
+fn time_expressions_agree_with_naive_evaluator() {
+    let mut true_count = 0;
     for seed in 0..GATES {
         let mut dice = Dice::new(u64::MAX / 4 + seed);
         let (zone, day) = dice.pick(&DAYS);
@@ -48,19 +48,19 @@ fn time_gates_agree() {
         let text = spell(&tree, &mut dice);
         let facts = vec![("time", Fact::record(vec![("now", now)]))];
         let program = Program::parse(ExpressionKind::Time, &text)
-            .unwrap_or_else(|flaw| panic!("seed {seed}: {flaw}\n{text}"));
-        let read = Fact::record(facts.clone()).product();
-        let (expected, found) = (evaluate(&tree, &facts), program.evaluate(&read));
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        let values = Fact::record(facts.clone()).product();
+        let (expected, found) = (evaluate(&tree, &facts), program.evaluate(&values));
         let found = found.map_err(|_| Failed);
         assert!(found == expected, "seed {seed}: expected {expected:?}, found {found:?}\n{text}\n{facts:?}");
-        true_ones += usize::from(expected == Ok(true));
+        true_count += usize::from(expected == Ok(true));
     }
     let all = usize::try_from(GATES).unwrap();
     let least = LEAST_SHARE * all / 100;
-    assert!((least..all - least).contains(&true_ones), "{true_ones} of {all}");
+    assert!((least..all - least).contains(&true_count), "{true_count} of {all} are true");
 }
 
-/// An instant within two days of one, on the minute, just before it, or anywhere.
+/// Returns an instant within two days of the start of a day: on the minute, near it, or elsewhere.
 fn instant(day: &str, dice: &mut Dice) -> Fact {
     let start = chrono::DateTime::parse_from_rfc3339(&format!("{day}T00:00:00Z")).unwrap().timestamp();
     let minute = i64::try_from(dice.below(4 * 24 * 4)).unwrap() * 15 - 2 * 24 * 60;
@@ -68,7 +68,7 @@ fn instant(day: &str, dice: &mut Dice) -> Fact {
     Fact::Instant(start + minute * 60 + second, dice.pick(&[0, 0, 999_999_999]))
 }
 
-/// Windows and instants, combined.
+/// Returns a random combination of windows and timestamp comparisons.
 fn gate(depth: usize, zone: &'static str, dice: &mut Dice) -> Tree {
     match dice.below(if depth == 0 { 6 } else { 12 }) {
         0..=5 => Tree::CronSpan(cron(dice), dice.pick(&DURATIONS).to_owned(), zone),
@@ -79,7 +79,7 @@ fn gate(depth: usize, zone: &'static str, dice: &mut Dice) -> Tree {
     }
 }
 
-/// Five fields, hours and minutes mostly where clocks change.
+/// Returns a cron expression. Hours and minutes are mostly those at which clocks change.
 fn cron(dice: &mut Dice) -> String {
     let minute = if dice.chance(70) { dice.pick(&["0", "30", "15,45"]).to_owned() } else { field(0, dice) };
     let hour = if dice.chance(50) {
@@ -87,16 +87,16 @@ fn cron(dice: &mut Dice) -> String {
     } else {
         field(1, dice)
     };
-    let rest = [2, 3, 4].map(|place| if dice.chance(60) { "*".to_owned() } else { field(place, dice) });
+    let rest = [2, 3, 4].map(|index| if dice.chance(60) { "*".to_owned() } else { field(index, dice) });
     format!("{minute} {hour} {}", rest.join(" "))
 }
 
-/// Numbers and ranges.
-fn field(place: usize, dice: &mut Dice) -> String {
+/// Returns a cron field with numbers and ranges.
+fn field(index: usize, dice: &mut Dice) -> String {
     if dice.chance(20) {
         return "*".to_owned();
     }
-    let (least, most) = FIELDS[place];
+    let (least, most) = FIELDS[index];
     let items: Vec<String> = (0..dice.pick(&[1, 1, 2, 3]))
         .map(|_| {
             let first = least + dice.below(most - least + 1);

@@ -1,4 +1,4 @@
-//! Expressions as trees.
+//! Expression trees.
 
 /// A comparison other than `in`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) enum Operator {
     AtLeast,
 }
 
-/// What a lambda is for.
+/// The function that a lambda belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantifier {
     All,
@@ -39,12 +39,12 @@ pub(crate) enum Tree {
     Lambda(Quantifier, Box<Tree>, &'static str, Box<Tree>),
     Contains(Box<Tree>, Box<Tree>),
     Count(Box<Tree>),
-    /// `.count` without parentheses: on what is no list, a member of that name.
+    /// `.count` without parentheses: the length of a list, otherwise the member `count`.
     BareCount(Box<Tree>),
     Lowered(Box<Tree>),
     Compare(Operator, Box<Tree>, Box<Tree>),
     In(Box<Tree>, Box<Tree>),
-    /// Field, decimal text, and whether it asks for inequality: a quantity and text that stands for an integer.
+    /// Comparison of a quantity with decimal text: field, text, and whether the operator is `!=`.
     Quantity(Box<Tree>, String, bool),
     QuantityIn(Box<Tree>, Vec<String>),
     Not(Box<Tree>),
@@ -71,7 +71,7 @@ impl Tree {
         Self::Lambda(quantifier, Box::new(self), variable, Box::new(predicate))
     }
 
-    /// The parts right below.
+    /// Returns the direct children.
     pub(crate) fn parts(&self) -> Vec<&Self> {
         match self {
             Self::List(parts) | Self::And(parts) | Self::Or(parts) => parts.iter().collect(),

@@ -1,9 +1,9 @@
-//! Random people around a request, and random consensus expressions about them.
+//! Random electorates, and random consensus expressions over them.
 
 use crate::dice::Dice;
 use crate::facts::Pool;
-use crate::generate::Maker;
-use crate::people::{Card, People, User};
+use crate::generate::Generator;
+use crate::people::{OwnCredential, People, User};
 use crate::schema::CONSENSUS;
 use crate::tree::{Operator, Quantifier, Tree};
 
@@ -12,7 +12,7 @@ const TAGS: [&str; 3] = ["ops", "sec", "fin"];
 const API_KEY: &str = "CREDENTIAL_TYPE_API_KEY_P256";
 const PASSKEY: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
 
-/// An organization of one to six users of whom some have approved and most of the others could.
+/// Returns one to six users, some of whom have approved and most of the others could.
 pub(crate) fn people(dice: &mut Dice) -> People {
     let count = dice.pick(&[1, 2, 3, 3, 4, 4, 5, 6]);
     let users: Vec<User> = USERS[..count].iter().map(|id| user(id, dice)).collect();
@@ -24,48 +24,49 @@ pub(crate) fn people(dice: &mut Dice) -> People {
         }
     }
     approvals.append(&mut later);
-    let requester = if dice.chance(90) { users[first].id } else { dice.pick(&USERS) };
-    let mut candidates: Vec<User> = users.into_iter().filter(|user| !user.cards.is_empty()).collect();
+    let proposer = if dice.chance(90) { users[first].id } else { dice.pick(&USERS) };
+    let mut candidates: Vec<User> = users.into_iter().filter(|user| !user.credentials.is_empty()).collect();
     candidates.retain(|_| dice.chance(90));
     if !candidates.is_empty() {
-        let turn = dice.below(candidates.len());
-        candidates.rotate_left(turn);
+        let rotation = dice.below(candidates.len());
+        candidates.rotate_left(rotation);
     }
-    People { requester, is_root: dice.chance(15), approvals, candidates }
+    People { proposer, is_root: dice.chance(15), approvals, candidates }
 }
 
 fn user(id: &'static str, dice: &mut Dice) -> User {
-    let cards = (0..dice.pick(&[0, 1, 1, 1, 2, 2, 3])).map(|place| card(format!("{id}-{place}"), dice));
-    let cards = cards.collect();
+    let credentials =
+        (0..dice.pick(&[0, 1, 1, 1, 2, 2, 3])).map(|number| credential(format!("{id}-{number}"), dice));
+    let credentials = credentials.collect();
     let tags = TAGS.into_iter().filter(|_| dice.chance(50)).collect();
-    User { id, tags, email: if dice.chance(30) { "" } else { id }, cards }
+    User { id, tags, email: if dice.chance(30) { "" } else { id }, credentials }
 }
 
-fn card(id: String, dice: &mut Dice) -> Card {
+fn credential(id: String, dice: &mut Dice) -> OwnCredential {
     if dice.chance(50) {
-        Card { id, kind: API_KEY, credential_id: None }
+        OwnCredential { id, kind: API_KEY, credential_id: None }
     } else {
-        Card { credential_id: Some(id.clone()), id, kind: PASSKEY }
+        OwnCredential { credential_id: Some(id.clone()), id, kind: PASSKEY }
     }
 }
 
-/// One vote, sometimes with a credential that is not valid any more; sometimes there is a second one of the same user, at
-/// once or later.
+/// Adds a vote, sometimes with a credential that is no longer valid. Sometimes adds a second vote of the same
+/// user, directly after the first or at the end.
 fn vote(user: &User, approvals: &mut Vec<User>, later: &mut Vec<User>, dice: &mut Dice) {
-    let mut cards = user.cards.clone();
-    if cards.is_empty() || dice.chance(10) {
-        cards.push(card(format!("{}-old", user.id), dice));
+    let mut credentials = user.credentials.clone();
+    if credentials.is_empty() || dice.chance(10) {
+        credentials.push(credential(format!("{}-old", user.id), dice));
     }
-    let first = dice.below(cards.len());
-    approvals.push(User { cards: vec![cards[first].clone()], ..user.clone() });
+    let first = dice.below(credentials.len());
+    approvals.push(User { credentials: vec![credentials[first].clone()], ..user.clone() });
     if dice.chance(15) {
-        let second = dice.below(cards.len());
-        let place = if dice.chance(50) { approvals } else { later };
-        place.push(User { cards: vec![cards[second].clone()], ..user.clone() });
+        let second = dice.below(credentials.len());
+        let target = if dice.chance(50) { approvals } else { later };
+        target.push(User { credentials: vec![credentials[second].clone()], ..user.clone() });
     }
 }
 
-/// Texts that people are made of.
+/// Returns a pool of texts that occur in electorates.
 pub(crate) fn pool(dice: &mut Dice) -> Pool {
     let tag = dice.pick(&TAGS);
     Pool::of(vec![
@@ -78,12 +79,12 @@ pub(crate) fn pool(dice: &mut Dice) -> Pool {
     ])
 }
 
-/// An expression about people, made like any other or after the patterns that policies follow.
+/// Returns a random consensus expression, either arbitrary or after a pattern that policies use.
 pub(crate) fn consensus(dice: &mut Dice) -> Tree {
     let pool = pool(dice);
     if dice.chance(50) {
         let depth = dice.pick(&[1, 2, 2, 3]);
-        return Maker::new(dice, &pool, &CONSENSUS).truth(depth);
+        return Generator::new(dice, &pool, &CONSENSUS).truth(depth);
     }
     let count = dice.pick(&[1, 1, 2, 3]);
     let parts: Vec<Tree> = (0..count).map(|_| pattern(dice)).collect();
@@ -112,9 +113,9 @@ fn pattern(dice: &mut Dice) -> Tree {
         }
         13 => each_tag(dice),
         14..=15 => {
-            let place = Tree::Number(dice.pick(&["0", "1", "1", "2"]).to_owned());
+            let index = Tree::Number(dice.pick(&["0", "1", "1", "2"]).to_owned());
             let id = Tree::Text(dice.pick(&USERS[..3]).to_owned());
-            approvers.at(place).member("id").compared(Operator::Equal, id)
+            approvers.at(index).member("id").compared(Operator::Equal, id)
         }
         _ => {
             let chosen = approvers.lambda(Quantifier::Filter, "u", is_tagged("u", dice));
@@ -125,7 +126,7 @@ fn pattern(dice: &mut Dice) -> Tree {
     }
 }
 
-/// For each tag of a list, or for one of them, somebody who has it.
+/// Returns an expression that requires approvers with each tag of a list, or with one of them.
 fn each_tag(dice: &mut Dice) -> Tree {
     let tags = TAGS.into_iter().filter(|_| dice.chance(50)).map(|tag| Tree::Text(tag.to_owned()));
     let tags = Tree::List(tags.collect());
@@ -135,7 +136,7 @@ fn each_tag(dice: &mut Dice) -> Tree {
     tags.lambda(dice.pick(&[Quantifier::All, Quantifier::Any]), "t", someone)
 }
 
-/// How long a list is.
+/// Returns a comparison of the length of a list.
 fn sized(list: Tree, dice: &mut Dice) -> Tree {
     let list = Box::new(list);
     let count = if dice.chance(30) { Tree::BareCount(list) } else { Tree::Count(list) };
@@ -166,7 +167,7 @@ fn is_kind(dice: &mut Dice) -> Tree {
     Tree::Name("c").member("type").compared(dice.pick(&[Operator::Equal, Operator::Unequal]), kind)
 }
 
-/// `credentials.any(c, c.user_id == u.id && c.type == …)`
+/// Returns `credentials.any(c, c.user_id == u.id && c.type == …)` or its negation.
 fn owns(dice: &mut Dice) -> Tree {
     let is_own = Tree::Name("c").member("user_id").compared(Operator::Equal, Tree::Name("u").member("id"));
     let kind = Tree::Text(dice.pick(&[API_KEY, PASSKEY]).to_owned());

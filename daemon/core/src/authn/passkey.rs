@@ -1,41 +1,41 @@
-//! Stamps by passkeys: whose they are, and from where they are taken.
+//! Stamps by passkeys: their users, and the web origins that are accepted.
 
 use std::net::IpAddr;
 
 use quorate_common::stamp::{Scheme, Stamp};
-use quorate_common::webauthn::{Assertion, AssertionFlaw, NewCredential, PasskeyKey, Proven};
+use quorate_common::webauthn::{Assertion, AssertionError, NewCredential, PasskeyKey, VerifiedAssertion};
 
 use super::{Credentials, Proof};
+use crate::error::{Authn, Denied, RequestError};
 use crate::model::{Organization, ip_allowlist};
 use crate::origins;
-use crate::refusal::{Authn, Denied, Refusal};
 use crate::view::Caller;
 use crate::world::World;
 
-/// Reads the header.
-pub(super) fn read(header: &str) -> Result<Assertion, Refusal> {
-    Assertion::read(header).map_err(|flaw| match flaw {
-        AssertionFlaw::Signature => Authn::Assertion.into(),
+/// Parses the value of an `X-Stamp-Webauthn` header.
+pub(super) fn read(header: &str) -> Result<Assertion, RequestError> {
+    Assertion::read(header).map_err(|error| match error {
+        AssertionError::Signature => Authn::Assertion.into(),
         unreadable => Authn::Unreadable(unreadable.to_string()).into(),
     })
 }
 
-/// The user whose passkey stamped these exact body bytes.
+/// Finds the user whose passkey stamped exactly these body bytes.
 pub(super) fn caller(
     world: &dyn World,
     home: &Organization,
     assertion: &Assertion,
     body: &[u8],
     source: Option<IpAddr>,
-) -> Result<Caller, Refusal> {
+) -> Result<Caller, RequestError> {
     let credential_id = assertion.credential_id().to_owned();
     let unknown = || Authn::UnknownCredential { organization: home.id(), credential_id };
     let (user, authenticator, passkey) = home.passkey(assertion.credential_id()).ok_or_else(unknown)?;
     let proven = verified(assertion, &passkey.public_key, &passkey.relying_party, body)?;
-    if !origins::takes(world, home, &proven.origin)? {
+    if !origins::accepts(world, home, &proven.origin)? {
         return Err(Authn::Assertion.into());
     }
-    if !ip_allowlist::takes(home.head.ip_allowlist.as_ref(), None, source) {
+    if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, source) {
         return Err(Denied::Address.into());
     }
     let stamp = stamp(assertion, &passkey.public_key);
@@ -43,19 +43,26 @@ pub(super) fn caller(
     Ok(Caller { organization: home.id(), user: user.id, credential, invitation: None, stamp })
 }
 
-/// Whether a user of the organization could have stamped these bytes with their passkey.
-pub(super) fn holds(organization: &Organization, assertion: &Assertion, body: &[u8]) -> bool {
+/// Returns whether an assertion is valid for these bytes with a passkey of the organization.
+pub(super) fn is_valid_for(organization: &Organization, assertion: &Assertion, body: &[u8]) -> bool {
     let found = organization.passkey(assertion.credential_id());
     found.is_some_and(|(_, _, passkey)| {
         verified(assertion, &passkey.public_key, &passkey.relying_party, body).is_ok()
     })
 }
 
-/// Whoever founds an organization: the holder of the passkey that the body registers, who stamped it, too.
-pub fn founder(credentials: &Credentials, passkey: &NewCredential, body: &[u8]) -> Result<Stamp, Refusal> {
-    let Proof::Passkey(assertion) = Proof::read(credentials)? else { return Err(Authn::Founder.into()) };
+/// Verifies that the body is stamped with the passkey that it registers, and returns the stamp.
+///
+/// # Errors
+/// If the stamp is missing, is not by this passkey, or cannot be verified.
+pub fn registrant(
+    credentials: &Credentials,
+    passkey: &NewCredential,
+    body: &[u8],
+) -> Result<Stamp, RequestError> {
+    let Proof::Passkey(assertion) = Proof::read(credentials)? else { return Err(Authn::Registrant.into()) };
     if assertion.credential_id() != passkey.credential_id {
-        return Err(Authn::Founder.into());
+        return Err(Authn::Registrant.into());
     }
     verified(&assertion, &passkey.public_key, &passkey.relying_party, body)?;
     Ok(stamp(&assertion, &passkey.public_key))
@@ -66,7 +73,7 @@ fn verified(
     public_key: &str,
     relying_party: &[u8; 32],
     body: &[u8],
-) -> Result<Proven, Refusal> {
+) -> Result<VerifiedAssertion, RequestError> {
     let key = PasskeyKey::parse(public_key).map_err(|_| Authn::Assertion)?;
     let proven = key.verify(assertion, body).map_err(|_| Authn::Assertion)?;
     if proven.relying_party == *relying_party { Ok(proven) } else { Err(Authn::Assertion.into()) }

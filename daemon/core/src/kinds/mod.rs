@@ -1,5 +1,5 @@
-//! The table of kinds: a folder per noun, a file per kind. Adding a kind is its file and two lines in the
-//! `mod.rs` of its noun.
+//! The table of activity kinds: one folder per noun, one file per kind. To add a kind, add its file, and two
+//! lines to the `mod.rs` of its noun.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -59,59 +59,61 @@ impl Table {
         let mut entries = groups.concat();
         entries.sort_by_key(|entry| entry.activity_type);
         let rows = || entries.iter().enumerate();
-        let by_type = rows().map(|(place, entry)| (entry.activity_type, place)).collect();
-        let by_number = rows().map(|(place, entry)| (entry.number, place)).collect();
+        let by_type = rows().map(|(index, entry)| (entry.activity_type, index)).collect();
+        let by_number = rows().map(|(index, entry)| (entry.number, index)).collect();
         let operations = entries.iter().map(|entry| (entry.operation(), entry.gate)).collect();
         Self { entries, by_type, by_number, operations }
     }
 }
 
-/// All rows, sorted by type.
+/// Returns all rows, sorted by activity type.
 pub fn all() -> &'static [Entry] {
     &TABLE.entries
 }
 
-/// The row of a type.
+/// Looks up the row of an activity type.
 pub fn find(activity_type: &str) -> Option<&'static Entry> {
-    TABLE.by_type.get(activity_type).and_then(|place| TABLE.entries.get(*place))
+    TABLE.by_type.get(activity_type).and_then(|index| TABLE.entries.get(*index))
 }
 
-/// The row of a type's number.
+/// Looks up the row by the number of an activity type.
 pub fn by_number(number: u16) -> Option<&'static Entry> {
-    TABLE.by_number.get(&number).and_then(|place| TABLE.entries.get(*place))
+    TABLE.by_number.get(&number).and_then(|index| TABLE.entries.get(*index))
 }
 
-/// The type of a number; empty for one that is not in the table, which no stored activity has.
+/// Returns the activity type with this number, or an empty text if the table has none. No stored activity has
+/// such a number.
 pub fn type_of(number: u16) -> &'static str {
     by_number(number).map_or("", |entry| entry.activity_type)
 }
 
-/// The operation of this name: last part of a submit path, one for all versions of a kind.
+/// Looks up an operation by name: the last segment of a submit path, which all versions of a kind share.
 pub fn operation(name: &str) -> Option<&'static str> {
     TABLE.operations.get_key_value(name).map(|(operation, _)| operation.as_str())
 }
 
-/// Whether an operation is for those who hold an invitation, and for nobody else.
+/// Returns whether an operation is only for holders of an invitation.
 pub fn admits_invited(operation: &str) -> bool {
     TABLE.operations.get(operation) == Some(&Gate::Invitation)
 }
 
-/// Whether an operation founds organizations, and is about none that is there.
-pub fn founds(operation: &str) -> bool {
-    TABLE.operations.get(operation) == Some(&Gate::Founder)
+/// Returns whether an operation creates organizations, and so does not act on an existing one.
+pub fn creates_organizations(operation: &str) -> bool {
+    TABLE.operations.get(operation) == Some(&Gate::Registrant)
 }
 
-/// Whether this is an operation of the API that the service does not have.
+/// Returns whether this is an operation of the API that the service does not offer.
 pub fn is_unoffered_operation(name: &str) -> bool {
     unoffered::is_operation(name)
 }
 
-/// Whether this is a type of the API that the service does not have.
+/// Returns whether this is an activity type of the API that the service does not offer.
 pub fn is_unoffered(activity_type: &str) -> bool {
     unoffered::number(activity_type).is_some()
 }
 
-/// The number of a type of the API, whether or not the service has it. For filters.
+/// Returns the number of an activity type of the API, whether or not the service offers it. Filters need
+/// both.
 pub fn number_of(activity_type: &str) -> Option<u16> {
     find(activity_type).map(|entry| entry.number).or_else(|| unoffered::number(activity_type))
 }
@@ -121,30 +123,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_row_is_legal_and_stands_once() {
+    fn rows_are_valid_and_unique() {
         let entries = all();
-        assert_eq!(TABLE.by_type.len(), entries.len(), "a type stands twice");
-        assert_eq!(TABLE.by_number.len(), entries.len(), "a number stands twice");
+        assert_eq!(TABLE.by_type.len(), entries.len(), "duplicate activity type");
+        assert_eq!(TABLE.by_number.len(), entries.len(), "duplicate number");
         for entry in entries {
             let described = entry.describe();
-            assert!(described.description.ends_with('.'), "{} has no sentence", entry.activity_type);
+            assert!(described.description.ends_with('.'), "{} has no description", entry.activity_type);
             assert!(described.intent.contains("Intent"), "{}", described.intent);
-            assert!(!is_unoffered(entry.activity_type), "{} is both offered and not", entry.activity_type);
+            assert!(
+                !is_unoffered(entry.activity_type),
+                "{} is listed as offered and as not offered",
+                entry.activity_type
+            );
         }
     }
 
     #[test]
-    fn each_schema_is_bounded() {
+    fn parameter_schemas_are_bounded() {
         for entry in all() {
             let described = entry.describe();
-            let mut open = Vec::new();
-            unbounded(&described.parameters, "parameters", &mut open);
-            assert!(open.is_empty(), "{}: {open:?}", entry.activity_type);
+            let mut unbounded = Vec::new();
+            collect_unbounded(&described.parameters, "parameters", &mut unbounded);
+            assert!(unbounded.is_empty(), "{}: {unbounded:?}", entry.activity_type);
         }
     }
 
-    /// Each string has a `maxLength`, an `enum` or a `const`, each list a `maxItems`.
-    fn unbounded(schema: &serde_json::Value, path: &str, open: &mut Vec<String>) {
+    /// Collects the paths of strings without `maxLength`, `enum` or `const`, and of lists without `maxItems`.
+    fn collect_unbounded(schema: &serde_json::Value, path: &str, unbounded: &mut Vec<String>) {
         let has = |member: &str| schema.get(member).is_some();
         let is = |name: &str| match schema.get("type") {
             Some(serde_json::Value::String(one)) => one == name,
@@ -152,16 +158,22 @@ mod tests {
             _ => false,
         };
         if is("string") && !(has("maxLength") || has("enum") || has("const")) {
-            open.push(path.to_owned());
+            unbounded.push(path.to_owned());
         }
         if is("array") && !has("maxItems") {
-            open.push(path.to_owned());
+            unbounded.push(path.to_owned());
         }
         match schema {
             serde_json::Value::Object(members) => {
-                members.iter().for_each(|(name, inner)| unbounded(inner, &format!("{path}.{name}"), open));
+                members
+                    .iter()
+                    .for_each(|(name, inner)| collect_unbounded(inner, &format!("{path}.{name}"), unbounded));
             }
-            serde_json::Value::Array(items) => items.iter().for_each(|inner| unbounded(inner, path, open)),
+            serde_json::Value::Array(items) => {
+                for inner in items {
+                    collect_unbounded(inner, path, unbounded);
+                }
+            }
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Types of the API that this service does not have: known, so that filters parse and callers learn that the
-//! type exists but is not offered.
+//! Activity types of the API that this service does not offer. They are known so that filters accept them,
+//! and so that callers learn that the type exists but is not offered.
 
 use crate::kind::operation_of;
 
@@ -77,13 +77,13 @@ const TYPES: &[(&str, u16)] = &[
     ("VERIFY_OTP_V2", 119),
 ];
 
-/// The number of such a type.
+/// Returns the number of an activity type that is not offered.
 pub(super) fn number(activity_type: &str) -> Option<u16> {
     let name = activity_type.strip_prefix("ACTIVITY_TYPE_")?;
     TYPES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
 
-/// Whether one of these types belongs to this operation.
+/// Returns whether a type that is not offered belongs to this operation.
 pub(super) fn is_operation(operation: &str) -> bool {
     TYPES.iter().any(|(name, _)| operation_of(name) == operation)
 }

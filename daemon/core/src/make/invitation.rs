@@ -1,49 +1,53 @@
-//! Invitations: how they come about, with the secret that is mailed, and what makes room for them.
+//! Creates, revokes and prunes invitations, and writes the email with their secret.
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::{Email, Label};
 use quorate_common::ids::{InvitationId, TagId, UserId};
 use zeroize::Zeroizing;
 
-use crate::cx::Cx;
+use crate::error::{Corrupt, RequestError};
+use crate::execution::ExecutionContext;
 use crate::mail::Mail;
 use crate::model::{Change, Invitation, InvitationStatus};
 use crate::params::user::AccessType;
-use crate::refusal::{Corrupt, Refusal};
 
-/// An invitation that is to be made.
+/// An invitation to create.
 pub struct New {
-    /// Name that the new user gets.
+    /// Name of the new user.
     pub name: Label,
-    /// Where the mail goes.
+    /// Email address that the invitation is sent to.
     pub email: Email,
-    /// Tags that the new user gets.
+    /// Tags of the new user.
     pub tags: Vec<TagId>,
-    /// How the new user is to get in.
+    /// Access type that the invitation states for the new user.
     pub access_type: AccessType,
-    /// Who invites.
+    /// User who sends the invitation.
     pub sender: UserId,
 }
 
-/// Forgets the oldest invitations that wait no more, where there would be too many.
-pub fn make_room(more: usize, cx: &mut Cx<'_, '_>) {
-    let view = cx.view();
+/// Makes room for `more` invitations: removes the oldest ones that can no longer be accepted, as far as the
+/// limit requires.
+pub fn make_room(more: usize, context: &mut ExecutionContext<'_, '_>) {
+    let view = context.view();
     let present = &view.organization.invitations;
     let limit = view.limits().invitations;
     let surplus = present.len().saturating_add(more).saturating_sub(limit);
-    let mut ended: Vec<_> = present.iter().filter(|one| !one.waits(cx.now())).collect();
+    let mut ended: Vec<_> = present.iter().filter(|one| !one.waits(context.now())).collect();
     ended.sort_by_key(|one| (one.updated, one.id));
     for one in ended.into_iter().take(surplus) {
-        cx.change(Change::RemoveInvitation(one.id));
+        context.change(Change::RemoveInvitation(one.id));
     }
 }
 
-/// Adds an invitation and mails its secret.
-pub fn invite(new: New, cx: &mut Cx<'_, '_>) -> Result<InvitationId, Refusal> {
-    let now = cx.now();
-    let id = InvitationId::random(cx.random());
-    let secret = SecretKey::generate(Curve::P256, cx.entropy())
-        .map_err(|_| Corrupt::Invariant("the random source gives no key"))?;
+/// Creates an invitation and emails its secret.
+///
+/// # Errors
+/// If the source of randomness yields no valid key.
+pub fn invite(new: New, context: &mut ExecutionContext<'_, '_>) -> Result<InvitationId, RequestError> {
+    let now = context.now();
+    let id = InvitationId::random(context.random());
+    let secret = SecretKey::generate(Curve::P256, context.entropy())
+        .map_err(|_| Corrupt::Invariant("the source of randomness yields no valid key"))?;
     let invitation = Invitation {
         id,
         name: new.name,
@@ -56,26 +60,26 @@ pub fn invite(new: New, cx: &mut Cx<'_, '_>) -> Result<InvitationId, Refusal> {
         created: now,
         updated: now,
     };
-    let mail = mail(&invitation, &secret, cx);
-    cx.send(mail);
-    cx.change(Change::PutInvitation(invitation));
+    let mail = mail(&invitation, &secret, context);
+    context.send(mail);
+    context.change(Change::PutInvitation(invitation));
     Ok(id)
 }
 
-fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
-    let organization = cx.organization;
+fn mail(invitation: &Invitation, secret: &SecretKey, context: &ExecutionContext<'_, '_>) -> Mail {
+    let organization = context.organization;
     let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
     let text = format!(
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
-         To accept, submit ACCEPT_INVITATION, stamped with this API key. It opens this invitation and\n\
-         nothing else, once, within seven days.\n\n\
+         To accept, submit an ACCEPT_INVITATION request that is stamped with the API key below. The key\n\
+         accepts this invitation only, can be used once and expires after seven days.\n\n\
          organization  {organization_id}\n\
          invitation    {invitation_id}\n\
          public key    {public_key}\n\
          private key   {private_key}\n\n\
-         Whoever has this mail can accept in your place: keep it to yourself.\n",
+         Anyone who has this email can accept the invitation in your place. Do not forward it.\n",
         name = invitation.name,
         organization = organization.head.name,
         organization_id = organization.id(),
@@ -88,26 +92,30 @@ fn mail(invitation: &Invitation, secret: &SecretKey, cx: &Cx<'_, '_>) -> Mail {
         subject: format!("Invitation to {}", organization.head.name),
         text,
         attempts: 0,
-        due: cx.now(),
+        due: context.now(),
     }
 }
 
-/// Takes back the invitations that wait and were sent by users who go.
-pub fn revoke_of(senders: &[UserId], cx: &mut Cx<'_, '_>) {
-    let (now, view) = (cx.now(), cx.view());
-    let theirs = |one: &&Invitation| one.waits(now) && senders.contains(&one.sender);
-    for one in view.organization.invitations.iter().filter(theirs) {
-        cx.change(Change::PutInvitation(one.with_status(InvitationStatus::Revoked, now)));
+/// Revokes the open invitations that were sent by these users.
+pub fn revoke_sent_by(senders: &[UserId], context: &mut ExecutionContext<'_, '_>) {
+    let (now, view) = (context.now(), context.view());
+    let is_affected = |one: &&Invitation| one.waits(now) && senders.contains(&one.sender);
+    for one in view.organization.invitations.iter().filter(is_affected) {
+        context.change(Change::PutInvitation(one.with_status(InvitationStatus::Revoked, now)));
     }
 }
 
-/// Takes tags that go off the invitations that wait.
-pub fn untag(tags: &[TagId], cx: &mut Cx<'_, '_>) {
-    let (now, view) = (cx.now(), cx.view());
+/// Removes these tags from the open invitations.
+pub fn untag(tags: &[TagId], context: &mut ExecutionContext<'_, '_>) {
+    let (now, view) = (context.now(), context.view());
     for one in view.organization.invitations.iter().filter(|one| one.waits(now)) {
         if one.tags.iter().any(|tag| tags.contains(tag)) {
-            let kept = one.tags.iter().copied().filter(|tag| !tags.contains(tag)).collect();
-            cx.change(Change::PutInvitation(Invitation { tags: kept, updated: now, ..one.clone() }));
+            let remaining = one.tags.iter().copied().filter(|tag| !tags.contains(tag)).collect();
+            context.change(Change::PutInvitation(Invitation {
+                tags: remaining,
+                updated: now,
+                ..one.clone()
+            }));
         }
     }
 }

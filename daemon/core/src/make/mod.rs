@@ -1,5 +1,5 @@
-//! Making things that several kinds make: users with credentials, wallets with accounts, private keys, tags,
-//! policies, invitations and more.
+//! Validation and construction that several kinds share: users with credentials, wallets with accounts,
+//! private keys, tags, policies, invitations and more.
 
 pub mod billing;
 pub mod invitation;

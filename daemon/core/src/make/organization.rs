@@ -1,10 +1,13 @@
-//! Organizations: what must hold before one goes.
+//! Checks before an organization is deleted.
 
+use crate::error::{Intent, RequestError};
 use crate::model::Organization;
-use crate::refusal::{Intent, Refusal};
 
-/// Everything that holds a key was exported.
-pub fn all_exported(organization: &Organization) -> Result<(), Refusal> {
+/// Checks that all wallets and private keys have been exported.
+///
+/// # Errors
+/// If one of them has not.
+pub fn all_exported(organization: &Organization) -> Result<(), RequestError> {
     if organization.wallets().any(|wallet| !wallet.exported) {
         return Err(Intent::Text("wallet has not been exported").into());
     }

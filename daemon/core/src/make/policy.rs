@@ -1,23 +1,26 @@
-//! Policies: what must hold of new and changed ones. Expressions are parsed and checked, so that a stored policy
-//! always parses.
+//! Validates new and changed policies. Expressions are parsed and checked, so that a stored policy always
+//! parses.
 
 use quorate_common::bounded::{Label, Text};
 use quorate_common::ids::PolicyId;
 use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::{ExpressionKind, Program};
 
-use crate::cx::Cx;
+use crate::error::{Intent, Limit, RequestError};
+use crate::execution::ExecutionContext;
 use crate::model::Change;
 use crate::model::policy::{EXPRESSION_LIMIT, Policy};
 use crate::params::PolicyParams;
-use crate::refusal::{Intent, Limit, Refusal};
-use crate::view::{View, distinct, room};
+use crate::view::{View, check_limit, distinct};
 
 /// An expression of a policy, or the scope of a session.
 pub type Expression = Text<EXPRESSION_LIMIT>;
 
-/// New policies parse, bear free and different names, and there is room for them.
-pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refusal> {
+/// Checks new policies: their expressions, their names and the limits.
+///
+/// # Errors
+/// If an expression does not parse, a name is taken or given twice, or a limit is exceeded.
+pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), RequestError> {
     for policy in policies {
         check_expressions(policy.condition.as_ref(), policy.consensus.as_ref(), policy.time.as_ref())?;
         name_is_free(&policy.policy_name, view)?;
@@ -27,12 +30,21 @@ pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), Refus
     }
     let expressions = policies.iter().flat_map(|policy| [&policy.condition, &policy.consensus, &policy.time]);
     expressions_fit(expressions.flatten().map(|text| text.as_str().len()).sum(), 0, view)?;
-    room(view.organization.policies().count(), policies.len(), view.limits().policies, "policies", "policies")
+    check_limit(
+        view.organization.policies().count(),
+        policies.len(),
+        view.limits().policies,
+        "policies",
+        "policies",
+    )
 }
 
-/// There is room for expressions of so many bytes in the place of others. Whoever has more than fits may still make
-/// them shorter.
-pub fn expressions_fit(added: usize, replaced: usize, view: &View<'_>) -> Result<(), Refusal> {
+/// Checks that expressions of `added` bytes can replace those of `replaced` bytes. An organization above the
+/// limit may still shorten its expressions.
+///
+/// # Errors
+/// If the expressions grow and all of them together exceed the limit.
+pub fn expressions_fit(added: usize, replaced: usize, view: &View<'_>) -> Result<(), RequestError> {
     let limit = view.limits().policy_bytes;
     let after = view.organization.policy_bytes().saturating_sub(replaced).saturating_add(added);
     if after > limit && added > replaced {
@@ -41,54 +53,64 @@ pub fn expressions_fit(added: usize, replaced: usize, view: &View<'_>) -> Result
     Ok(())
 }
 
-/// Adds a policy; gives its id.
-pub fn add(params: PolicyParams, cx: &mut Cx<'_, '_>) -> PolicyId {
-    let id = PolicyId::random(cx.random());
-    cx.change(Change::PutPolicy(Policy {
+/// Adds a policy and returns its id.
+pub fn add(params: PolicyParams, context: &mut ExecutionContext<'_, '_>) -> PolicyId {
+    let id = PolicyId::random(context.random());
+    context.change(Change::PutPolicy(Policy {
         id,
         name: params.policy_name,
         effect: params.effect,
         condition: params.condition,
         consensus: params.consensus,
-        time: stated(params.time),
+        time: non_empty(params.time),
         notes: params.notes,
-        created: cx.now(),
-        updated: cx.now(),
+        created: context.now(),
+        updated: context.now(),
     }));
     id
 }
 
-/// The expressions parse. An empty condition or consensus does not, for it would say nothing; an empty time is none.
+/// Checks that the expressions parse. An empty condition or consensus is invalid; an empty time means no
+/// restriction.
+///
+/// # Errors
+/// If an expression does not parse.
 pub fn check_expressions(
     condition: Option<&Expression>,
     consensus: Option<&Expression>,
     time: Option<&Expression>,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     let text = |expression: Option<&'_ Expression>| expression.map(|text| text.as_str().to_owned());
     let (condition, consensus, time) = (text(condition), text(consensus), text(time));
-    // The effect plays no part in it.
-    let read =
+    // The effect does not matter here.
+    let parsed =
         PolicyProgram::parse(Effect::Deny, condition.as_deref(), consensus.as_deref(), time.as_deref());
-    read.map(drop).map_err(|flaw| Intent::Detail(flaw.to_string()).into())
+    parsed.map(drop).map_err(|error| Intent::Detail(error.to_string()).into())
 }
 
-/// The scope of a session is a condition, and not an empty one.
-pub fn check_scope(scope: &Expression) -> Result<(), Refusal> {
+/// Checks that the scope of a session profile is a condition and not empty.
+///
+/// # Errors
+/// If it is empty or does not parse.
+pub fn check_scope(scope: &Expression) -> Result<(), RequestError> {
     if scope.as_str().trim().is_empty() {
         return Err(Intent::Empty("scope").into());
     }
-    let read = Program::parse(ExpressionKind::Condition, scope.as_str());
-    read.map(drop).map_err(|why| Intent::Detail(format!("invalid session profile scope: {why}")).into())
+    let parsed = Program::parse(ExpressionKind::Condition, scope.as_str());
+    parsed.map(drop).map_err(|why| Intent::Detail(format!("invalid session profile scope: {why}")).into())
 }
 
-/// No policy bears this name.
-pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), Refusal> {
+/// Checks that no policy has this name.
+///
+/// # Errors
+/// If one has.
+pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), RequestError> {
     let taken = view.organization.policies().any(|parsed| parsed.policy.name == *name);
     if taken { Err(NAME_TAKEN.into()) } else { Ok(()) }
 }
 
-/// A time as it is stored: an empty one is none.
-pub fn stated(time: Option<Expression>) -> Option<Expression> {
+/// Returns the time restriction to store: an empty text means none.
+pub fn non_empty(time: Option<Expression>) -> Option<Expression> {
     time.filter(|text| !text.as_str().is_empty())
 }
 

@@ -1,22 +1,26 @@
-//! Private keys: what must hold of new ones, and how they come about.
+//! Validates, generates and imports private keys.
 
-use quorate_chain::address::{AddressFlaw, address};
+use quorate_chain::address::{AddressError, address};
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::AtMost;
 use quorate_common::ids::PrivateKeyId;
 use quorate_common::wire::Address;
 
-use crate::cx::Cx;
+use crate::error::{Conflict, Corrupt, Intent, RequestError};
+use crate::execution::ExecutionContext;
 use crate::model::layout::SecretOf;
 use crate::model::{Change, PrivateKey};
 use crate::params::PrivateKeyParams;
 use crate::params::keys::PrivateKeyResult;
-use crate::refusal::{Clash, Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
 use crate::view::{View, distinct};
 
-/// Names differ within the request, and each address format fits its curve and stands once.
-pub fn check(keys: &[PrivateKeyParams]) -> Result<(), Refusal> {
+/// Checks that names are unique within the request, and that each address format fits its curve and occurs
+/// once.
+///
+/// # Errors
+/// If a name or an address format occurs twice, or a format does not fit its curve.
+pub fn check(keys: &[PrivateKeyParams]) -> Result<(), RequestError> {
     distinct(keys.iter().map(|key| key.private_key_name.as_str()), "privateKeys")?;
     for key in keys {
         distinct(key.address_formats.iter().map(|format| format.name()), "addressFormats")?;
@@ -27,44 +31,54 @@ pub fn check(keys: &[PrivateKeyParams]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A private key as described, as changes and as a result tells of it.
+/// Generates a private key; returns the changes that store it, and its result.
+///
+/// # Errors
+/// If the source of randomness yields no valid key, or an address format does not fit the curve.
 pub fn private_key(
     params: PrivateKeyParams,
-    cx: &mut Cx<'_, '_>,
-) -> Result<(Vec<Change>, PrivateKeyResult), Refusal> {
-    let secret = SecretKey::generate(params.curve, cx.entropy())
-        .map_err(|_| Corrupt::Invariant("the random source gives no key"))?;
-    keep(params, &secret, false, cx)
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<(Vec<Change>, PrivateKeyResult), RequestError> {
+    let secret = SecretKey::generate(params.curve, context.entropy())
+        .map_err(|_| Corrupt::Invariant("the source of randomness yields no valid key"))?;
+    from_secret(params, &secret, false, context)
 }
 
-/// Reads a private key that somebody brings in: 32 bytes. It must not have been imported before.
-pub fn imported(curve: Curve, bytes: &[u8], view: &View<'_>) -> Result<SecretKey, Refusal> {
+/// Parses an imported private key of 32 bytes.
+///
+/// # Errors
+/// If it is not a secret key of the curve, or was imported before.
+pub fn parse_imported(curve: Curve, bytes: &[u8], view: &View<'_>) -> Result<SecretKey, RequestError> {
     let invalid = || Intent::Text("invalid private key");
     let bytes: &[u8; 32] = bytes.try_into().map_err(|_| invalid())?;
     let secret = SecretKey::from_bytes(curve, bytes).map_err(|_| invalid())?;
     let public_key = secret.public().compressed_hex();
     let same = |key: &&PrivateKey| key.imported && key.curve == curve && key.public_key == public_key;
     match view.organization.private_keys().find(same) {
-        Some(known) => Err(Clash::ImportedKey(known.id.to_string()).into()),
+        Some(known) => Err(Conflict::ImportedKey(known.id.to_string()).into()),
         None => Ok(secret),
     }
 }
 
-/// A private key with this secret, as changes and as a result tells of it.
-pub fn keep(
+/// Creates a private key with this secret; returns the changes that store it, and its result.
+///
+/// # Errors
+/// If an address format does not fit the curve.
+pub fn from_secret(
     params: PrivateKeyParams,
     secret: &SecretKey,
     imported: bool,
-    cx: &mut Cx<'_, '_>,
-) -> Result<(Vec<Change>, PrivateKeyResult), Refusal> {
-    let now = cx.now();
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<(Vec<Change>, PrivateKeyResult), RequestError> {
+    let now = context.now();
     let mut addresses = Vec::with_capacity(params.address_formats.len());
     for format in &params.address_formats {
-        let address = address(*format, secret.public())
-            .map_err(|AddressFlaw::UnfitCurve| Refusal::from(Intent::Text("invalid address format")))?;
+        let address = address(*format, secret.public()).map_err(|AddressError::UnsupportedCurve| {
+            RequestError::from(Intent::Text("invalid address format"))
+        })?;
         addresses.push(Address { format: format.name().to_owned(), address });
     }
-    let id = PrivateKeyId::random(cx.random());
+    let id = PrivateKeyId::random(context.random());
     let result = PrivateKeyResult { private_key_id: id, addresses: AtMost::cut(addresses.clone()) };
     let key = PrivateKey {
         id,

@@ -1,42 +1,51 @@
-//! Root quorums that can always be met: at least `threshold` of the members have a credential that does not expire.
-//! Otherwise time alone would leave an organization without anyone who can act as root.
+//! Keeps root quorums reachable: at least `threshold` of the members have a credential that does not expire.
+//! Otherwise an organization could be left without anyone who can act as root, merely because time passes.
 
 use quorate_common::ids::UserId;
 
 use super::user::SignIn;
+use crate::error::{Intent, RequestError};
 use crate::model::{Organization, RootQuorum, User};
 use crate::params::NewUser;
-use crate::refusal::{Intent, Refusal};
 
-/// A root quorum of an organization, as it is to be, can always be met.
-pub fn can_be_met(quorum: &RootQuorum, organization: &Organization) -> Result<(), Refusal> {
+/// Checks that a new root quorum of the organization can always be met.
+///
+/// # Errors
+/// If fewer than `threshold` members have a credential that does not expire.
+pub fn can_be_met(quorum: &RootQuorum, organization: &Organization) -> Result<(), RequestError> {
     enough(lasting(quorum, |id| organization.user(id)), quorum.threshold)
 }
 
-/// The root quorum of an organization can still always be met once this user is as given. Where it could not before
-/// either, the user must not make it worse.
-pub fn survives(changed: &User, organization: &Organization) -> Result<(), Refusal> {
+/// Checks that the root quorum can still always be met after this change of a user. If it could not be met
+/// before, the change must not make it worse.
+///
+/// # Errors
+/// If too few members would have a credential that does not expire.
+pub fn survives(changed: &User, organization: &Organization) -> Result<(), RequestError> {
     let quorum = &organization.head.quorum;
     let before = lasting(quorum, |id| organization.user(id));
     let after = lasting(quorum, |id| if id == changed.id { Some(changed) } else { organization.user(id) });
     if after >= before { Ok(()) } else { enough(after, quorum.threshold) }
 }
 
-/// A root quorum of all these new users can always be met, by a credential that does not expire or by signing in
-/// without one.
-pub fn of_new_users(users: &[NewUser], threshold: u32, sign_in: SignIn) -> Result<(), Refusal> {
+/// Checks that a root quorum of these new users can always be met, by credentials that do not expire or by
+/// signing in without a credential.
+///
+/// # Errors
+/// If too few users can.
+pub fn of_new_users(users: &[NewUser], threshold: u32, sign_in: SignIn) -> Result<(), RequestError> {
     enough(
         users.iter().filter(|user| user.has_lasting_credential() || sign_in.admits(user)).count(),
         threshold,
     )
 }
 
-/// How many members have a credential that does not expire.
+/// Returns how many members have a credential that does not expire.
 fn lasting<'a>(quorum: &RootQuorum, user: impl Fn(UserId) -> Option<&'a User>) -> usize {
     quorum.members.iter().filter_map(|id| user(*id)).filter(|user| user.has_lasting_key()).count()
 }
 
-fn enough(lasting: usize, threshold: u32) -> Result<(), Refusal> {
+fn enough(lasting: usize, threshold: u32) -> Result<(), RequestError> {
     if lasting >= usize::try_from(threshold).unwrap_or(usize::MAX) {
         return Ok(());
     }

@@ -1,30 +1,33 @@
-//! Tags: what must hold of new and changed ones, and how they come on and off what they group.
+//! Validates tags, and assigns them to users and private keys.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{PrivateKeyId, TagId, UserId};
 
-use crate::cx::Cx;
+use crate::error::{Conflict, Intent, RequestError};
+use crate::execution::ExecutionContext;
 use crate::model::{Change, Millis, Organization, PrivateKey, Tag, TagKind, User};
-use crate::refusal::{Clash, Intent, Refusal};
-use crate::view::{View, distinct, room};
+use crate::view::{View, check_limit, distinct};
 
-/// What tags group.
+/// A record that can have tags.
 pub trait Tagged: Clone + 'static {
-    /// Names one.
+    /// Id of such a record.
     type Id: Copy + Ord;
-    /// The kind of tags that group these.
+    /// Kind of the tags that such records have.
     const KIND: TagKind;
 
-    /// All of an organization.
+    /// Returns all such records of an organization.
     fn all(organization: &Organization) -> impl Iterator<Item = &Self>;
-    /// The one of this id.
-    fn find<'a>(view: &View<'a>, id: Self::Id) -> Result<&'a Self, Refusal>;
-    /// Its id.
+    /// Looks up a record by id.
+    ///
+    /// # Errors
+    /// If there is no such record.
+    fn find<'a>(view: &View<'a>, id: Self::Id) -> Result<&'a Self, RequestError>;
+    /// Returns the id of the record.
     fn id(&self) -> Self::Id;
-    /// The tags it bears.
+    /// Returns the tags of the record.
     fn tags(&self) -> &[TagId];
-    /// The change that gives it these tags.
-    fn tagged(self, tags: Vec<TagId>, now: Millis) -> Change;
+    /// Returns the change that replaces the tags of the record.
+    fn with_tags(self, tags: Vec<TagId>, now: Millis) -> Change;
 }
 
 impl Tagged for User {
@@ -35,7 +38,7 @@ impl Tagged for User {
         organization.users()
     }
 
-    fn find<'a>(view: &View<'a>, id: UserId) -> Result<&'a Self, Refusal> {
+    fn find<'a>(view: &View<'a>, id: UserId) -> Result<&'a Self, RequestError> {
         view.user(id)
     }
 
@@ -47,7 +50,7 @@ impl Tagged for User {
         &self.tags
     }
 
-    fn tagged(self, tags: Vec<TagId>, now: Millis) -> Change {
+    fn with_tags(self, tags: Vec<TagId>, now: Millis) -> Change {
         Change::PutUser(Self { tags, updated: now, ..self })
     }
 }
@@ -60,7 +63,7 @@ impl Tagged for PrivateKey {
         organization.private_keys()
     }
 
-    fn find<'a>(view: &View<'a>, id: PrivateKeyId) -> Result<&'a Self, Refusal> {
+    fn find<'a>(view: &View<'a>, id: PrivateKeyId) -> Result<&'a Self, RequestError> {
         view.private_key(id)
     }
 
@@ -72,120 +75,154 @@ impl Tagged for PrivateKey {
         &self.tags
     }
 
-    fn tagged(self, tags: Vec<TagId>, now: Millis) -> Change {
+    fn with_tags(self, tags: Vec<TagId>, now: Millis) -> Change {
         Change::PutPrivateKey(Self { tags, updated: now, ..self })
     }
 }
 
-/// A new tag has a free name and room, and what is to bear it exists.
+/// Checks a new tag: its name, its first members and the limit.
+///
+/// # Errors
+/// If the name is taken, a member does not exist or occurs twice, or the limit is reached.
 pub fn check_new<T: Tagged>(
     view: &View<'_>,
     name: &Label,
-    bearers: &[T::Id],
+    members: &[T::Id],
     list: &'static str,
-) -> Result<(), Refusal> {
-    check_bearers::<T>(view, bearers, list)?;
+) -> Result<(), RequestError> {
+    check_members::<T>(view, members, list)?;
     name_is_free(view, name, T::KIND)?;
     let limits = view.limits();
     let (limit, key) = match view.organization.head.parent {
         Some(_) => (limits.child_tags, "child_tags"),
         None => (limits.tags, "tags"),
     };
-    room(view.organization.tags().count(), 1, limit, "tags", key)
+    check_limit(view.organization.tags().count(), 1, limit, "tags", key)
 }
 
-/// Adds a tag and puts it on its first bearers.
-pub fn create<T: Tagged>(name: Label, bearers: &[T::Id], cx: &mut Cx<'_, '_>) -> Result<TagId, Refusal> {
-    let now = cx.now();
-    let id = TagId::random(cx.random());
-    cx.change(Change::PutTag(Tag { id, name, kind: T::KIND, created: now, updated: now }));
-    bearers.iter().try_for_each(|bearer| put_on::<T>(id, *bearer, cx))?;
+/// Adds a tag and assigns it to its first members.
+///
+/// # Errors
+/// If a member does not exist.
+pub fn create<T: Tagged>(
+    name: Label,
+    members: &[T::Id],
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<TagId, RequestError> {
+    let now = context.now();
+    let id = TagId::random(context.random());
+    context.change(Change::PutTag(Tag { id, name, kind: T::KIND, created: now, updated: now }));
+    members.iter().try_for_each(|member| add_tag::<T>(id, *member, context))?;
     Ok(id)
 }
 
-/// What an update asks for.
+/// An update of a tag.
 pub struct Update<'a, Id> {
-    /// The tag.
+    /// Tag to update.
     pub tag: TagId,
-    /// Its new name, if it gets one.
+    /// New name of the tag, if it is to change.
     pub name: Option<&'a Label>,
-    /// Who gets it, and the name of that list.
+    /// Records that get the tag, and the name of that list.
     pub add: (&'a [Id], &'static str),
-    /// Who loses it, and the name of that list.
+    /// Records that lose the tag, and the name of that list.
     pub remove: (&'a [Id], &'static str),
 }
 
-/// The tag and all bearers exist, its new name is free, and nobody both gets and loses it.
-pub fn check_update<T: Tagged>(view: &View<'_>, update: &Update<'_, T::Id>) -> Result<(), Refusal> {
+/// Checks an update: the tag, its new name and its members.
+///
+/// # Errors
+/// If the tag or a member does not exist, the new name is taken, or a member occurs twice.
+pub fn check_update<T: Tagged>(view: &View<'_>, update: &Update<'_, T::Id>) -> Result<(), RequestError> {
     let tag = view.tag(update.tag, T::KIND)?;
     if let Some(name) = update.name.filter(|name| **name != tag.name) {
         name_is_free(view, name, T::KIND)?;
     }
-    for (bearers, list) in [update.add, update.remove] {
-        check_bearers::<T>(view, bearers, list)?;
+    for (members, list) in [update.add, update.remove] {
+        check_members::<T>(view, members, list)?;
     }
-    if update.add.0.iter().any(|bearer| update.remove.0.contains(bearer)) {
-        return Err(Intent::Twice(update.remove.1).into());
+    if update.add.0.iter().any(|member| update.remove.0.contains(member)) {
+        return Err(Intent::Duplicate(update.remove.1).into());
     }
     Ok(())
 }
 
-/// Renames a tag, puts it on some and takes it off others.
-pub fn update<T: Tagged>(update: &Update<'_, T::Id>, cx: &mut Cx<'_, '_>) -> Result<(), Refusal> {
+/// Renames a tag, assigns it to some records and removes it from others.
+///
+/// # Errors
+/// If the tag or a member does not exist.
+pub fn update<T: Tagged>(
+    update: &Update<'_, T::Id>,
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<(), RequestError> {
     if let Some(name) = update.name {
-        let tag = cx.tag(update.tag, T::KIND)?.clone();
-        cx.change(Change::PutTag(Tag { name: name.clone(), updated: cx.now(), ..tag }));
+        let tag = context.tag(update.tag, T::KIND)?.clone();
+        context.change(Change::PutTag(Tag { name: name.clone(), updated: context.now(), ..tag }));
     }
-    update.add.0.iter().try_for_each(|bearer| put_on::<T>(update.tag, *bearer, cx))?;
-    for bearer in update.remove.0 {
-        take_off(&[update.tag], T::find(cx, *bearer)?, cx);
+    update.add.0.iter().try_for_each(|member| add_tag::<T>(update.tag, *member, context))?;
+    for member in update.remove.0 {
+        remove_tags(&[update.tag], T::find(context, *member)?, context);
     }
     Ok(())
 }
 
-/// The tags exist, each once.
-pub fn check_delete<T: Tagged>(view: &View<'_>, tags: &[TagId], list: &'static str) -> Result<(), Refusal> {
+/// Checks that the tags exist and that none occurs twice.
+///
+/// # Errors
+/// If a tag does not exist or occurs twice.
+pub fn check_delete<T: Tagged>(
+    view: &View<'_>,
+    tags: &[TagId],
+    list: &'static str,
+) -> Result<(), RequestError> {
     distinct(tags, list)?;
     view.tags_exist(tags, T::KIND)
 }
 
-/// Takes tags off all that bear them, and away; gives who bore one.
-pub fn delete<T: Tagged>(tags: &[TagId], cx: &mut Cx<'_, '_>) -> Vec<T::Id> {
-    let organization = cx.view().organization;
-    let bearers = T::all(organization).filter(|bearer| bearer.tags().iter().any(|tag| tags.contains(tag)));
+/// Deletes tags and removes them from their members. Returns the ids of those members.
+pub fn delete<T: Tagged>(tags: &[TagId], context: &mut ExecutionContext<'_, '_>) -> Vec<T::Id> {
+    let organization = context.view().organization;
+    let members = T::all(organization).filter(|member| member.tags().iter().any(|tag| tags.contains(tag)));
     let mut ids = Vec::new();
-    for bearer in bearers {
-        ids.push(bearer.id());
-        take_off(tags, bearer, cx);
+    for member in members {
+        ids.push(member.id());
+        remove_tags(tags, member, context);
     }
     for tag in tags {
-        cx.change(Change::RemoveTag(*tag));
+        context.change(Change::RemoveTag(*tag));
     }
     ids
 }
 
-fn check_bearers<T: Tagged>(view: &View<'_>, bearers: &[T::Id], list: &'static str) -> Result<(), Refusal> {
-    distinct(bearers, list)?;
-    bearers.iter().try_for_each(|bearer| T::find(view, *bearer).map(drop))
+fn check_members<T: Tagged>(
+    view: &View<'_>,
+    members: &[T::Id],
+    list: &'static str,
+) -> Result<(), RequestError> {
+    distinct(members, list)?;
+    members.iter().try_for_each(|member| T::find(view, *member).map(drop))
 }
 
-fn name_is_free(view: &View<'_>, name: &Label, kind: TagKind) -> Result<(), Refusal> {
+fn name_is_free(view: &View<'_>, name: &Label, kind: TagKind) -> Result<(), RequestError> {
     let taken = view.organization.tags().any(|tag| tag.kind == kind && tag.name == *name);
-    if taken { Err(Clash::Name(kind.noun()).into()) } else { Ok(()) }
+    if taken { Err(Conflict::Name(kind.noun()).into()) } else { Ok(()) }
 }
 
-fn put_on<T: Tagged>(tag: TagId, bearer: T::Id, cx: &mut Cx<'_, '_>) -> Result<(), Refusal> {
-    let bearer = T::find(cx, bearer)?;
-    if !bearer.tags().contains(&tag) {
-        let tags = bearer.tags().iter().copied().chain([tag]).collect();
-        cx.change(bearer.clone().tagged(tags, cx.now()));
+fn add_tag<T: Tagged>(
+    tag: TagId,
+    member: T::Id,
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<(), RequestError> {
+    let member = T::find(context, member)?;
+    if !member.tags().contains(&tag) {
+        let tags = member.tags().iter().copied().chain([tag]).collect();
+        context.change(member.clone().with_tags(tags, context.now()));
     }
     Ok(())
 }
 
-fn take_off<T: Tagged>(tags: &[TagId], bearer: &T, cx: &mut Cx<'_, '_>) {
-    let kept: Vec<TagId> = bearer.tags().iter().copied().filter(|tag| !tags.contains(tag)).collect();
-    if kept.len() < bearer.tags().len() {
-        cx.change(bearer.clone().tagged(kept, cx.now()));
+fn remove_tags<T: Tagged>(tags: &[TagId], member: &T, context: &mut ExecutionContext<'_, '_>) {
+    let remaining: Vec<TagId> = member.tags().iter().copied().filter(|tag| !tags.contains(tag)).collect();
+    if remaining.len() < member.tags().len() {
+        context.change(member.clone().with_tags(remaining, context.now()));
     }
 }

@@ -1,56 +1,60 @@
-//! Users and their credentials: what must hold of new ones, and how they come about.
+//! Validates and creates users and their credentials.
 
 use std::collections::BTreeSet;
 
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
 use quorate_common::json;
 use quorate_common::stamp::StampKey;
-use quorate_common::webauthn::{AttestationFlaw, NewCredential};
+use quorate_common::webauthn::{AttestationError, NewCredential};
 
 use super::quorum;
-use crate::cx::Cx;
+use crate::error::{Conflict, Intent, Limit, Missing, RequestError, Unimplemented};
+use crate::execution::ExecutionContext;
 use crate::limits::Limits;
 use crate::model::{
     ApiKey, Authenticator, Change, Millis, OauthProvider, Organization, Passkey, TagKind, User,
 };
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider, NewUser};
-use crate::refusal::{Clash, Intent, Limit, Missing, Refusal, Unoffered};
-use crate::view::{View, distinct, not_empty, room};
-use crate::world::Moment;
+use crate::view::{View, check_limit, distinct, not_empty};
+use crate::world::Runtime;
 
-/// Which ways to sign in without a credential an organization offers.
+/// Sign-in methods of an organization that need no credential.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SignIn {
-    /// By mail.
+    /// Sign-in by email.
     pub email: bool,
-    /// By SMS.
+    /// Sign-in by SMS.
     pub sms: bool,
 }
 
 impl SignIn {
-    /// Whether a new user can sign in so.
+    /// Returns whether a new user can sign in by one of these methods.
     pub const fn admits(self, user: &NewUser) -> bool {
         (user.email.is_some() && self.email) || (user.phone.is_some() && self.sms)
     }
 }
 
-/// New users are well-formed, can get in, and bring no key that is taken. Gives what their authenticators are.
+/// Checks new users: each can sign in, stays within the limits, and has no credential that is already
+/// registered `within` an organization. Returns the credentials of their authenticators.
+///
+/// # Errors
+/// If a user fails one of these checks, or a credential is malformed or occurs twice.
 pub fn check(
     users: &[NewUser],
     within: Option<&Organization>,
     sign_in: SignIn,
     limits: &Limits,
-) -> Result<Vec<NewCredential>, Refusal> {
+) -> Result<Vec<NewCredential>, RequestError> {
     let mut keys = BTreeSet::new();
     for user in users {
-        let credential =
+        let has_credential =
             !(user.api_keys.is_empty() && user.authenticators.is_empty() && user.oauth_providers.is_empty());
-        if !credential && !sign_in.admits(user) {
+        if !has_credential && !sign_in.admits(user) {
             return Err(Intent::NoCredential(user.name.to_string()).into());
         }
         for key in &user.api_keys {
             if !keys.insert((key.curve, key.public_key.as_str())) {
-                return Err(Intent::Twice("apiKeys").into());
+                return Err(Intent::Duplicate("apiKeys").into());
             }
         }
         check_api_keys(&user.api_keys, within)?;
@@ -64,7 +68,7 @@ pub fn check(
         }
         if user.oauth_providers.len() > limits.oauth_providers {
             return Err(Limit::Count(
-                "OAuth providers of a user",
+                "OAuth providers per user",
                 limits.oauth_providers,
                 Some("oauth_providers"),
             )
@@ -75,64 +79,96 @@ pub fn check(
     unclaimed_authenticators(users.iter().flat_map(|user| &user.authenticators), within)
 }
 
-/// New API keys are points of their curves and registered nowhere in the organization.
-pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Result<(), Refusal> {
-    for (place, key) in keys.iter().enumerate() {
+/// Checks that new API keys are points of their curves and not registered in the organization.
+///
+/// # Errors
+/// If a key is not a point of its curve, occurs twice or is already registered.
+pub fn check_api_keys(keys: &[NewApiKey], within: Option<&Organization>) -> Result<(), RequestError> {
+    for (index, key) in keys.iter().enumerate() {
         StampKey::parse(key.curve, &key.public_key).map_err(|_| Intent::PublicKey)?;
-        let rest = keys.iter().skip(place.saturating_add(1));
+        let rest = keys.iter().skip(index.saturating_add(1));
         if rest.clone().any(|other| other.curve == key.curve && other.public_key == key.public_key) {
-            return Err(Intent::Twice("apiKeys").into());
+            return Err(Intent::Duplicate("apiKeys").into());
         }
         if within.is_some_and(|organization| organization.holder(key.curve, &key.public_key).is_some()) {
-            return Err(Clash::PublicKey.into());
+            return Err(Conflict::PublicKey.into());
         }
     }
     Ok(())
 }
 
-/// New authenticators of a user are registered nowhere in the organization, and there is room for them.
-pub fn check_authenticators(new: &[NewAuthenticator], user: &User, view: &View<'_>) -> Result<(), Refusal> {
+/// Checks new authenticators of a user: their registration, their origin and the limit.
+///
+/// # Errors
+/// If a registration is invalid, already known or from another origin, or the limit is exceeded.
+pub fn check_authenticators(
+    new: &[NewAuthenticator],
+    user: &User,
+    view: &View<'_>,
+) -> Result<(), RequestError> {
     let credentials = unclaimed_authenticators(new, Some(view.organization))?;
-    come_from_here(&credentials, view)?;
+    check_origins(&credentials, view)?;
     let limit = view.limits().authenticators;
     let fits = user.authenticators.len().saturating_add(new.len()) <= limit;
     if fits { Ok(()) } else { Err(Limit::Authenticators.into()) }
 }
 
-/// Authenticators whose form says whose they are say that they are this user's.
-pub fn are_meant_for(user: UserId, authenticators: &[NewAuthenticator]) -> Result<(), Refusal> {
-    let meant = |one: &NewAuthenticator| one.user.is_none_or(|whose| whose == user);
-    if authenticators.iter().all(meant) {
+/// Checks that authenticators which name a user name this one.
+///
+/// # Errors
+/// If one names another user.
+pub fn check_authenticator_owner(
+    user: UserId,
+    authenticators: &[NewAuthenticator],
+) -> Result<(), RequestError> {
+    let is_owner = |one: &NewAuthenticator| one.user.is_none_or(|owner| owner == user);
+    if authenticators.iter().all(is_owner) {
         return Ok(());
     }
     let text = "invalid request body: the `userId` of an authenticator must be that of the request";
     Err(Intent::Text(text).into())
 }
 
-/// New OAuth identities of a user belong to nobody in the organization, and there is room for them.
-pub fn check_oauth_providers(new: &[NewOauthProvider], user: &User, view: &View<'_>) -> Result<(), Refusal> {
+/// Checks that new OAuth identities of a user belong to nobody in the organization and stay within the limit.
+///
+/// # Errors
+/// If an identity is incomplete, occurs twice or is already registered, or the limit is exceeded.
+pub fn check_oauth_providers(
+    new: &[NewOauthProvider],
+    user: &User,
+    view: &View<'_>,
+) -> Result<(), RequestError> {
     unclaimed_identities(new, Some(view.organization))?;
     let count = user.oauth_providers.len();
-    room(count, new.len(), view.limits().oauth_providers, "OAuth providers of a user", "oauth_providers")
+    check_limit(
+        count,
+        new.len(),
+        view.limits().oauth_providers,
+        "OAuth providers per user",
+        "oauth_providers",
+    )
 }
 
 fn unclaimed_authenticators<'a>(
     new: impl IntoIterator<Item = &'a NewAuthenticator>,
     within: Option<&Organization>,
-) -> Result<Vec<NewCredential>, Refusal> {
+) -> Result<Vec<NewCredential>, RequestError> {
     let credentials = new.into_iter().map(NewAuthenticator::credential).collect::<Result<Vec<_>, _>>()?;
     let ids: Vec<&str> = credentials.iter().map(|credential| credential.credential_id.as_str()).collect();
     distinct(&ids, "authenticators")?;
     let mut present = within.into_iter().flat_map(Organization::users).flat_map(|user| &user.authenticators);
     let taken = present.any(|present| ids.contains(&present.credential_id.as_str()));
-    if taken { Err(Clash::CredentialId.into()) } else { Ok(credentials) }
+    if taken { Err(Conflict::CredentialId.into()) } else { Ok(credentials) }
 }
 
-/// Passkeys were registered at web origins from which the organization takes them.
-pub fn come_from_here(credentials: &[NewCredential], view: &View<'_>) -> Result<(), Refusal> {
+/// Checks that passkeys were registered at web origins that the organization accepts.
+///
+/// # Errors
+/// If an origin is not accepted, or the records of the parent cannot be read.
+pub fn check_origins(credentials: &[NewCredential], view: &View<'_>) -> Result<(), RequestError> {
     for credential in credentials {
-        if !view.takes_origin(&credential.origin)? {
-            return Err(Intent::Attestation(AttestationFlaw::Invalid).into());
+        if !view.accepts_origin(&credential.origin)? {
+            return Err(Intent::Attestation(AttestationError::Invalid).into());
         }
     }
     Ok(())
@@ -141,7 +177,7 @@ pub fn come_from_here(credentials: &[NewCredential], view: &View<'_>) -> Result<
 fn unclaimed_identities<'a>(
     new: impl IntoIterator<Item = &'a NewOauthProvider>,
     within: Option<&Organization>,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     let mut identities = Vec::new();
     for provider in new {
         let identity = provider.identity()?;
@@ -153,28 +189,35 @@ fn unclaimed_identities<'a>(
         let known = (&present.issuer, &present.audience, &present.subject);
         identities.iter().any(|(issuer, audience, subject)| known == (issuer, audience, subject))
     };
-    if present.any(same) { Err(Clash::OauthProvider.into()) } else { Ok(()) }
+    if present.any(same) { Err(Conflict::OauthProvider.into()) } else { Ok(()) }
 }
 
-/// Takes credentials of a user out of a list of them, each of which must be there, once.
-pub fn take_out<T, Id: Ord>(
-    held: &mut Vec<T>,
+/// Removes credentials of a user from a list of them.
+///
+/// # Errors
+/// If `ids` is empty, or an id occurs twice or is not in the list.
+pub fn remove_credentials<T, Id: Ord>(
+    credentials: &mut Vec<T>,
     ids: &[Id],
     list: &'static str,
     id: impl Fn(&T) -> &Id,
     missing: impl Fn(&Id) -> Missing,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     not_empty(ids, list)?;
     distinct(ids, list)?;
     for wanted in ids {
-        let place = held.iter().position(|one| id(one) == wanted);
-        held.remove(place.ok_or_else(|| missing(wanted))?);
+        let index = credentials.iter().position(|one| id(one) == wanted);
+        credentials.remove(index.ok_or_else(|| missing(wanted))?);
     }
     Ok(())
 }
 
-/// Somebody can still act as the user, a root user can still vote, and the root quorum can always be met.
-pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Refusal> {
+/// Checks that a user still has a credential, that a root user can still vote, and that the root quorum can
+/// always be met.
+///
+/// # Errors
+/// If one of these is no longer so.
+pub fn check_remaining_access(user: &User, organization: &Organization) -> Result<(), RequestError> {
     if !user.has_credential() {
         return Err(Intent::NoCredential(user.id.to_string()).into());
     }
@@ -185,68 +228,86 @@ pub fn still_gets_in(user: &User, organization: &Organization) -> Result<(), Ref
     quorum::survives(user, organization)
 }
 
-/// New users of an organization: well-formed, with tags that exist, and with room for them.
+/// Checks new users of an organization: their credentials, their tags and the limit.
+///
+/// # Errors
+/// If the list is empty, a user is invalid, a tag does not exist, or the limit is exceeded.
 pub fn check_new(
     users: &[NewUser],
     list: &'static str,
     sign_in: SignIn,
     view: &View<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     not_empty(users, list)?;
     let limits = view.limits();
     let credentials = check(users, Some(view.organization), sign_in, limits)?;
-    come_from_here(&credentials, view)?;
+    check_origins(&credentials, view)?;
     for user in users {
         distinct(&user.tags, "userTags")?;
         view.tags_exist(&user.tags, TagKind::User)?;
     }
-    room(view.organization.users().count(), users.len(), limits.users, "users", "users")
+    check_limit(view.organization.users().count(), users.len(), limits.users, "users", "users")
 }
 
-/// A contact as it is to be; an empty text means none.
+/// Parses a contact. An empty text means none.
+///
+/// # Errors
+/// If the text does not parse.
 pub fn contact<T>(
     text: &str,
     parse: fn(String) -> Result<T, &'static str>,
     member: &str,
-) -> Result<Option<T>, Refusal> {
+) -> Result<Option<T>, RequestError> {
     if text.is_empty() {
         return Ok(None);
     }
-    Ok(Some(parse(text.to_owned()).map_err(|reason| json::flaw("parameters", member, reason))?))
+    Ok(Some(parse(text.to_owned()).map_err(|reason| json::member_error("parameters", member, reason))?))
 }
 
-/// A token that proves a contact is refused: nobody here issues any.
-pub fn no_token(given: bool) -> Result<(), Refusal> {
+/// Rejects a token that proves a contact, since this service issues none.
+///
+/// # Errors
+/// If a token is given.
+pub fn reject_verification_token(given: bool) -> Result<(), RequestError> {
     let text = "verification tokens are not offered by this service";
-    if given { Err(Unoffered::Feature(text.to_owned()).into()) } else { Ok(()) }
+    if given { Err(Unimplemented::Feature(text.to_owned()).into()) } else { Ok(()) }
 }
 
-/// Adds users to the organization; gives their ids in the same order.
-pub fn add(users: Vec<NewUser>, cx: &mut Cx<'_, '_>) -> Result<Vec<UserId>, Refusal> {
+/// Adds users to the organization and returns their ids in the same order.
+///
+/// # Errors
+/// If a credential is invalid.
+pub fn add(users: Vec<NewUser>, context: &mut ExecutionContext<'_, '_>) -> Result<Vec<UserId>, RequestError> {
     let mut ids = Vec::with_capacity(users.len());
     for new in users {
-        let user = user(new, cx)?;
+        let user = user(new, context)?;
         ids.push(user.id);
-        cx.change(Change::PutUser(user));
+        context.change(Change::PutUser(user));
     }
     Ok(ids)
 }
 
-/// A user as described.
-pub fn user(new: NewUser, cx: &mut Cx<'_, '_>) -> Result<User, Refusal> {
-    let now = cx.now();
-    let mut random = || cx.random();
+/// Creates a user from its parameters.
+///
+/// # Errors
+/// If a credential is invalid.
+pub fn user(new: NewUser, context: &mut ExecutionContext<'_, '_>) -> Result<User, RequestError> {
+    let now = context.now();
+    let mut random = || context.random();
     user_of(new, now, &mut random)
 }
 
-/// A user as described, outside of an activity.
-pub fn first_user(new: NewUser, moment: &mut Moment<'_>) -> Result<User, Refusal> {
-    let now = moment.now;
-    let mut random = || moment.random();
+/// Creates a user from its parameters, outside of an activity.
+///
+/// # Errors
+/// If a credential is invalid.
+pub fn first_user(new: NewUser, runtime: &mut Runtime<'_>) -> Result<User, RequestError> {
+    let now = runtime.now;
+    let mut random = || runtime.random();
     user_of(new, now, &mut random)
 }
 
-fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, Refusal> {
+fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, RequestError> {
     let mut authenticators = Vec::with_capacity(new.authenticators.len());
     for one in new.authenticators {
         authenticators.push(authenticator(one, now, random)?);
@@ -271,7 +332,7 @@ fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> R
     })
 }
 
-/// An API key as described.
+/// Creates an API key from its parameters.
 pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> ApiKey {
     ApiKey {
         id: ApiKeyId::random(random()),
@@ -284,12 +345,15 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
     }
 }
 
-/// An authenticator as described.
+/// Creates an authenticator from its parameters.
+///
+/// # Errors
+/// If its registration is invalid.
 pub fn authenticator(
     new: NewAuthenticator,
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
-) -> Result<Authenticator, Refusal> {
+) -> Result<Authenticator, RequestError> {
     let credential = new.credential()?;
     Ok(Authenticator {
         id: AuthenticatorId::random(random()),
@@ -307,12 +371,15 @@ pub fn authenticator(
     })
 }
 
-/// An OAuth identity as described.
+/// Creates an OAuth identity from its parameters.
+///
+/// # Errors
+/// If its claims are missing or empty.
 pub fn oauth_provider(
     new: &NewOauthProvider,
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
-) -> Result<OauthProvider, Refusal> {
+) -> Result<OauthProvider, RequestError> {
     let identity = new.identity()?;
     Ok(OauthProvider {
         id: ProviderId::random(random()),

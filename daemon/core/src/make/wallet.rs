@@ -1,6 +1,6 @@
-//! Wallets and accounts: what must hold of new ones, and how they come about.
+//! Validates, generates and imports wallets, and derives their accounts.
 
-use quorate_chain::address::{AddressFlaw, address};
+use quorate_chain::address::{AddressError, address};
 use quorate_chain::curve::SecretKey;
 use quorate_chain::derive::derive;
 use quorate_chain::mnemonic::{Mnemonic, Seed};
@@ -8,22 +8,25 @@ use quorate_common::bounded::Label;
 use quorate_common::ids::{WalletAccountId, WalletId};
 use zeroize::Zeroizing;
 
-use crate::cx::{Cx, NewWallet};
+use crate::error::{Conflict, Corrupt, Intent, RequestError};
+use crate::execution::{ExecutionContext, NewWallet};
 use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::{WalletAccountParams, WalletParams};
-use crate::refusal::{Clash, Corrupt, Intent, Refusal};
 use crate::secret::SecretBytes;
-use crate::view::{View, distinct, room};
+use crate::view::{View, check_limit, distinct};
 
-/// No two accounts of one request are the same, and each address format fits its curve and is offered.
-pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
-    for (place, account) in accounts.iter().enumerate() {
+/// Checks that no two accounts of a request are the same, and that each address format fits its curve.
+///
+/// # Errors
+/// If an account occurs twice, or an address format does not fit its curve.
+pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), RequestError> {
+    for (index, account) in accounts.iter().enumerate() {
         let same = |other: &WalletAccountParams| {
             other.curve == account.curve
                 && other.path == account.path
                 && other.address_format == account.address_format
         };
-        if accounts.iter().skip(place.saturating_add(1)).any(same) {
+        if accounts.iter().skip(index.saturating_add(1)).any(same) {
             return Err(Intent::Text("invalid path").into());
         }
         if !account.address_format.fits(account.curve) {
@@ -33,13 +36,19 @@ pub fn check_accounts(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// No two accounts to be kept bear one name.
-pub fn names_differ(accounts: &[WalletAccountParams]) -> Result<(), Refusal> {
+/// Checks that no two accounts have the same name.
+///
+/// # Errors
+/// If two have.
+pub fn names_differ(accounts: &[WalletAccountParams]) -> Result<(), RequestError> {
     distinct(accounts.iter().filter_map(|account| account.name.as_ref()), "accounts")
 }
 
-/// No other account of the organization bears a name of these.
-pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), Refusal> {
+/// Checks that the names of new accounts are unique in the organization.
+///
+/// # Errors
+/// If a name is taken or occurs twice.
+pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), RequestError> {
     names_differ(accounts)?;
     accounts
         .iter()
@@ -47,25 +56,38 @@ pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Resu
         .try_for_each(|name| view.account_name_is_free(name))
 }
 
-/// The organization has room for one more wallet, of this name and with these accounts.
-pub fn check_new(name: &Label, accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), Refusal> {
+/// Checks a new wallet: its name, its accounts and the limit.
+///
+/// # Errors
+/// If a name is taken, an account is invalid, or the limit is reached.
+pub fn check_new(
+    name: &Label,
+    accounts: &[WalletAccountParams],
+    view: &View<'_>,
+) -> Result<(), RequestError> {
     check_accounts(accounts)?;
     names_are_free(accounts, view)?;
     view.wallet_name_is_free(name)?;
-    room(view.organization.wallets().count(), 1, view.limits().wallets, "wallets", "wallets")
+    check_limit(view.organization.wallets().count(), 1, view.limits().wallets, "wallets", "wallets")
 }
 
-/// A wallet as described, with its secret and accounts.
-pub fn wallet(params: WalletParams, cx: &mut Cx<'_, '_>) -> Result<NewWallet, Refusal> {
+/// Generates a wallet with its secret and accounts.
+///
+/// # Errors
+/// If the source of randomness yields no mnemonic, or a path or address format is invalid.
+pub fn wallet(
+    params: WalletParams,
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<NewWallet, RequestError> {
     let length = params.mnemonic_length.unwrap_or_default();
-    let mnemonic = Mnemonic::generate(length, cx.entropy())
-        .map_err(|_| Corrupt::Invariant("the random source gives no mnemonic"))?;
+    let mnemonic = Mnemonic::generate(length, context.entropy())
+        .map_err(|_| Corrupt::Invariant("the source of randomness yields no mnemonic"))?;
     let seed = mnemonic.seed("");
     let secret = SecretBytes::wallet(&mnemonic, "", &seed);
-    keep(params.wallet_name, &seed, None, secret, params.accounts.into_vec(), cx)
+    from_seed(params.wallet_name, &seed, None, secret, params.accounts.into_vec(), context)
 }
 
-/// What somebody brings in: a mnemonic with its passphrase, and the seed of both.
+/// An imported mnemonic with its passphrase, and the seed of both.
 pub struct Imported {
     mnemonic: Mnemonic,
     passphrase: Zeroizing<String>,
@@ -73,8 +95,11 @@ pub struct Imported {
     digest: [u8; 16],
 }
 
-/// Reads a mnemonic and, on the line behind it, its passphrase. It must not have been imported before.
-pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
+/// Parses a mnemonic and, on the next line, its optional passphrase.
+///
+/// # Errors
+/// If either is invalid, or the seed was imported before.
+pub fn parse_imported(text: &[u8], view: &View<'_>) -> Result<Imported, RequestError> {
     let invalid = || Intent::Text("invalid mnemonic");
     let text = std::str::from_utf8(text).map_err(|_| invalid())?;
     let (phrase, passphrase) = text.split_once('\n').unwrap_or((text, ""));
@@ -83,53 +108,56 @@ pub fn imported(text: &[u8], view: &View<'_>) -> Result<Imported, Refusal> {
     let seed = mnemonic.seed(passphrase);
     let digest = view.seed_digest(seed.as_bytes());
     if let Some(known) = view.organization.wallets().find(|wallet| wallet.seed_digest == Some(digest)) {
-        return Err(Clash::Seed(known.id.to_string()).into());
+        return Err(Conflict::Seed(known.id.to_string()).into());
     }
     Ok(Imported { mnemonic, passphrase: Zeroizing::new(passphrase.to_owned()), seed, digest })
 }
 
-/// The passphrase behind a mnemonic is one that somebody meant. Every passphrase makes a wallet, so that nobody would be told
-/// that what came in with a line break made another wallet than theirs.
+/// Checks that a passphrase is plausible. Every passphrase results in a valid wallet, so a stray line break
+/// would silently import another wallet than the intended one.
 fn check_passphrase(passphrase: &str, text: &str) -> Result<(), Intent> {
     if passphrase.is_empty() {
         return Ok(());
     }
     if passphrase.trim().is_empty() {
-        return Err(Intent::Text("invalid passphrase: it is only white space"));
+        return Err(Intent::Text("invalid passphrase: contains only white space"));
     }
     if Mnemonic::parse(text).is_ok() {
         return Err(Intent::Text(
-            "invalid mnemonic: it stands on several lines, of which those behind the first are its passphrase",
+            "invalid mnemonic: must be on one line; everything after the first line is the passphrase",
         ));
     }
     if passphrase.contains(char::is_control) {
-        return Err(Intent::Text("invalid passphrase: it holds a control character, such as a line break"));
+        return Err(Intent::Text("invalid passphrase: contains a control character, such as a line break"));
     }
     Ok(())
 }
 
-/// An imported wallet with its secret and accounts.
+/// Creates an imported wallet with its secret and accounts.
+///
+/// # Errors
+/// If a path or address format is invalid.
 pub fn import(
     name: Label,
     imported: &Imported,
     accounts: Vec<WalletAccountParams>,
-    cx: &mut Cx<'_, '_>,
-) -> Result<NewWallet, Refusal> {
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<NewWallet, RequestError> {
     let secret = SecretBytes::wallet(&imported.mnemonic, &imported.passphrase, &imported.seed);
-    keep(name, &imported.seed, Some(imported.digest), secret, accounts, cx)
+    from_seed(name, &imported.seed, Some(imported.digest), secret, accounts, context)
 }
 
-/// A wallet with this seed, whose digest is kept if it was imported.
-fn keep(
+/// Creates a wallet with this seed. The digest of the seed is stored if it was imported.
+fn from_seed(
     name: Label,
     seed: &Seed,
     seed_digest: Option<[u8; 16]>,
     secret: SecretBytes,
     params: Vec<WalletAccountParams>,
-    cx: &mut Cx<'_, '_>,
-) -> Result<NewWallet, Refusal> {
-    let (now, id) = (cx.now(), WalletId::random(cx.random()));
-    let accounts = accounts(seed, id, 0, params, now, &mut || cx.random())?;
+    context: &mut ExecutionContext<'_, '_>,
+) -> Result<NewWallet, RequestError> {
+    let (now, id) = (context.now(), WalletId::random(context.random()));
+    let accounts = accounts(seed, id, 0, params, now, &mut || context.random())?;
     let wallet = Wallet {
         id,
         name,
@@ -143,7 +171,10 @@ fn keep(
     Ok(NewWallet { wallet, secret, accounts })
 }
 
-/// Accounts derived from a seed, the first with ordinal `first`.
+/// Derives accounts from a seed; the first gets the ordinal `first`.
+///
+/// # Errors
+/// If a path cannot be derived on its curve, or an address format does not fit.
 pub fn accounts(
     seed: &Seed,
     wallet: WalletId,
@@ -151,13 +182,15 @@ pub fn accounts(
     params: Vec<WalletAccountParams>,
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
-) -> Result<Vec<WalletAccount>, Refusal> {
+) -> Result<Vec<WalletAccount>, RequestError> {
     let mut accounts = Vec::with_capacity(params.len());
     for (ordinal, params) in (first..).zip(params) {
         let key: SecretKey =
             derive(params.curve, seed, &params.path).map_err(|_| Intent::Text("invalid path"))?;
-        let address = address(params.address_format, key.public())
-            .map_err(|AddressFlaw::UnfitCurve| Refusal::from(Intent::Text("invalid address format")))?;
+        let address =
+            address(params.address_format, key.public()).map_err(|AddressError::UnsupportedCurve| {
+                RequestError::from(Intent::Text("invalid address format"))
+            })?;
         accounts.push(WalletAccount {
             id: WalletAccountId::random(random()),
             wallet,

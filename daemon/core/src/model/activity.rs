@@ -1,7 +1,7 @@
-//! An activity as it is stored.
+//! The stored form of an activity.
 
 use quorate_common::activity::{Selection, Status};
-use quorate_common::fault::Fault;
+use quorate_common::api_error::ApiError;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
@@ -12,21 +12,21 @@ use serde_json::value::RawValue;
 
 use super::record::{Record, from_json};
 use super::{Millis, packed};
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-/// A vote: the stamped request of the voter, byte for byte.
+/// A vote: the stamped request of the voter, byte for byte unless parts of it are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteRecord {
     /// Id.
     pub id: VoteId,
-    /// Voter.
+    /// User who voted.
     pub user: UserId,
-    /// Name of the voter at the time, for when the user is gone.
+    /// Name of the voter at the time of the vote, for use after the user is deleted.
     #[serde(default)]
     pub user_name: String,
-    /// Yes or no.
+    /// Whether the vote approves or rejects.
     pub selection: Selection,
-    /// Raw body of the request.
+    /// Body of the request.
     pub message: String,
     /// Public key of the stamp.
     pub public_key: String,
@@ -34,24 +34,24 @@ pub struct VoteRecord {
     pub scheme: Scheme,
     /// Signature of the stamp.
     pub signature: String,
-    /// Cast at.
+    /// Time at which the vote was cast.
     pub created: Millis,
-    /// What each policy said then; nothing where none was asked.
+    /// Outcome of each policy at the time of the vote; empty if no policy was evaluated.
     #[serde(default)]
     pub evaluations: Vec<Evaluation>,
 }
 
-/// What a policy said when a vote was cast.
+/// The outcome of a policy when a vote was cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The policy.
+    /// Policy that was evaluated.
     pub policy: PolicyId,
-    /// What it said.
+    /// Its outcome.
     pub outcome: PolicyOutcome,
 }
 
 impl Evaluation {
-    /// As answers show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::PolicyOutcome {
         wire::PolicyOutcome { policy_id: self.policy, outcome: self.outcome.wire_name().to_owned() }
     }
@@ -66,23 +66,23 @@ pub struct ActivityRecord {
     pub organization: OrganizationId,
     /// Number of the type on the wire.
     pub number: u16,
-    /// Where it stands.
+    /// Current status.
     pub status: Status,
-    /// The wire's `intent`: one member.
+    /// `intent` of the wire: an object with one member.
     pub intent: Box<RawValue>,
-    /// The wire's `result`: one member once completed, before that none.
+    /// `result` of the wire: an object with one member once the activity is completed, and empty before.
     pub result: Box<RawValue>,
-    /// Who asked. In the organization acted upon, unless a parent's user looked it up.
+    /// Proposer, in the organization acted upon.
     pub proposer: UserId,
-    /// Votes in the order they were cast.
+    /// Votes, in the order they were cast.
     pub votes: Vec<VoteRecord>,
     /// Fingerprint of the proposal.
     pub fingerprint: Fingerprint,
-    /// Why it failed or was denied.
-    pub failure: Option<Fault>,
-    /// Submitted at.
+    /// Error with which the activity failed or was denied.
+    pub failure: Option<ApiError>,
+    /// Time of submission.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -92,7 +92,7 @@ impl Record for ActivityRecord {
 
     fn encode(&self) -> Result<Vec<u8>, Corrupt> {
         let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
-        // Room for all but failures, so that it does not grow step by step.
+        // Enough for everything but failures, to avoid reallocation.
         let mut bytes =
             Vec::with_capacity(messages.saturating_add(self.result.get().len()).saturating_add(1024));
         bytes.push(Self::VERSION);
@@ -110,14 +110,14 @@ impl Record for ActivityRecord {
 }
 
 impl ActivityRecord {
-    /// Notes what policies said when the last vote was cast.
-    pub fn evaluated(&mut self, evaluations: Vec<Evaluation>) {
+    /// Sets the outcomes of policies at the last vote.
+    pub fn set_evaluations(&mut self, evaluations: Vec<Evaluation>) {
         if let Some(vote) = self.votes.last_mut() {
             vote.evaluations = evaluations;
         }
     }
 
-    /// The body of the proposal: the message of the first vote, which is the proposer's.
+    /// Returns the body of the proposal: the message of the first vote, which is the proposer's.
     pub fn proposal(&self) -> Option<&str> {
         self.votes.first().map(|vote| vote.message.as_str())
     }

@@ -1,24 +1,24 @@
-//! What is recorded of paying for the service. Nothing is ever charged, and no number of a card is kept.
+//! The recorded payment method. The service charges nothing, and does not store card numbers.
 
 use quorate_common::bounded::{Email, Label};
 use quorate_common::wire;
 use serde::{Deserialize, Serialize};
 
-/// How the service is paid for.
+/// A recorded payment method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentMethod {
     /// Id.
     pub id: String,
-    /// Last four digits of a card; empty when only an id was given.
+    /// Last four digits of the card; empty if only an id was given.
     pub last_four: String,
-    /// Who holds it.
+    /// Name of the card holder.
     pub holder_name: Label,
-    /// Mail address of the holder.
+    /// Mail address of the card holder.
     pub holder_email: Email,
 }
 
 impl PaymentMethod {
-    /// As the console shows it.
+    /// Converts to the form that the console shows.
     pub fn wire(&self) -> wire::PaymentMethod {
         wire::PaymentMethod {
             payment_method_id: self.id.clone(),

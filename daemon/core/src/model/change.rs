@@ -1,4 +1,4 @@
-//! Changes as data: what an execution leaves behind, applied to a snapshot and turned into writes.
+//! Changes of an organization as data. They are applied to a snapshot and turned into writes.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
@@ -11,114 +11,118 @@ use super::layout::{self, Entity, IndexKey, Key, Lookup, SecretOf};
 use super::organization::{Head, Organization, RootQuorum};
 use super::write::Write;
 use super::{
-    FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod, Policy,
-    PrivateKey, Secret, SessionProfile, Shelved, SmartContractInterface, Tag, User, Wallet, WalletAccount,
+    CollectionItem, FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, Millis, PaymentMethod,
+    Policy, PrivateKey, Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount,
     WebhookEndpoint,
 };
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 use crate::secret::SecretBytes;
 
-/// One change of an organization.
+/// A change of an organization.
 pub enum Change {
-    /// A user, new or changed.
+    /// Adds or replaces a user.
     PutUser(User),
-    /// A user is gone.
+    /// Removes a user.
     RemoveUser(UserId),
-    /// A wallet, new or changed.
+    /// Adds or replaces a wallet.
     PutWallet(Wallet),
-    /// A wallet is gone, and its secret with it. Its accounts, of which there may be any number, are removed by
-    /// and by.
+    /// Removes a wallet and its secret. Its accounts, whose number is not limited, are removed in the
+    /// background.
     RemoveWallet(WalletId),
-    /// A new account.
+    /// Adds an account.
     AddAccount(WalletAccount),
-    /// A new private key.
+    /// Adds a private key.
     AddPrivateKey(PrivateKey),
-    /// A private key, changed in what it does not sign under.
+    /// Replaces a private key. Its public key and addresses must be unchanged.
     PutPrivateKey(PrivateKey),
-    /// A private key is gone, and its secret with it.
+    /// Removes a private key and its secret.
     RemovePrivateKey(PrivateKeyId),
-    /// An account, as it was, with another name.
+    /// Renames an account, given as it was before.
     RenameAccount(WalletAccount, Label),
-    /// An account is gone.
+    /// Removes an account.
     RemoveAccount(WalletAccount),
-    /// A tag, new or changed.
+    /// Adds or replaces a tag.
     PutTag(Tag),
-    /// A tag is gone.
+    /// Removes a tag.
     RemoveTag(TagId),
-    /// A policy, new or changed.
+    /// Adds or replaces a policy.
     PutPolicy(Policy),
-    /// A policy is gone.
+    /// Removes a policy.
     RemovePolicy(PolicyId),
-    /// A new secret.
+    /// Adds the secret of a wallet or private key.
     AddSecret(SecretOf, SecretBytes),
-    /// An account, as it was, that was taken out.
+    /// Marks an account, given as it was before, as exported.
     ExportAccount(WalletAccount),
-    /// A new key that a user may import something to.
+    /// Adds an import key of a user.
     AddImportTarget(ImportTarget),
-    /// A key to which nothing can be imported any more, by its place.
+    /// Removes an import key, by its key in the store.
     RemoveImportTarget(Key),
-    /// Another name of the organization.
+    /// Renames the organization.
     SetName(Label),
-    /// Another root quorum.
+    /// Replaces the root quorum.
     SetQuorum(RootQuorum),
-    /// A feature is on, with this value.
+    /// Turns a feature on, with this value.
     SetFeature(FeatureName, Option<String>),
-    /// A feature is off.
+    /// Turns a feature off.
     RemoveFeature(FeatureName),
-    /// An invitation, new or changed.
+    /// Adds or replaces an invitation.
     PutInvitation(Invitation),
-    /// An invitation is forgotten.
+    /// Removes an invitation.
     RemoveInvitation(InvitationId),
-    /// A webhook endpoint, new or changed.
+    /// Adds or replaces a webhook endpoint.
     PutWebhookEndpoint(WebhookEndpoint),
-    /// A webhook endpoint is gone.
+    /// Removes a webhook endpoint.
     RemoveWebhookEndpoint(EndpointId),
-    /// A secret was brought in, with its value.
+    /// Adds an imported secret and its value.
     ImportSecret(Secret, SecretBytes),
-    /// A secret that was brought in is gone, and its value with it.
+    /// Removes an imported secret and its value.
     RemoveSecret(SecretId),
-    /// A new session profile.
+    /// Adds a session profile.
     AddSessionProfile(SessionProfile),
-    /// A new smart contract interface with its text.
+    /// Adds a smart contract interface and its text.
     AddSmartContractInterface(SmartContractInterface, InterfaceText),
-    /// A smart contract interface is gone, and its text with it.
+    /// Removes a smart contract interface and its text.
     RemoveSmartContractInterface(SmartContractInterfaceId),
-    /// From which addresses requests are taken; nothing means from anywhere.
+    /// Sets the IP allowlist; `None` admits every address.
     SetIpAllowlist(Option<IpAllowlist>),
-    /// How the service is paid for.
+    /// Sets or removes the payment method.
     SetPaymentMethod(Option<PaymentMethod>),
-    /// Product of the billing tier that was activated.
+    /// Sets the product of the active billing tier.
     SetBillingTier(String),
-    /// An activity waits for votes, with the digest of its record. The record and its index entry are written beside.
+    /// Sets the digest of the record of a waiting activity. The record and its index entry are written
+    /// separately.
     PutWaiting(ActivityId, RecordDigest),
-    /// An activity waits no longer.
+    /// Removes the digest of an activity that no longer waits.
     RemoveWaiting(ActivityId),
-    /// The organization is gone with all that it held. Accounts, of which there may be any number, are removed
-    /// by and by; the record of its activities stays.
+    /// Deletes the organization with everything in it. Accounts, whose number is not limited, are removed in
+    /// the background; the records of activities are kept.
     Delete,
 }
 
-/// A new organization and what it starts with.
-pub struct Founding {
-    /// Its head.
+/// An organization to create.
+pub struct NewOrganization {
+    /// Head of the organization.
     pub head: Head,
-    /// What it starts with.
+    /// Changes that add its initial records.
     pub changes: Vec<Change>,
 }
 
-/// Applies the changes to a copy of the snapshot and says what to write and which keys must still be free.
+/// A snapshot with changes applied, and the writes and conditions that store it.
 pub struct Applied {
-    /// The snapshot afterwards.
+    /// Snapshot after the changes.
     pub after: Organization,
-    /// Writes, the head among them.
+    /// Writes, including the head.
     pub writes: Vec<Write>,
     /// Keys that must not exist yet.
-    pub absent: Vec<Key>,
-    /// What no key may begin with.
-    pub vacant: Vec<Key>,
+    pub must_not_exist: Vec<Key>,
+    /// Prefixes that no existing key may have.
+    pub must_be_empty: Vec<Key>,
 }
 
-/// See [`Applied`].
+/// Applies changes to a clone of a snapshot, and returns its next version.
+///
+/// # Errors
+/// If a record cannot be encoded, or the expressions of a policy do not parse.
 pub fn apply(
     before: &Organization,
     changes: Vec<Change>,
@@ -128,9 +132,10 @@ pub fn apply(
     let mut after = before.clone();
     after.head.version = before.head.version.saturating_add(1);
     after.head.updated = now;
-    let mut applied = Applied { after, writes: Vec::new(), absent: Vec::new(), vacant: Vec::new() };
+    let mut applied =
+        Applied { after, writes: Vec::new(), must_not_exist: Vec::new(), must_be_empty: Vec::new() };
     for change in changes {
-        applied.take(change, now, index)?;
+        applied.apply(change, now, index)?;
     }
     applied.digest();
     let head = &applied.after.head;
@@ -138,19 +143,24 @@ pub fn apply(
     Ok(applied)
 }
 
-/// Builds a new organization. Its version is one.
-pub fn found(founding: Founding, now: Millis, index: &IndexKey) -> Result<Applied, Corrupt> {
-    let mut applied = apply(&Organization::empty(founding.head), founding.changes, now, index)?;
+/// Builds a new organization with version 1.
+///
+/// # Errors
+/// If a record cannot be encoded, or the expressions of a policy do not parse.
+pub fn create(new_organization: NewOrganization, now: Millis, index: &IndexKey) -> Result<Applied, Corrupt> {
+    let mut applied =
+        apply(&Organization::empty(new_organization.head), new_organization.changes, now, index)?;
     let head = &applied.after.head;
-    let name = applied.name_place(&head.name, index);
-    applied.absent.push(layout::organization(head.id));
-    applied.writes.push(Write::mark(child_place(head), &[]));
-    applied.writes.extend(name.map(|place| Write::mark(place, &[])));
+    let name = applied.name_entry(&head.name, index);
+    applied.must_not_exist.push(layout::organization(head.id));
+    applied.writes.push(Write::mark(child_entry(head), &[]));
+    applied.writes.extend(name.map(|key| Write::mark(key, &[])));
     Ok(applied)
 }
 
 impl Applied {
-    /// Binds the records of the snapshot, and those of the activities that wait, to its head.
+    /// Computes the digest over the records of the snapshot and the waiting activities, and sets it in the
+    /// head.
     fn digest(&mut self) {
         let prefix = layout::entities(self.id());
         for Write { key, value, .. } in self.writes.iter().filter(|write| write.key.starts_with(&prefix)) {
@@ -166,7 +176,7 @@ impl Applied {
         self.after.id()
     }
 
-    fn take(&mut self, change: Change, now: Millis, index: &IndexKey) -> Result<(), Corrupt> {
+    fn apply(&mut self, change: Change, now: Millis, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         match change {
             Change::PutUser(user) => self.put_user(user, index)?,
@@ -180,14 +190,14 @@ impl Applied {
             Change::RenameAccount(account, name) => self.rename_account(account, name, now, index)?,
             Change::ExportAccount(account) => {
                 let account = WalletAccount { exported: true, ..account };
-                let at = layout::account(id, account.wallet, account.ordinal);
-                self.writes.push(Write::put(at, &account)?);
+                let account_key = layout::account(id, account.wallet, account.ordinal);
+                self.writes.push(Write::put(account_key, &account)?);
             }
             Change::AddImportTarget(target) => {
                 let value = Some(target.encode());
-                self.writes.push(Write { key: target.place, value, replaces: false });
+                self.writes.push(Write { key: target.record_key, value, replaces: false });
             }
-            Change::RemoveImportTarget(place) => self.writes.push(Write::remove(place)),
+            Change::RemoveImportTarget(key) => self.writes.push(Write::remove(key)),
             Change::RemoveAccount(account) => {
                 self.writes.extend(account_removal(&self.after.head, &account, index));
             }
@@ -237,17 +247,17 @@ impl Applied {
         Ok(())
     }
 
-    /// Puts a record on its shelf.
-    fn put<T: Shelved>(&mut self, one: T) -> Result<(), Corrupt> {
-        self.writes.push(Write::put(layout::entity(self.id(), T::entity(one.id())), &one)?);
-        T::shelf_mut(&mut self.after).put(one);
+    /// Adds a record to its collection, or replaces it.
+    fn put<T: CollectionItem>(&mut self, record: T) -> Result<(), Corrupt> {
+        self.writes.push(Write::put(layout::entity(self.id(), T::entity(record.id())), &record)?);
+        T::collection_mut(&mut self.after).put(record);
         Ok(())
     }
 
-    /// Takes a record off its shelf.
-    fn remove<T: Shelved>(&mut self, one: T::Id) {
-        self.writes.push(Write::remove(layout::entity(self.id(), T::entity(one))));
-        T::shelf_mut(&mut self.after).remove(one);
+    /// Removes a record from its collection.
+    fn remove<T: CollectionItem>(&mut self, id: T::Id) {
+        self.writes.push(Write::remove(layout::entity(self.id(), T::entity(id))));
+        T::collection_mut(&mut self.after).remove(id);
     }
 
     fn add_secret(&mut self, of: SecretOf, secret: SecretBytes) {
@@ -264,7 +274,7 @@ impl Applied {
         let id = self.id();
         self.remove::<Wallet>(wallet);
         self.writes.push(Write::remove(layout::secret(id, SecretOf::Wallet(wallet))));
-        self.writes.push(Write::mark(layout::leftover(id, wallet), &[]));
+        self.writes.push(Write::mark(layout::tombstone(id, wallet), &[]));
     }
 
     fn remove_interface(&mut self, interface: SmartContractInterfaceId) {
@@ -272,7 +282,7 @@ impl Applied {
         self.writes.push(Write::remove(layout::interface_text(self.id(), interface)));
     }
 
-    /// Takes everything out but the head, and the organization out of where it is found.
+    /// Removes all records but the head, and the index entries of the organization.
     fn delete(&mut self, now: Millis, index: &IndexKey) {
         let before = self.after.clone();
         before.users().for_each(|user| self.remove_user(user.id, index));
@@ -293,26 +303,26 @@ impl Applied {
         (head.ip_allowlist, head.payment_method, head.billing_tier) = (None, None, None);
         head.quorum.members.clear();
         head.deleted = Some(now);
-        // A child that is founded at the same time would be left without a parent.
-        self.vacant.push(layout::children(head.id));
-        self.writes.push(Write::remove(child_place(&self.after.head)));
-        self.writes.extend(self.name_place(&self.after.head.name, index).map(Write::remove));
+        // A sub-organization that is created at the same time would be left without a parent.
+        self.must_be_empty.push(layout::children(head.id));
+        self.writes.push(Write::remove(child_entry(&self.after.head)));
+        self.writes.extend(self.name_entry(&self.after.head.name, index).map(Write::remove));
     }
 
-    /// Where a sub-organization is found by its name.
-    fn name_place(&self, name: &Label, index: &IndexKey) -> Option<Key> {
+    /// Returns the key of the index entry of a sub-organization by its name.
+    fn name_entry(&self, name: &Label, index: &IndexKey) -> Option<Key> {
         let head = &self.after.head;
         let of = head.id.as_bytes();
-        Some(layout::found_by(index, head.parent?, Lookup::Name, name.as_str(), head.id, of))
+        Some(layout::lookup_entry(index, head.parent?, Lookup::Name, name.as_str(), head.id, of))
     }
 
     fn set_name(&mut self, name: Label, index: &IndexKey) {
         let old = std::mem::replace(&mut self.after.head.name, name);
         let name = &self.after.head.name;
         if old != *name {
-            let (gone, new) = (self.name_place(&old, index), self.name_place(name, index));
-            self.writes.extend(gone.map(Write::remove));
-            self.writes.extend(new.map(|place| Write::mark(place, &[])));
+            let (removed, added) = (self.name_entry(&old, index), self.name_entry(name, index));
+            self.writes.extend(removed.map(Write::remove));
+            self.writes.extend(added.map(|key| Write::mark(key, &[])));
         }
     }
 
@@ -321,9 +331,9 @@ impl Applied {
         let old = self
             .after
             .user(user.id)
-            .map(|old| finding_keys(&self.after.head, old, index))
+            .map(|old| user_lookup_keys(&self.after.head, old, index))
             .unwrap_or_default();
-        let new = finding_keys(&self.after.head, &user, index);
+        let new = user_lookup_keys(&self.after.head, &user, index);
         self.writes.extend(old.iter().filter(|key| !new.contains(key)).cloned().map(Write::remove));
         self.writes
             .extend(new.iter().filter(|key| !old.contains(key)).map(|key| Write::mark(key.clone(), &[])));
@@ -335,29 +345,29 @@ impl Applied {
     fn remove_user(&mut self, user: UserId, index: &IndexKey) {
         let id = self.id();
         if let Some(old) = self.after.user(user) {
-            let keys = finding_keys(&self.after.head, old, index);
+            let keys = user_lookup_keys(&self.after.head, old, index);
             self.writes.extend(keys.into_iter().map(Write::remove));
         }
         self.writes.push(Write::remove(layout::entity(id, Entity::User(user))));
-        self.writes.push(Write::mark(layout::departed(id, user), &[]));
+        self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
         self.after.remove_user(user);
     }
 
     fn add_account(&mut self, account: &WalletAccount, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
-        let at = layout::account(id, account.wallet, account.ordinal);
+        let account_key = layout::account(id, account.wallet, account.ordinal);
         let path = path_key(account, index);
-        self.absent.extend([at.clone(), path.clone()]);
+        self.must_not_exist.extend([account_key.clone(), path.clone()]);
         for key in signer_keys(id, account, index) {
-            self.writes.push(Write::mark(key, &at));
+            self.writes.push(Write::mark(key, &account_key));
         }
-        if let Some(key) = account_finding_key(&self.after.head, account, index) {
+        if let Some(key) = account_lookup_key(&self.after.head, account, index) {
             self.writes.push(Write::mark(key, &[]));
         }
         self.writes.extend(name_key(id, account, index).map(|key| Write::mark(key, &[])));
-        self.writes.push(Write::mark(layout::account_place(id, account.id), &at));
+        self.writes.push(Write::mark(layout::account_index(id, account.id), &account_key));
         self.writes.push(Write::mark(path, account.id.as_bytes()));
-        self.writes.push(Write::put(at, account)?);
+        self.writes.push(Write::put(account_key, account)?);
         Ok(())
     }
 
@@ -372,16 +382,16 @@ impl Applied {
         self.writes.extend(name_key(id, &account, index).map(Write::remove));
         let account = WalletAccount { name: Some(name), updated: now, ..account };
         self.writes.extend(name_key(id, &account, index).map(|key| Write::mark(key, &[])));
-        let at = layout::account(id, account.wallet, account.ordinal);
-        self.writes.push(Write::put(at, &account)?);
+        let account_key = layout::account(id, account.wallet, account.ordinal);
+        self.writes.push(Write::put(account_key, &account)?);
         Ok(())
     }
 
     fn add_private_key(&mut self, key: PrivateKey, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
-        let at = layout::entity(id, Entity::PrivateKey(key.id));
+        let record_key = layout::entity(id, Entity::PrivateKey(key.id));
         for signer in private_signer_keys(id, &key, index) {
-            self.writes.push(Write::mark(signer, &at));
+            self.writes.push(Write::mark(signer, &record_key));
         }
         self.put(key)
     }
@@ -396,41 +406,42 @@ impl Applied {
     }
 }
 
-/// Where an organization stands among the children of its parent, or among those without one.
-fn child_place(head: &Head) -> Key {
+/// Returns the key of the list entry of an organization under its parent, or among the top-level
+/// organizations.
+fn child_entry(head: &Head) -> Key {
     layout::child(head.parent.unwrap_or(layout::NO_PARENT), head.created, head.id)
 }
 
-/// Removes all that is stored of an account.
+/// Returns the writes that remove an account and its index entries.
 pub fn account_removal(head: &Head, account: &WalletAccount, index: &IndexKey) -> Vec<Write> {
     let mut keys = signer_keys(head.id, account, index);
-    keys.extend(account_finding_key(head, account, index));
+    keys.extend(account_lookup_key(head, account, index));
     keys.extend(name_key(head.id, account, index));
-    keys.push(layout::account_place(head.id, account.id));
+    keys.push(layout::account_index(head.id, account.id));
     keys.push(path_key(account, index));
     keys.push(layout::account(head.id, account.wallet, account.ordinal));
     keys.into_iter().map(Write::remove).collect()
 }
 
-/// The key under which an account lets a sub-organization be found.
-fn account_finding_key(head: &Head, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
+/// Returns the key of the index entry of a sub-organization by the address of an account.
+fn account_lookup_key(head: &Head, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
     let lookup = Lookup::WalletAccountAddress;
     let of = account.id.as_bytes();
-    Some(layout::found_by(index, head.parent?, lookup, &account.address, head.id, of))
+    Some(layout::lookup_entry(index, head.parent?, lookup, &account.address, head.id, of))
 }
 
-/// The key that says that an account bears its name.
+/// Returns the key of the index entry of an account by its name.
 fn name_key(id: OrganizationId, account: &WalletAccount, index: &IndexKey) -> Option<Key> {
     Some(layout::account_name(index, id, account.name.as_ref()?.as_str(), account.id))
 }
 
-/// The keys of what an account signs under.
+/// Returns the keys of the index entries of an account by its address and public key.
 fn signer_keys(id: OrganizationId, account: &WalletAccount, index: &IndexKey) -> Vec<Key> {
     let texts = [&account.address, &account.public_key];
     texts.map(|text| layout::signer(index, id, text, account.id.as_bytes())).into()
 }
 
-/// The keys of what a private key signs under.
+/// Returns the keys of the index entries of a private key by its public key and addresses.
 fn private_signer_keys(id: OrganizationId, key: &PrivateKey, index: &IndexKey) -> Vec<Key> {
     let mut texts = vec![key.public_key.as_str()];
     texts.extend(key.addresses.iter().map(|address| address.address.as_str()));
@@ -438,14 +449,15 @@ fn private_signer_keys(id: OrganizationId, key: &PrivateKey, index: &IndexKey) -
     texts.into_iter().map(|text| layout::signer(index, id, text, key.id.as_bytes())).collect()
 }
 
-/// The key by which the path of an account is taken.
+/// Returns the key of the index entry of an account by its curve, path and address format.
 fn path_key(account: &WalletAccount, index: &IndexKey) -> Key {
     let (curve, path, format) = (account.curve.name(), account.path.to_string(), account.format.name());
     layout::account_path(index, account.wallet, curve, &path, format)
 }
 
-/// The keys under which a user lets a sub-organization be found.
-fn finding_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
+/// Returns the keys of the index entries of a sub-organization by the name, contacts and credentials of a
+/// user.
+fn user_lookup_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
     let Some(parent) = head.parent else { return Vec::new() };
     let of = user.id.as_bytes();
     let mut values = vec![(Lookup::Username, user.name.to_string())];
@@ -461,5 +473,5 @@ fn finding_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
     values.extend(user.api_keys.iter().map(|key| (Lookup::PublicKey, key.public_key.clone())));
     values.extend(user.authenticators.iter().map(|one| (Lookup::CredentialId, one.credential_id.clone())));
     let keys = values.into_iter();
-    keys.map(|(lookup, value)| layout::found_by(index, parent, lookup, &value, head.id, of)).collect()
+    keys.map(|(lookup, value)| layout::lookup_entry(index, parent, lookup, &value, head.id, of)).collect()
 }

@@ -1,4 +1,4 @@
-//! What is stored of webhook deliveries that wait, and of those that were parked.
+//! The stored form of queued webhook deliveries, and the counts of parked ones.
 
 use quorate_common::ids::{ActivityId, OrganizationId};
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde_json::value::RawValue;
 
 use super::Millis;
 use super::record::Record;
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-/// A delivery that waits.
+/// A queued delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// Where to post.
+    /// URL to post to.
     pub url: String,
-    /// Attempts so far.
+    /// Number of attempts so far.
     pub attempts: u32,
-    /// Not before this time.
+    /// Earliest time of the next attempt.
     pub due: Millis,
 }
 
@@ -23,7 +23,7 @@ impl Record for Delivery {
     const NOUN: &'static str = "delivery";
 }
 
-/// What is posted: the JSON of an activity as it was in that state.
+/// The body of an event: the JSON of an activity in one of its states.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EventBody(Box<RawValue>);
@@ -39,7 +39,7 @@ impl From<Box<RawValue>> for EventBody {
 }
 
 impl EventBody {
-    /// The body of an event from its JSON text.
+    /// Creates a body from JSON text.
     ///
     /// # Errors
     /// If the text is not JSON.
@@ -48,7 +48,7 @@ impl EventBody {
         RawValue::from_string(text).map(Self).map_err(|_| Corrupt::Record(Self::NOUN))
     }
 
-    /// The organization of the activity, if the body names one.
+    /// Returns the organization of the activity, if the body names one.
     pub fn organization(&self) -> Option<OrganizationId> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -58,27 +58,27 @@ impl EventBody {
         serde_json::from_str::<Named>(self.0.get()).ok().map(|named| named.organization_id)
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub fn size(&self) -> u32 {
         u32::try_from(self.0.get().len()).unwrap_or(u32::MAX)
     }
 }
 
-/// How many deliveries to a destination were parked: removed from the queue without having been made. Their activities
-/// can still be queried.
+/// The count of deliveries to a destination that were parked: removed from the queue without being delivered.
+/// Their activities can still be queried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parked {
-    /// Parked because more waited than the limits of the organization allow.
+    /// Deliveries parked because the organization exceeded its limits.
     pub parked: u64,
-    /// Parked because what is stored of them cannot be read.
+    /// Deliveries parked because their records cannot be read.
     pub unreadable: u64,
-    /// When the first one was parked.
+    /// Time at which the first one was parked.
     pub first: Millis,
-    /// When the last one was parked.
+    /// Time at which the last one was parked.
     pub last: Millis,
-    /// The oldest activity among them.
+    /// Oldest activity among them.
     pub oldest: ActivityId,
-    /// The newest activity among them.
+    /// Newest activity among them.
     pub newest: ActivityId,
 }
 

@@ -1,9 +1,9 @@
-//! Features: switches of an organization, some with a value.
+//! Features: settings of an organization that are on or off, some with a value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Name of a feature.
+/// The name of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum FeatureName {
     /// Mail recovery for root users.
@@ -18,7 +18,7 @@ pub enum FeatureName {
     /// Recovery by mail.
     #[serde(rename = "FEATURE_NAME_EMAIL_RECOVERY")]
     EmailRecovery,
-    /// Notices of activities to a URL.
+    /// Webhooks for activities, posted to a URL.
     #[serde(rename = "FEATURE_NAME_WEBHOOK")]
     Webhook,
     /// Sign-in by code over SMS.
@@ -27,22 +27,22 @@ pub enum FeatureName {
     /// Sign-in by code over mail.
     #[serde(rename = "FEATURE_NAME_OTP_EMAIL_AUTH")]
     OtpEmailAuth,
-    /// Stored only.
+    /// Stored without effect.
     #[serde(rename = "FEATURE_NAME_AUTH_PROXY")]
     AuthProxy,
-    /// Stored only.
+    /// Stored without effect.
     #[serde(rename = "FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED")]
     SolanaRentPrefund,
-    /// Stored only.
+    /// Stored without effect.
     #[serde(rename = "FEATURE_NAME_SWAP_CONFIG")]
     SwapConfig,
-    /// Stored only.
+    /// Stored without effect.
     #[serde(rename = "FEATURE_NAME_EARN_CONFIG")]
     EarnConfig,
 }
 
 impl FeatureName {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RootUserEmailRecovery => "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY",
@@ -60,7 +60,7 @@ impl FeatureName {
     }
 }
 
-/// The origins in the value of `FEATURE_NAME_WEBAUTHN_ORIGINS`: a JSON array, a list with commas, or one origin.
+/// Parses the value of `FEATURE_NAME_WEBAUTHN_ORIGINS`: a JSON array, a comma-separated list, or one origin.
 pub fn origins(value: &str) -> Vec<String> {
     serde_json::from_str(value).unwrap_or_else(|_| {
         let listed = value.split(',').map(str::trim).filter(|origin| !origin.is_empty());

@@ -1,4 +1,4 @@
-//! A key that something is imported to, once.
+//! Import keys: key pairs that a client encrypts to, each for one import.
 
 use quorate_common::bundle::TargetKey;
 use quorate_common::ids::{OrganizationId, UserId};
@@ -6,12 +6,12 @@ use zeroize::Zeroizing;
 
 use super::Millis;
 use super::layout::{self, Key};
+use crate::error::Corrupt;
 use crate::limits::{IMPORT_TARGET_LIFE_MILLIS, IMPORT_TARGETS, SECRET_TARGETS};
-use crate::refusal::Corrupt;
 
 const VERSION: u8 = 1;
 
-/// What is imported to a key.
+/// What a key is used to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A wallet.
@@ -23,7 +23,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// How many keys for it a user may have at once; one more takes the place of the oldest.
+    /// Returns how many keys a user may have at once; one more replaces the oldest.
     pub const fn limit(self) -> usize {
         match self {
             Self::Wallet | Self::PrivateKey => IMPORT_TARGETS,
@@ -32,17 +32,17 @@ impl Purpose {
     }
 }
 
-/// A key pair that a user may import to, and where it stands in the store. Its place tells when it was made; it is never
-/// changed.
+/// A key pair that a user may import to, and its key in the store, which contains the time of creation. It
+/// never changes.
 pub struct ImportTarget {
-    /// Where it stands.
-    pub place: Key,
-    /// The key pair.
+    /// Key of the record in the store.
+    pub record_key: Key,
+    /// Key pair.
     pub key: TargetKey,
 }
 
 impl ImportTarget {
-    /// A new one. `salt` keeps those apart that are made at one instant.
+    /// Creates an import key. `salt` distinguishes keys that are created in the same millisecond.
     pub fn new(
         key: TargetKey,
         organization: OrganizationId,
@@ -51,21 +51,24 @@ impl ImportTarget {
         now: Millis,
         salt: [u8; 8],
     ) -> Self {
-        let mut place = layout::import_targets(organization, user, purpose);
-        place.extend_from_slice(&now.to_be_bytes());
-        place.extend_from_slice(&salt);
-        Self { place, key }
+        let mut record_key = layout::import_targets(organization, user, purpose);
+        record_key.extend_from_slice(&now.to_be_bytes());
+        record_key.extend_from_slice(&salt);
+        Self { record_key, key }
     }
 
-    /// Reads what stands at a place.
-    pub fn decode(place: Key, record: &[u8]) -> Result<Self, Corrupt> {
+    /// Decodes the record at a key.
+    ///
+    /// # Errors
+    /// If the record is damaged.
+    pub fn decode(record_key: Key, record: &[u8]) -> Result<Self, Corrupt> {
         let damaged = Corrupt::Record("import target");
         let Some((&VERSION, secret)) = record.split_first() else { return Err(damaged) };
         let key = TargetKey::from_bytes(secret).map_err(|_| damaged)?;
-        Ok(Self { place, key })
+        Ok(Self { record_key, key })
     }
 
-    /// The bytes to store.
+    /// Encodes the record.
     pub fn encode(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(33));
         bytes.push(VERSION);
@@ -74,8 +77,8 @@ impl ImportTarget {
     }
 }
 
-/// Whether the key at this place is not taken any more.
-pub fn is_over(place: &[u8], now: Millis) -> bool {
-    let made = layout::import_target_made(place);
-    made.is_none_or(|made| now.saturating_sub(made) >= IMPORT_TARGET_LIFE_MILLIS)
+/// Returns whether the import key with this store key has expired.
+pub fn is_expired(record_key: &[u8], now: Millis) -> bool {
+    let created = layout::import_target_created(record_key);
+    created.is_none_or(|created| now.saturating_sub(created) >= IMPORT_TARGET_LIFE_MILLIS)
 }

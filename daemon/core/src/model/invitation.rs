@@ -1,4 +1,4 @@
-//! An invitation: somebody may become a user of an organization, once, with the secret that was mailed.
+//! Invitations: each lets one person become a user of an organization, once, with a secret that is mailed.
 
 use quorate_common::bounded::{Email, Label};
 use quorate_common::ids::{InvitationId, TagId, UserId};
@@ -6,21 +6,21 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 use crate::limits::INVITATION_LIFE_MILLIS;
 
-/// What became of an invitation.
+/// The status of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvitationStatus {
-    /// It waits.
+    /// It was neither accepted nor revoked.
     #[serde(rename = "INVITATION_STATUS_CREATED")]
     Created,
     /// It was accepted.
     #[serde(rename = "INVITATION_STATUS_ACCEPTED")]
     Accepted,
-    /// It was taken back.
+    /// It was revoked.
     #[serde(rename = "INVITATION_STATUS_REVOKED")]
     Revoked,
 }
@@ -35,28 +35,28 @@ impl InvitationStatus {
     }
 }
 
-/// An invitation. Whoever can stamp with its key may accept it.
+/// An invitation. The holder of its key can accept it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Invitation {
     /// Id.
     pub id: InvitationId,
-    /// Name that the new user gets.
+    /// Name of the new user.
     pub name: Label,
-    /// Where it was sent, and the mail address that the new user gets.
+    /// Mail address of the new user, to which the invitation is sent.
     pub email: Email,
-    /// Tags that the new user gets.
+    /// Tags of the new user.
     pub tags: Vec<TagId>,
     /// `ACCESS_TYPE_*`.
     pub access_type: String,
-    /// Who invites.
+    /// User who sent the invitation.
     pub sender: UserId,
-    /// The public half of the mailed secret: a compressed P-256 point, lowercase hex.
+    /// Public key of the mailed secret: a compressed P-256 point, lowercase hex.
     pub public_key: String,
-    /// What became of it.
+    /// Current status.
     pub status: InvitationStatus,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -64,22 +64,22 @@ impl Record for Invitation {
     const NOUN: &'static str = "invitation";
 }
 
-shelved!(Invitation, InvitationId, Entity::Invitation, invitations);
+collection_item!(Invitation, InvitationId, Entity::Invitation, invitations);
 
 impl Invitation {
-    /// Whether it can be accepted at this instant.
+    /// Returns whether the invitation can be accepted at this time.
     pub fn waits(&self, now: Millis) -> bool {
         let end = self.created.saturating_add(INVITATION_LIFE_MILLIS);
         self.status == InvitationStatus::Created && now < end
     }
 
-    /// The same with another status.
+    /// Returns the invitation with another status.
     #[must_use]
     pub fn with_status(&self, status: InvitationStatus, now: Millis) -> Self {
         Self { status, updated: now, ..self.clone() }
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Invitation {
         wire::Invitation {
             invitation_id: self.id,
@@ -88,8 +88,8 @@ impl Invitation {
             receiver_user_tags: self.tags.clone(),
             access_type: self.access_type.clone(),
             status: self.status.name().to_owned(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
             sender_user_id: self.sender,
         }
     }

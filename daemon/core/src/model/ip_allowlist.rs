@@ -1,4 +1,4 @@
-//! From which addresses requests of an organization, or of one API key, are taken.
+//! IP allowlists of organizations and of API keys.
 
 use std::net::IpAddr;
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 
-/// Parses an address and a prefix length, such as `192.0.2.0/24`. Each number has one spelling: some readers take
-/// `010` for eight, others for ten.
+/// Parses an address and a prefix length, such as `192.0.2.0/24`. Leading zeros are rejected, since some
+/// parsers read `010` as eight and others as ten.
 pub fn parse_network(text: &str) -> Option<IpNet> {
     let (address, length) = text.split_once('/')?;
     let is_minimal = length == "0" || !length.starts_with(['0', '+']);
@@ -25,29 +25,29 @@ pub struct IpRule {
     pub network: IpNet,
     /// Name.
     pub label: Option<Label>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
-/// A list of blocks.
+/// A list of address blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpAllowlist {
-    /// Whether it counts. That of an API key always does.
+    /// Whether the list is in force; always true for the list of an API key.
     pub enabled: bool,
-    /// Blocks, each once.
+    /// Address blocks, without duplicates.
     pub rules: Vec<IpRule>,
-    /// Whether a request is taken whose address is not known.
+    /// Whether a request from an unknown address is admitted.
     pub allows_unknown: bool,
 }
 
 impl IpAllowlist {
-    /// Whether a request from this address is taken, by this list alone.
-    fn takes(&self, source: Option<IpAddr>) -> bool {
+    /// Returns whether this list alone admits a request from this address.
+    fn admits(&self, source: Option<IpAddr>) -> bool {
         let Some(source) = source.map(|source| source.to_canonical()) else { return self.allows_unknown };
         self.rules.iter().any(|rule| rule.network.contains(&source))
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self, organization: OrganizationId, public_key: Option<String>) -> wire::IpAllowlist {
         let rule = |rule: &IpRule| wire::IpAllowlistRule {
             cidr: rule.network.to_string(),
@@ -64,11 +64,11 @@ impl IpAllowlist {
     }
 }
 
-/// Whether a request is taken: the list of the organization switches all of them on, and that of the key goes
-/// before it when it holds any block.
-pub fn takes(organization: Option<&IpAllowlist>, key: Option<&IpAllowlist>, source: Option<IpAddr>) -> bool {
+/// Returns whether a request is admitted. Lists are in force only if that of the organization is enabled; a
+/// list of the key that is not empty replaces it.
+pub fn admits(organization: Option<&IpAllowlist>, key: Option<&IpAllowlist>, source: Option<IpAddr>) -> bool {
     let Some(organization) = organization.filter(|list| list.enabled) else { return true };
-    key.filter(|list| !list.rules.is_empty()).unwrap_or(organization).takes(source)
+    key.filter(|list| !list.rules.is_empty()).unwrap_or(organization).admits(source)
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_has_one_spelling() {
+    fn parses_only_canonical_numbers() {
         for (text, expected) in [
             ("192.0.2.0/24", Some("192.0.2.0/24")),
             ("192.0.2.7/24", Some("192.0.2.7/24")),
@@ -105,10 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn the_key_s_blocks_go_before_the_organization_s() {
+    fn key_allowlist_replaces_organization_allowlist() {
         let (on, off) = (list(true, &["10.0.0.0/24"]), list(false, &["10.0.0.0/24"]));
         let (own, none) = (list(true, &["2001:db8::/64"]), list(true, &[]));
-        for (organization, key, source, taken) in [
+        for (organization, key, source, expected) in [
             (None, Some(&own), "192.0.2.1", true),
             (Some(&off), Some(&own), "192.0.2.1", true),
             (Some(&on), None, "10.0.0.7", true),
@@ -119,16 +119,16 @@ mod tests {
             (Some(&on), Some(&none), "10.0.0.7", true),
             (Some(&none), None, "10.0.0.7", false),
         ] {
-            assert_eq!(takes(organization, key, Some(source.parse().unwrap())), taken, "{source}");
+            assert_eq!(admits(organization, key, Some(source.parse().unwrap())), expected, "{source}");
         }
     }
 
     #[test]
-    fn an_address_that_is_not_known_is_refused_unless_it_is_said_otherwise() {
+    fn refuses_unknown_addresses_unless_allowed() {
         let strict = list(true, &["10.0.0.0/24"]);
         let lenient = IpAllowlist { allows_unknown: true, ..strict.clone() };
-        assert!(!takes(Some(&strict), None, None));
-        assert!(takes(Some(&lenient), None, None));
-        assert!(!takes(Some(&lenient), Some(&strict), None));
+        assert!(!admits(Some(&strict), None, None));
+        assert!(admits(Some(&lenient), None, None));
+        assert!(!admits(Some(&lenient), Some(&strict), None));
     }
 }

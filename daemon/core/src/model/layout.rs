@@ -1,5 +1,5 @@
-//! Where each record stands in the store. Keys hold ids, times and keyed digests, never names or secrets;
-//! they begin with a letter for the kind of record and sort by time where there are many.
+//! The keys of all records in the store. Keys contain ids, times and keyed digests, and no names or secrets.
+//! The first byte is a letter for the kind of record; numerous records are ordered by time.
 
 pub mod outbox;
 
@@ -20,27 +20,28 @@ use crate::world::Order;
 /// A key of the store.
 pub type Key = Vec<u8>;
 
-/// The parent under which organizations without parent are listed.
+/// The parent id under which top-level organizations are listed.
 pub const NO_PARENT: OrganizationId = OrganizationId::from_bytes([0; 16]);
 
-/// Makes keyed digests of values that are looked up, so that the store's keys do not tell them.
+/// The key of the digests of values that are looked up, so that keys of the store do not reveal these values.
 #[derive(Clone)]
 pub struct IndexKey(Zeroizing<[u8; 32]>);
 
 impl IndexKey {
-    /// Takes the secret of the digests.
+    /// Creates a key from its secret bytes.
     pub fn new(secret: [u8; 32]) -> Self {
         Self(Zeroizing::new(secret))
     }
 
-    /// Tells seeds apart without telling anything of them.
+    /// Returns a keyed digest that identifies a seed without revealing it.
     pub fn of_seed(&self, seed: &[u8; 64]) -> [u8; 16] {
         self.digest(&[b"seed", seed])
     }
 
     fn digest(&self, parts: &[&[u8]]) -> [u8; 16] {
         let mut out = [0; 16];
-        // HMAC takes keys of any length, so this cannot fail; an all-zero digest would only be a useless index.
+        // HMAC accepts keys of any length, so this cannot fail; an all-zero digest would only be a useless
+        // index.
         if let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(self.0.as_slice()) {
             for part in parts {
                 mac.update(&(part.len() as u64).to_be_bytes());
@@ -54,7 +55,7 @@ impl IndexKey {
     }
 }
 
-/// By what sub-organizations can be found.
+/// The values by which sub-organizations can be looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup {
     /// Name of the organization.
@@ -71,9 +72,9 @@ pub enum Lookup {
     PublicKey = 6,
     /// Address of a wallet account.
     WalletAccountAddress = 7,
-    /// Mail address of a user that was proven to be theirs, lowercase.
+    /// Verified mail address of a user, lowercase.
     VerifiedEmail = 8,
-    /// Telephone number of a user that was proven to be theirs.
+    /// Verified telephone number of a user.
     VerifiedPhoneNumber = 9,
 }
 
@@ -87,23 +88,23 @@ fn key(letter: u8, parts: &[&[u8]]) -> Key {
     key
 }
 
-/// First byte of the registers with the versions of organizations.
+/// First byte of the registers that contain the versions of organizations.
 pub const VERSIONS: u8 = b'v';
 
-/// The register with the version of an organization.
+/// Returns the key of the register with the version of an organization.
 pub fn version(id: OrganizationId) -> Key {
     key(VERSIONS, &[id.as_bytes()])
 }
 
-/// All heads of organizations begin so.
+/// Prefix of the heads of all organizations.
 pub const ORGANIZATIONS: &[u8] = b"o";
 
-/// Head of an organization.
+/// Returns the key of the head of an organization.
 pub fn organization(id: OrganizationId) -> Key {
     key(b'o', &[id.as_bytes()])
 }
 
-/// A member of the snapshot of an organization.
+/// The id of a record of the snapshot of an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entity {
     /// User.
@@ -120,7 +121,7 @@ pub enum Entity {
     Invitation(InvitationId),
     /// Webhook endpoint.
     WebhookEndpoint(EndpointId),
-    /// Secret that was brought in, without its value.
+    /// Imported secret, without its value.
     Secret(SecretId),
     /// Session profile.
     SessionProfile(SessionProfileId),
@@ -128,7 +129,7 @@ pub enum Entity {
     SmartContractInterface(SmartContractInterfaceId),
 }
 
-/// A record of the snapshot.
+/// Returns the key of a record of the snapshot.
 pub fn entity(organization: OrganizationId, entity: Entity) -> Key {
     let (class, id) = match &entity {
         Entity::User(id) => (b'u', id.as_bytes()),
@@ -145,40 +146,40 @@ pub fn entity(organization: OrganizationId, entity: Entity) -> Key {
     key(b'e', &[organization.as_bytes(), &[class], id])
 }
 
-/// All records of the snapshot of an organization begin so.
+/// Returns the prefix of all records of the snapshot of an organization.
 pub fn entities(organization: OrganizationId) -> Key {
     key(b'e', &[organization.as_bytes()])
 }
 
-/// The class letter of a key under [`entities`].
+/// Returns the class letter of a key under [`entities`].
 pub fn entity_class(key: &[u8]) -> Option<u8> {
     key.get(17).copied()
 }
 
-/// How the accounts of the wallet at a key under [`entities`] begin.
+/// Returns the prefix of the accounts of the wallet at a key under [`entities`].
 pub fn accounts_of_entity(key: &[u8]) -> Option<Key> {
     let organization = OrganizationId::from_bytes(key.get(1..17)?.try_into().ok()?);
     let wallet = WalletId::from_bytes(key.get(18..)?.try_into().ok()?);
     Some(accounts(organization, Some(wallet)))
 }
 
-/// Whether a key of [`entity`] or [`account`] is one of this organization.
+/// Returns whether a key of [`entity`] or [`account`] belongs to this organization.
 pub fn is_of(key: &[u8], organization: OrganizationId) -> bool {
     matches!(key.first(), Some(b'e' | b'n')) && key.get(1..17) == Some(organization.as_bytes().as_slice())
 }
 
-/// Whose secret.
+/// The owner of a secret record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretOf {
     /// Seed of a wallet.
     Wallet(WalletId),
     /// Scalar of a private key.
     PrivateKey(PrivateKeyId),
-    /// Value of a secret that was brought in.
+    /// Value of an imported secret.
     Secret(SecretId),
 }
 
-/// A secret.
+/// Returns the key of a secret record.
 pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
     let (class, id) = match &of {
         SecretOf::Wallet(id) => (b'w', id.as_bytes()),
@@ -188,28 +189,29 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
     key(b's', &[organization.as_bytes(), &[class], id])
 }
 
-/// Whether the record at this key can be longer than the store takes in one piece. The others stay far below.
+/// Returns whether the record at this key can exceed the maximum length of one value of the store. Other
+/// records are much shorter.
 pub fn may_be_long(key: &[u8]) -> bool {
     match key.first() {
         Some(b'a' | b'e' | b'i' | b'o' | b'x' | b'y') => true,
         Some(&outbox::LETTER) => outbox::is_body(key),
-        // Seeds and scalars are short; values of secrets need not be.
+        // Seeds and scalars are short; values of imported secrets may be long.
         Some(b's') => key.get(17) == Some(&b'v'),
         _ => false,
     }
 }
 
-/// The text of a smart contract interface.
+/// Returns the key of the text of a smart contract interface.
 pub fn interface_text(organization: OrganizationId, id: SmartContractInterfaceId) -> Key {
     key(b'i', &[organization.as_bytes(), id.as_bytes()])
 }
 
-/// An account, by its place in the wallet.
+/// Returns the key of an account, by its ordinal in the wallet.
 pub fn account(organization: OrganizationId, wallet: WalletId, ordinal: u32) -> Key {
     key(b'n', &[organization.as_bytes(), wallet.as_bytes(), &ordinal.to_be_bytes()])
 }
 
-/// All accounts of an organization, or of one of its wallets, begin so.
+/// Returns the prefix of the accounts of an organization, or of one of its wallets.
 pub fn accounts(organization: OrganizationId, wallet: Option<WalletId>) -> Key {
     match wallet {
         Some(wallet) => key(b'n', &[organization.as_bytes(), wallet.as_bytes()]),
@@ -217,33 +219,33 @@ pub fn accounts(organization: OrganizationId, wallet: Option<WalletId>) -> Key {
     }
 }
 
-/// The key from which a page goes on that is through with all accounts of a wallet.
+/// Returns the key after which a page continues past all accounts of a wallet.
 pub fn beyond_accounts(organization: OrganizationId, wallet: WalletId, order: Order) -> Key {
     let mut key = accounts(organization, Some(wallet));
     if order == Order::Ascending {
-        // Behind the greatest ordinal.
+        // One byte longer than the greatest ordinal.
         key.extend_from_slice(&[0xff; 5]);
     }
     key
 }
 
-/// Where an account stands, by its id.
-pub fn account_place(organization: OrganizationId, account: WalletAccountId) -> Key {
+/// Returns the key of the index entry of an account by its id. The value is the key of the account.
+pub fn account_index(organization: OrganizationId, account: WalletAccountId) -> Key {
     key(b'j', &[organization.as_bytes(), account.as_bytes()])
 }
 
-/// That a wallet has an account of this curve, path and format.
+/// Returns the key of the index entry of an account by its curve, path and address format.
 pub fn account_path(index: &IndexKey, wallet: WalletId, curve: &str, path: &str, format: &str) -> Key {
     let digest = index.digest(&[curve.as_bytes(), path.as_bytes(), format.as_bytes()]);
     key(b'q', &[wallet.as_bytes(), &digest])
 }
 
-/// All accounts of an organization that bear a name begin so.
+/// Returns the prefix of the index entries of the accounts of an organization with a name.
 pub fn account_names(index: &IndexKey, organization: OrganizationId, name: &str) -> Key {
     key(b'b', &[organization.as_bytes(), &index.digest(&[name.as_bytes()])])
 }
 
-/// That an account bears a name.
+/// Returns the key of the index entry of an account by its name.
 pub fn account_name(
     index: &IndexKey,
     organization: OrganizationId,
@@ -255,52 +257,53 @@ pub fn account_name(
     key
 }
 
-/// The account at the end of a key under [`account_names`].
+/// Parses the account id at the end of a key under [`account_names`].
 pub fn named_account(key: &[u8]) -> Option<WalletAccountId> {
     let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
     Some(WalletAccountId::from_bytes(tail.try_into().ok()?))
 }
 
-/// All that signs under a text (address or public key) begins so.
+/// Returns the prefix of the index entries of the signers with a text (address or public key).
 pub fn signers(index: &IndexKey, organization: OrganizationId, text: &str) -> Key {
     key(b'w', &[organization.as_bytes(), &index.digest(&[text.as_bytes()])])
 }
 
-/// One that signs under a text; `id` tells it from others.
+/// Returns the key of the index entry of a signer with a text; `id` distinguishes signers with the same text.
 pub fn signer(index: &IndexKey, organization: OrganizationId, text: &str, id: &[u8; 16]) -> Key {
     let mut key = signers(index, organization, text);
     key.extend_from_slice(id);
     key
 }
 
-/// An activity.
+/// Returns the key of an activity.
 pub fn activity(organization: OrganizationId, id: ActivityId) -> Key {
     key(b'a', &[organization.as_bytes(), id.as_bytes()])
 }
 
-/// All activities of an organization begin so, oldest first.
+/// Returns the prefix of the activities of an organization, oldest first.
 pub fn activities(organization: OrganizationId) -> Key {
     key(b'a', &[organization.as_bytes()])
 }
 
-/// An activity among those of its status and type.
+/// Returns the key of the index entry of an activity by its status and type.
 pub fn activity_listed(organization: OrganizationId, status: Status, number: u16, id: ActivityId) -> Key {
     let mut key = activities_listed(organization, status, number);
     key.extend_from_slice(id.as_bytes());
     key
 }
 
-/// All activities of a status and type begin so, oldest first.
+/// Returns the prefix of the index entries of the activities with a status and type, oldest first.
 pub fn activities_listed(organization: OrganizationId, status: Status, number: u16) -> Key {
     key(b't', &[organization.as_bytes(), &[status.number()], &number.to_be_bytes()])
 }
 
-/// All activities of a status begin so, by type.
+/// Returns the prefix of the index entries of the activities with a status, by type.
 pub fn activities_of_status(organization: OrganizationId, status: Status) -> Key {
     key(b't', &[organization.as_bytes(), &[status.number()]])
 }
 
-/// The organization, the number of the status, the number of the type and the activity of a key of [`activity_listed`].
+/// Parses a key of [`activity_listed`]: the organization, the numbers of the status and of the type, and the
+/// activity.
 pub fn listed_activity(key: &[u8]) -> Option<(OrganizationId, u8, u16, ActivityId)> {
     let (organization, rest) = key.strip_prefix(b"t")?.split_first_chunk::<16>()?;
     let (&[status, high, low], id) = rest.split_first_chunk::<3>()?;
@@ -308,75 +311,80 @@ pub fn listed_activity(key: &[u8]) -> Option<(OrganizationId, u8, u16, ActivityI
     Some((OrganizationId::from_bytes(*organization), status, u16::from_be_bytes([high, low]), id))
 }
 
-/// When an activity was submitted, as its id says.
+/// Returns the time at which an activity was submitted, which its id contains.
 pub fn activity_submitted(id: ActivityId) -> Millis {
     // The first 48 bits of a version 7 UUID (RFC 9562 §5.7) are its time.
     let [time @ .., _, _, _, _, _, _, _, _] = *id.as_bytes();
     Millis::from_be_bytes(time) >> 16
 }
 
-/// The activity id at the end of a key.
+/// Parses the activity id at the end of a key.
 pub fn activity_id(key: &[u8]) -> Option<ActivityId> {
     let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
     Some(ActivityId::from_bytes(tail.try_into().ok()?))
 }
 
-/// How long the spans are by which bodies are kept, in milliseconds.
+/// Length of the time spans by which bodies are indexed, in milliseconds.
 pub const BODY_SPAN: Millis = 4096;
 
-/// The activity of a body, by the span of the time that the body bears. Bodies come nearly in that order, which
-/// keeps together what is written and looked up, however many there are.
+/// Returns the key of the index entry of an activity by its body: the time span of the timestamp, and the
+/// fingerprint. Bodies arrive roughly in the order of their timestamps, so that reads and writes stay close
+/// together.
 pub fn body(stamped: Millis, fingerprint: &Fingerprint) -> Key {
     key(b'h', &[&(stamped / BODY_SPAN).to_be_bytes(), fingerprint.as_bytes()])
 }
 
-/// The activity of a fingerprint, of those that waited for votes: a ballot names nothing else of its target.
+/// Returns the key of the index entry of an activity that waited for votes, by its fingerprint. A vote names
+/// its target by the fingerprint only.
 pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
     key(b'f', &[fingerprint.as_bytes()])
 }
 
-/// A denied attempt by a credential whose activity is kept. Its value is the key of its body; earlier versions stored none.
+/// Returns the key of a denied attempt by a credential, whose activity is kept. The value is the key of its
+/// body; earlier versions stored no value.
 pub fn denied(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
     let mut key = denials(organization, credential);
     key.extend_from_slice(id.as_bytes());
     key
 }
 
-/// All denied attempts by a credential begin so, oldest first.
+/// Returns the prefix of the denied attempts by a credential whose activities are kept, oldest first.
 pub fn denials(organization: OrganizationId, credential: &[u8; 16]) -> Key {
     key(b'd', &[organization.as_bytes(), credential])
 }
 
-/// A denied attempt by a credential whose activity is kept no longer. Its value is the key of its body.
+/// Returns the key of a denied attempt by a credential, whose activity was removed. The value is the key of
+/// its body.
 pub fn displaced_denial(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
     let mut key = displaced_denials(organization, credential);
     key.extend_from_slice(id.as_bytes());
     key
 }
 
-/// All denied attempts by a credential whose activities are kept no longer begin so, oldest first.
+/// Returns the prefix of the denied attempts by a credential whose activities were removed, oldest first.
 pub fn displaced_denials(organization: OrganizationId, credential: &[u8; 16]) -> Key {
     key(b'u', &[organization.as_bytes(), credential])
 }
 
-/// A child of an organization, in order of creation.
+/// Returns the key of the list entry of a sub-organization, ordered by creation.
 pub fn child(parent: OrganizationId, created: Millis, id: OrganizationId) -> Key {
     key(b'c', &[parent.as_bytes(), &created.to_be_bytes(), id.as_bytes()])
 }
 
-/// All children of an organization begin so, oldest first.
+/// Returns the prefix of the sub-organizations of an organization, oldest first.
 pub fn children(parent: OrganizationId) -> Key {
     key(b'c', &[parent.as_bytes()])
 }
 
-/// The organization id at the end of a key.
+/// Parses the organization id at the end of a key.
 pub fn organization_id(key: &[u8]) -> Option<OrganizationId> {
     let tail = key.len().checked_sub(16).and_then(|start| key.get(start..))?;
     Some(OrganizationId::from_bytes(tail.try_into().ok()?))
 }
 
-/// That a child has a value that it can be found by; `of` tells values of several things apart.
-pub fn found_by(
+/// Returns the key of the index entry of a sub-organization by a value; `of` is the id of the object with the
+/// value.
+pub fn lookup_entry(
     index: &IndexKey,
     parent: OrganizationId,
     lookup: Lookup,
@@ -384,25 +392,26 @@ pub fn found_by(
     child: OrganizationId,
     of: &[u8; 16],
 ) -> Key {
-    let mut key = finds(index, parent, lookup, value);
+    let mut key = lookup_entries(index, parent, lookup, value);
     key.extend_from_slice(child.as_bytes());
     key.extend_from_slice(of);
     key
 }
 
-/// All children that have a value begin so.
-pub fn finds(index: &IndexKey, parent: OrganizationId, lookup: Lookup, value: &str) -> Key {
+/// Returns the prefix of the index entries of the sub-organizations with a value.
+pub fn lookup_entries(index: &IndexKey, parent: OrganizationId, lookup: Lookup, value: &str) -> Key {
     let digest = index.digest(&[value.as_bytes()]);
     key(b'l', &[parent.as_bytes(), &[lookup as u8], &digest])
 }
 
-/// The child in a key under [`finds`].
-pub fn found_child(key: &[u8]) -> Option<OrganizationId> {
+/// Parses the id of the sub-organization in a key under [`lookup_entries`].
+pub fn lookup_child(key: &[u8]) -> Option<OrganizationId> {
     Some(OrganizationId::from_bytes(key.get(34..50)?.try_into().ok()?))
 }
 
-/// A delivery that waits, in stores of earlier versions. Also names an event to its receiver, whatever the version.
-pub fn notice(
+/// Returns the key of a queued delivery in stores of earlier versions. Its digest is the id of the event, in
+/// every version.
+pub fn event_key(
     receiver: OrganizationId,
     endpoint: Option<EndpointId>,
     activity: ActivityId,
@@ -412,47 +421,47 @@ pub fn notice(
     key(b'x', &[activity.as_bytes(), &votes.to_be_bytes(), receiver.as_bytes(), endpoint])
 }
 
-/// The number of votes in a key of [`notice`].
-pub fn notice_votes(key: &[u8]) -> Option<u32> {
+/// Parses the number of votes in a key of [`event_key`].
+pub fn event_votes(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(17..21)?.try_into().ok()?))
 }
 
-/// All deliveries in stores of earlier versions begin so.
-pub const NOTICES: &[u8] = b"x";
+/// Prefix of the queued deliveries in stores of earlier versions.
+pub const LEGACY_DELIVERIES: &[u8] = b"x";
 
-/// That a user of this id was there and is gone: nobody may take the id up again.
-pub fn departed(organization: OrganizationId, user: UserId) -> Key {
+/// Returns the key of the tombstone of a deleted user, whose id is never reused.
+pub fn deleted_user(organization: OrganizationId, user: UserId) -> Key {
     key(b'g', &[organization.as_bytes(), user.as_bytes()])
 }
 
-/// A mail that waits to be sent, by the activity that sends it.
+/// Returns the key of a queued mail, by the activity that sends it.
 pub fn mail(activity: ActivityId, number: u32) -> Key {
     key(b'y', &[activity.as_bytes(), &number.to_be_bytes()])
 }
 
-/// All mails begin so.
+/// Prefix of all queued mails.
 pub const MAILS: &[u8] = b"y";
 
-/// All keys that a user may import something to begin so, oldest first.
+/// Returns the prefix of the import keys of a user, oldest first.
 pub fn import_targets(organization: OrganizationId, user: UserId, purpose: Purpose) -> Key {
     key(b'r', &[organization.as_bytes(), user.as_bytes(), &[purpose as u8]])
 }
 
-/// When the key at a place under [`import_targets`] was made.
-pub fn import_target_made(place: &[u8]) -> Option<Millis> {
-    Some(Millis::from_be_bytes(place.get(34..42)?.try_into().ok()?))
+/// Parses the time of creation in a key under [`import_targets`].
+pub fn import_target_created(key: &[u8]) -> Option<Millis> {
+    Some(Millis::from_be_bytes(key.get(34..42)?.try_into().ok()?))
 }
 
-/// That a wallet is gone whose accounts still have to be removed.
-pub fn leftover(organization: OrganizationId, wallet: WalletId) -> Key {
+/// Returns the key of the tombstone of a deleted wallet, whose accounts are still to be removed.
+pub fn tombstone(organization: OrganizationId, wallet: WalletId) -> Key {
     key(b'z', &[organization.as_bytes(), wallet.as_bytes()])
 }
 
-/// All leftovers begin so.
-pub const LEFTOVERS: &[u8] = b"z";
+/// Prefix of the tombstones of deleted wallets.
+pub const TOMBSTONES: &[u8] = b"z";
 
-/// The organization and wallet of a key under [`LEFTOVERS`].
-pub fn leftover_wallet(key: &[u8]) -> Option<(OrganizationId, WalletId)> {
+/// Parses the organization and the wallet of a key under [`TOMBSTONES`].
+pub fn tombstone_wallet(key: &[u8]) -> Option<(OrganizationId, WalletId)> {
     let (organization, wallet) = key.get(1..33)?.split_at_checked(16)?;
     let organization = OrganizationId::from_bytes(organization.try_into().ok()?);
     Some((organization, WalletId::from_bytes(wallet.try_into().ok()?)))

@@ -1,9 +1,10 @@
-//! What an organization is made of: plain values that cannot be wrong, their stored form and where each
-//! stands in the store.
+//! The data model of an organization: plain values that are valid by construction, their stored form, and
+//! their keys in the store.
 
 pub mod activity;
 pub mod billing;
 pub mod change;
+pub mod collection;
 mod contents;
 pub mod delivery;
 pub mod feature;
@@ -18,7 +19,6 @@ pub mod private_key;
 pub mod record;
 pub mod secret;
 pub mod session_profile;
-pub mod shelf;
 pub mod smart_contract_interface;
 pub mod tag;
 pub mod user;
@@ -29,6 +29,7 @@ pub mod write;
 pub use activity::{ActivityRecord, Evaluation, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
+pub use collection::{Collection, CollectionItem};
 pub use contents::{ContentsDigest, RecordDigest};
 pub use feature::{FeatureName, origins};
 pub use import_target::{ImportTarget, Purpose};
@@ -39,7 +40,6 @@ pub use policy::{Effect, Policy};
 pub use private_key::PrivateKey;
 pub use secret::Secret;
 pub use session_profile::SessionProfile;
-pub use shelf::{Shelf, Shelved};
 pub use smart_contract_interface::{InterfaceText, SmartContractInterface};
 pub use tag::{Tag, TagKind};
 pub use user::{ApiKey, Authenticator, OauthProvider, Passkey, User};

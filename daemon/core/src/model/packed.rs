@@ -1,7 +1,8 @@
-//! The packed form of an activity, since version 2 of its record: the members below in their order, in the wire format
-//! of postcard (specification 1.0). Since version 3, what policies said at each vote stands behind them. There are
-//! more activities than all else and the store writes each several times over, so nothing is named, nothing that can
-//! be found elsewhere in it is repeated, and hex is bytes.
+//! The packed form of an activity, since version 2 of its record: the members below in their order, in the
+//! wire format of postcard (specification 1.0). Since version 3, the policy outcomes at each vote follow
+//! them. Activities are the most numerous records, and the store writes each several times. The form is
+//! therefore compact: it omits member names, refers to parts that occur elsewhere in it, and stores hex as
+//! bytes.
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::fingerprint::Fingerprint;
@@ -13,9 +14,9 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use super::{ActivityRecord, Evaluation, Millis, VoteRecord};
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-const FLAW: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
+const DAMAGED: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
 
 #[derive(Serialize, Deserialize)]
 struct Activity<'a> {
@@ -39,7 +40,7 @@ struct Activity<'a> {
 enum Intent<'a> {
     /// JSON.
     Whole(&'a str),
-    /// `{"name":value}`, whose value is this part of the proposal.
+    /// `{"name":value}`, whose value is this range of the proposal.
     Proposed { name: &'a str, start: usize, length: usize },
 }
 
@@ -61,7 +62,7 @@ struct Vote<'a> {
 #[derive(Serialize, Deserialize)]
 enum Text<'a> {
     Plain(&'a str),
-    /// Lowercase hex, as the bytes it stands for.
+    /// Lowercase hex, stored as bytes.
     Hex(Vec<u8>),
 }
 
@@ -132,21 +133,21 @@ fn vote_record(vote: &Vote<'_>) -> VoteRecord {
     }
 }
 
-/// What policies said at each vote: the policy, and the number of what it said.
+/// The policy outcomes at each vote: the id of the policy and its outcome.
 type Evaluations = Vec<Vec<([u8; 16], PolicyOutcome)>>;
 
 fn evaluations(record: &ActivityRecord) -> Evaluations {
-    // Most activities ask no policy, and then nothing is written of it.
+    // For most activities no policy is evaluated, and the list stays empty.
     if record.votes.iter().all(|vote| vote.evaluations.is_empty()) {
         return Vec::new();
     }
-    let said = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
-    record.votes.iter().map(|vote| vote.evaluations.iter().map(said).collect()).collect()
+    let packed = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
+    record.votes.iter().map(|vote| vote.evaluations.iter().map(packed).collect()).collect()
 }
 
-/// Adds the packed form to the bytes.
+/// Appends the packed form to the bytes.
 pub(super) fn pack(record: &ActivityRecord, bytes: Vec<u8>) -> Result<Vec<u8>, Corrupt> {
-    let failure = record.failure.as_ref().map(serde_json::to_string).transpose().map_err(|_| FLAW)?;
+    let failure = record.failure.as_ref().map(serde_json::to_string).transpose().map_err(|_| DAMAGED)?;
     let activity = Activity {
         id: *record.id.as_bytes(),
         organization: *record.organization.as_bytes(),
@@ -161,29 +162,29 @@ pub(super) fn pack(record: &ActivityRecord, bytes: Vec<u8>) -> Result<Vec<u8>, C
         created: record.created,
         updated: record.updated,
     };
-    let bytes = postcard::to_extend(&activity, bytes).map_err(|_| FLAW)?;
-    postcard::to_extend(&evaluations(record), bytes).map_err(|_| FLAW)
+    let bytes = postcard::to_extend(&activity, bytes).map_err(|_| DAMAGED)?;
+    postcard::to_extend(&evaluations(record), bytes).map_err(|_| DAMAGED)
 }
 
-/// Reads the packed form, all of it; `evaluated` says whether what policies said stands behind it.
+/// Decodes the packed form, without trailing bytes. `evaluated` states whether policy outcomes follow it.
 pub(super) fn unpack(bytes: &[u8], evaluated: bool) -> Result<ActivityRecord, Corrupt> {
-    let (activity, rest): (Activity<'_>, _) = postcard::take_from_bytes(bytes).map_err(|_| FLAW)?;
+    let (activity, rest): (Activity<'_>, _) = postcard::take_from_bytes(bytes).map_err(|_| DAMAGED)?;
     let (evaluations, rest): (Evaluations, _) =
-        if evaluated { postcard::take_from_bytes(rest).map_err(|_| FLAW)? } else { (Vec::new(), rest) };
+        if evaluated { postcard::take_from_bytes(rest).map_err(|_| DAMAGED)? } else { (Vec::new(), rest) };
     if !rest.is_empty() || evaluations.len() > activity.votes.len() {
-        return Err(FLAW);
+        return Err(DAMAGED);
     }
     let mut votes: Vec<VoteRecord> = activity.votes.iter().map(vote_record).collect();
-    for (vote, said) in votes.iter_mut().zip(evaluations) {
-        let said = said.into_iter();
-        vote.evaluations = said
+    for (vote, outcomes) in votes.iter_mut().zip(evaluations) {
+        let outcomes = outcomes.into_iter();
+        vote.evaluations = outcomes
             .map(|(policy, outcome)| Evaluation { policy: PolicyId::from_bytes(policy), outcome })
             .collect();
     }
-    let raw = |json: String| RawValue::from_string(json).map_err(|_| FLAW);
+    let raw = |json: String| RawValue::from_string(json).map_err(|_| DAMAGED);
     let proposal = activity.votes.first().map_or("", |vote| vote.message);
-    let intent = raw(activity.intent.json(proposal).ok_or(FLAW)?)?;
-    let failure = activity.failure.as_deref().map(serde_json::from_str).transpose().map_err(|_| FLAW)?;
+    let intent = raw(activity.intent.json(proposal).ok_or(DAMAGED)?)?;
+    let failure = activity.failure.as_deref().map(serde_json::from_str).transpose().map_err(|_| DAMAGED)?;
     Ok(ActivityRecord {
         id: ActivityId::from_bytes(activity.id),
         organization: OrganizationId::from_bytes(activity.organization),
@@ -205,13 +206,13 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    /// What an enumeration is stored as.
+    /// Encodes the values of an enumeration.
     fn stored<T: Serialize>(all: &[T]) -> Vec<Vec<u8>> {
         all.iter().map(|one| postcard::to_extend(one, Vec::new()).unwrap()).collect()
     }
 
     #[test]
-    fn enumerations_keep_their_numbers() {
+    fn enumeration_numbers_are_stable() {
         let first = |count: u8| (0..count).map(|number| vec![number]).collect::<Vec<_>>();
         assert_eq!(stored(&Status::ALL), first(7));
         assert_eq!(stored(&[Selection::Approved, Selection::Rejected]), first(2));
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_come_back_byte_for_byte() {
+    fn intents_round_trip() {
         for (intent, proposal, proposed) in [
             (r#"{"aIntent":{"b":1}}"#, r#"{"parameters":{"b":1}}"#, true),
             (r#"{"aIntent":{"b":1}}"#, r#"{"parameters":{ "b":1}}"#, false),
@@ -239,9 +240,9 @@ mod tests {
             ("{}", "{}", false),
         ] {
             let raw = RawValue::from_string(intent.to_owned()).unwrap();
-            let form = Intent::of(&raw, proposal);
-            assert_eq!(matches!(form, Intent::Proposed { .. }), proposed, "{intent}");
-            assert_eq!(form.json(proposal).as_deref(), Some(intent));
+            let packed = Intent::of(&raw, proposal);
+            assert_eq!(matches!(packed, Intent::Proposed { .. }), proposed, "{intent}");
+            assert_eq!(packed.json(proposal).as_deref(), Some(intent));
         }
         for (start, length) in [(0, 9), (usize::MAX, 1), (1, usize::MAX), (1, 1)] {
             assert_eq!(Intent::Proposed { name: "a", start, length }.json("é"), None);
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_come_back_byte_for_byte() {
+    fn texts_round_trip() {
         for text in ["02ab", "02AB", "0x02", "2ab", "", "text"] {
             assert_eq!(Text::of(text).text(), text);
         }

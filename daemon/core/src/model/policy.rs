@@ -1,4 +1,4 @@
-//! A policy: who may do what, in two expressions.
+//! Policies: an effect, and the expressions that determine when it applies.
 
 use quorate_common::bounded::{Label, Text};
 use quorate_common::ids::PolicyId;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::record::{Record, from_json};
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-/// Longest expression, in bytes.
+/// Maximum length of an expression, in bytes.
 pub const EXPRESSION_LIMIT: usize = 64 * 1024;
-/// Longest note, in bytes.
+/// Maximum length of the notes, in bytes.
 pub const NOTES_LIMIT: usize = 4096;
 
-/// What a policy does where it applies.
+/// The effect of a policy on the activities that it applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Effect {
-    /// Allows.
+    /// Allows the activity.
     #[serde(rename = "EFFECT_ALLOW")]
     Allow,
-    /// Denies, whatever other policies allow.
+    /// Denies the activity, whatever other policies allow.
     #[serde(rename = "EFFECT_DENY")]
     Deny,
 }
@@ -41,26 +41,27 @@ pub struct Policy {
     pub id: PolicyId,
     /// Name.
     pub name: Label,
-    /// Effect.
+    /// Effect on the activities that match the condition.
     pub effect: Effect,
-    /// Which activities it is about; none means all.
+    /// Activities that the policy applies to; `None` means all.
     pub condition: Option<Text<EXPRESSION_LIMIT>>,
-    /// Whose approvals it needs; none means nobody's but the asker's.
+    /// Approvals that the policy requires; `None` means only the proposer's.
     pub consensus: Option<Text<EXPRESSION_LIMIT>>,
-    /// When it is active; none means always.
+    /// Time at which the policy is active; `None` means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Text<EXPRESSION_LIMIT>>,
-    /// Notes.
+    /// Notes of the author.
     pub notes: Text<NOTES_LIMIT>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
 impl Record for Policy {
     const NOUN: &'static str = "policy";
-    /// Since version 2 a policy may be limited in time, and must not be read by whoever does not know that.
+    /// Since version 2, a policy can be limited in time. Older programs must not read it, since they would
+    /// ignore that.
     const VERSION: u8 = 2;
 
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
@@ -72,13 +73,13 @@ impl Record for Policy {
 }
 
 impl Policy {
-    /// Its expressions together, in bytes.
+    /// Returns the total length of the expressions, in bytes.
     pub fn expression_bytes(&self) -> usize {
         let expressions = [&self.condition, &self.consensus, &self.time];
         expressions.into_iter().flatten().map(|text| text.as_str().len()).sum()
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Policy {
         let text = |expression: &Option<Text<EXPRESSION_LIMIT>>| {
             expression.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default()
@@ -91,8 +92,8 @@ impl Policy {
                 Effect::Deny => "EFFECT_DENY",
             }
             .to_owned(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
             notes: self.notes.as_str().to_owned(),
             consensus: text(&self.consensus),
             condition: text(&self.condition),

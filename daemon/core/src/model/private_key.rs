@@ -1,4 +1,4 @@
-//! A single private key. The scalar is a secret of its own.
+//! Single private keys. The secret scalar is a separate record.
 
 use quorate_chain::curve::Curve;
 use quorate_common::bounded::Label;
@@ -7,35 +7,35 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// A private key.
+/// A private key without its secret scalar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrivateKey {
     /// Id.
     pub id: PrivateKeyId,
     /// Name.
     pub name: Label,
-    /// Curve.
+    /// Curve of the key.
     pub curve: Curve,
     /// Public key, hex.
     pub public_key: String,
-    /// Addresses in the order asked for.
+    /// Addresses, in the requested order.
     pub addresses: Vec<wire::Address>,
     /// Tags.
     pub tags: Vec<TagId>,
-    /// Whether it ever left by export.
+    /// Whether the key was ever exported.
     pub exported: bool,
-    /// Whether it came by import.
+    /// Whether the key was imported.
     pub imported: bool,
-    /// Whether it was disabled: it neither signs nor leaves any more.
+    /// Whether the key is disabled: it can neither sign nor be exported.
     #[serde(default)]
     pub disabled: bool,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -43,10 +43,10 @@ impl Record for PrivateKey {
     const NOUN: &'static str = "private key";
 }
 
-shelved!(PrivateKey, PrivateKeyId, Entity::PrivateKey, private_keys);
+collection_item!(PrivateKey, PrivateKeyId, Entity::PrivateKey, private_keys);
 
 impl PrivateKey {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::PrivateKey {
         wire::PrivateKey {
             private_key_id: self.id,
@@ -55,8 +55,8 @@ impl PrivateKey {
             curve: self.curve.name().to_owned(),
             addresses: self.addresses.clone(),
             private_key_tags: self.tags.clone(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
             exported: self.exported,
             imported: self.imported,
         }

@@ -1,19 +1,22 @@
-//! The stored form of a value: a version byte, then JSON, unless the record says otherwise. What has been stored
-//! is a promise: older versions stay readable, newer ones are refused.
+//! The stored form of a value: a version byte, followed by JSON unless the record defines another encoding.
+//! Older versions stay readable; newer ones are rejected.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-/// A value that is stored.
+/// A value that is stored as one record.
 pub trait Record: Serialize + DeserializeOwned {
-    /// What it is, for messages.
+    /// Noun for error messages.
     const NOUN: &'static str;
-    /// The version that is written.
+    /// Version that is written.
     const VERSION: u8 = 1;
 
-    /// Bytes to store.
+    /// Encodes the value.
+    ///
+    /// # Errors
+    /// If the value cannot be serialized.
     fn encode(&self) -> Result<Vec<u8>, Corrupt> {
         let mut bytes = Vec::with_capacity(512);
         bytes.push(Self::VERSION);
@@ -21,15 +24,18 @@ pub trait Record: Serialize + DeserializeOwned {
         Ok(bytes)
     }
 
-    /// Roughly how many bytes it takes in memory: what its JSON has, and what surrounds that.
+    /// Returns the approximate memory of the value in bytes: the length of its JSON, and a constant.
     fn memory(&self) -> usize {
         let mut counter = Counter(0);
-        // What does not serialize is never stored.
+        // A value that cannot be serialized is never stored.
         let _ = serde_json::to_writer(&mut counter, self);
         counter.0.saturating_add(size_of::<Self>()).saturating_add(128)
     }
 
-    /// Reads stored bytes.
+    /// Decodes stored bytes.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or of a newer version.
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
             Some((&version, json)) if version == Self::VERSION => from_json(json),
@@ -38,7 +44,7 @@ pub trait Record: Serialize + DeserializeOwned {
     }
 }
 
-/// Counts what is written to it.
+/// A writer that counts bytes.
 struct Counter(usize);
 
 impl std::io::Write for Counter {
@@ -52,7 +58,7 @@ impl std::io::Write for Counter {
     }
 }
 
-/// Reads a record behind its version byte where that is JSON.
+/// Decodes the JSON after the version byte.
 pub(super) fn from_json<R: Record>(json: &[u8]) -> Result<R, Corrupt> {
     serde_json::from_slice(json).map_err(|_| Corrupt::Record(R::NOUN))
 }

@@ -1,4 +1,4 @@
-//! A secret that was brought in. Its value is a record of its own; nothing of either ever changes.
+//! Imported secrets. The value is a separate record; neither record ever changes.
 
 use quorate_common::bounded::{Decimal, Label};
 use quorate_common::ids::SecretId;
@@ -6,20 +6,20 @@ use quorate_common::wire::{self, StaticProperty};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// A secret without its value.
+/// An imported secret without its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Secret {
     /// Id.
     pub id: SecretId,
     /// Name.
     pub name: Option<Label>,
-    /// What policies may ask about it.
+    /// Properties that policies can query.
     pub static_properties: Vec<StaticProperty>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
@@ -27,10 +27,10 @@ impl Record for Secret {
     const NOUN: &'static str = "secret";
 }
 
-shelved!(Secret, SecretId, Entity::Secret, secrets);
+collection_item!(Secret, SecretId, Entity::Secret, secrets);
 
 impl Secret {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Secret {
         wire::Secret {
             secret_id: self.id,

@@ -1,4 +1,4 @@
-//! What sessions may be limited to. A profile never changes and never goes.
+//! Session profiles, which restrict sessions. A profile is never changed or deleted.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::SessionProfileId;
@@ -6,24 +6,24 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// A session profile.
+/// A restriction of sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionProfile {
     /// Id.
     pub id: SessionProfileId,
     /// Name.
     pub name: Label,
-    /// Condition expression that each activity of such a session must fulfil.
+    /// Condition that each activity of such a session must meet, in the policy language.
     pub scope: String,
-    /// Longest life of such a session, in seconds.
+    /// Maximum lifetime of such a session, in seconds.
     pub expiration_seconds: Option<u64>,
-    /// Notes.
+    /// Notes of the author.
     pub notes: Option<String>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
@@ -31,10 +31,10 @@ impl Record for SessionProfile {
     const NOUN: &'static str = "session profile";
 }
 
-shelved!(SessionProfile, SessionProfileId, Entity::SessionProfile, session_profiles);
+collection_item!(SessionProfile, SessionProfileId, Entity::SessionProfile, session_profiles);
 
 impl SessionProfile {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::SessionProfile {
         wire::SessionProfile {
             session_profile_id: self.id,
@@ -42,8 +42,8 @@ impl SessionProfile {
             scope: self.scope.clone(),
             expiration_seconds: self.expiration_seconds.map(|seconds| seconds.to_string()),
             notes: self.notes.clone(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The interface of a smart contract. Its text may be long, so it is a record of its own.
+//! Interfaces of smart contracts. The text may be long, so it is a separate record.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
@@ -6,13 +6,13 @@ use quorate_common::wire::{self, SmartContractInterfaceReference, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// The type of interfaces that are an ABI.
+/// Type of an interface whose text is an ABI.
 pub const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
-/// The type of interfaces that are an IDL.
+/// Type of an interface whose text is an IDL.
 pub const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
 
 /// An interface without its text.
@@ -26,13 +26,13 @@ pub struct SmartContractInterface {
     pub interface_type: String,
     /// Name.
     pub label: Label,
-    /// Notes.
+    /// Notes of the author.
     pub notes: String,
     /// SHA-256 of the text, hex.
     pub digest: String,
     /// Length of the text, in bytes.
     pub size: usize,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
@@ -40,7 +40,7 @@ impl Record for SmartContractInterface {
     const NOUN: &'static str = "smart contract interface";
 }
 
-shelved!(
+collection_item!(
     SmartContractInterface,
     SmartContractInterfaceId,
     Entity::SmartContractInterface,
@@ -57,7 +57,8 @@ impl Record for InterfaceText {
 }
 
 impl SmartContractInterface {
-    /// Whether it is for the contract with this address. Ethereum has several ways to write one, Solana has one.
+    /// Returns whether the interface belongs to the contract with this address. Addresses of Ethereum are
+    /// compared without case, those of Solana exactly.
     pub fn is_at(&self, address: &str) -> bool {
         match self.interface_type.as_str() {
             ETHEREUM => self.address.eq_ignore_ascii_case(address),
@@ -65,7 +66,7 @@ impl SmartContractInterface {
         }
     }
 
-    /// As queries show it, with its text or without.
+    /// Converts to the wire form, with this text.
     pub fn wire(&self, organization: OrganizationId, text: InterfaceText) -> wire::SmartContractInterface {
         wire::SmartContractInterface {
             organization_id: organization,
@@ -75,12 +76,12 @@ impl SmartContractInterface {
             interface_type: self.interface_type.clone(),
             label: self.label.to_string(),
             notes: self.notes.clone(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created),
         }
     }
 
-    /// By what it is.
+    /// Converts to a reference: the id, the address and the digest of the text.
     pub fn reference(&self) -> SmartContractInterfaceReference {
         SmartContractInterfaceReference {
             smart_contract_interface_id: self.id,

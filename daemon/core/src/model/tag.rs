@@ -1,4 +1,4 @@
-//! A tag: a name for a group of users or of private keys, which policies use.
+//! Tags: names for groups of users or of private keys, which policies can query.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::TagId;
@@ -6,11 +6,11 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// What a tag groups.
+/// The kind of objects that a tag groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TagKind {
     /// Users.
@@ -22,7 +22,7 @@ pub enum TagKind {
 }
 
 impl TagKind {
-    /// What such a tag is called, for messages.
+    /// Returns the noun of such a tag, for messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::User => "user tag",
@@ -38,11 +38,11 @@ pub struct Tag {
     pub id: TagId,
     /// Name.
     pub name: Label,
-    /// What it groups.
+    /// Kind of objects that the tag groups.
     pub kind: TagKind,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -50,10 +50,10 @@ impl Record for Tag {
     const NOUN: &'static str = "tag";
 }
 
-shelved!(Tag, TagId, Entity::Tag, tags);
+collection_item!(Tag, TagId, Entity::Tag, tags);
 
 impl Tag {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Tag {
         let tag_type = match self.kind {
             TagKind::User => "TAG_TYPE_USER",
@@ -63,8 +63,8 @@ impl Tag {
             tag_id: self.id,
             tag_name: self.name.to_string(),
             tag_type: tag_type.to_owned(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
         }
     }
 }

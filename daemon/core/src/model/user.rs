@@ -1,4 +1,4 @@
-//! A user and the credentials that act as them.
+//! Users and their credentials.
 
 use quorate_common::bounded::{Email, Label, Phone};
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, TagId, UserId};
@@ -20,23 +20,23 @@ pub struct User {
     pub email: Option<Email>,
     /// Telephone number.
     pub phone: Option<Phone>,
-    /// Whether the mail address was proven to be theirs.
+    /// Whether the mail address is verified.
     #[serde(default)]
     pub email_verified: bool,
-    /// Whether the telephone number was proven to be theirs.
+    /// Whether the telephone number is verified.
     #[serde(default)]
     pub phone_verified: bool,
-    /// API keys in the order of registration.
+    /// API keys, in the order of registration.
     pub api_keys: Vec<ApiKey>,
-    /// Authenticators in the order of registration.
+    /// Authenticators, in the order of registration.
     pub authenticators: Vec<Authenticator>,
-    /// OAuth identities in the order of registration.
+    /// OAuth identities, in the order of registration.
     pub oauth_providers: Vec<OauthProvider>,
-    /// Tags.
+    /// Ids of the tags of the user.
     pub tags: Vec<TagId>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -47,31 +47,31 @@ pub struct ApiKey {
     pub id: ApiKeyId,
     /// Name.
     pub name: Label,
-    /// Curve.
+    /// Curve of the public key.
     pub curve: ApiKeyCurve,
-    /// Lowercase hex.
+    /// Public key, lowercase hex.
     pub public_key: String,
-    /// Life in seconds from creation.
+    /// Lifetime in seconds from creation; `None` for a key that does not expire.
     pub expiration_seconds: Option<u64>,
-    /// From which addresses its requests are taken.
+    /// Addresses from which requests with this key are admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip_allowlist: Option<IpAllowlist>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
 impl ApiKey {
-    /// The instant from which the key is refused.
-    pub fn ends(&self) -> Option<Millis> {
+    /// Returns the time at which the key expires.
+    pub fn expires_at(&self) -> Option<Millis> {
         self.expiration_seconds.map(|seconds| self.created.saturating_add(seconds.saturating_mul(1000)))
     }
 
-    /// Whether the key has come to its end.
+    /// Returns whether the key has expired.
     pub fn is_expired(&self, now: Millis) -> bool {
-        self.ends().is_some_and(|end| now >= end)
+        self.expires_at().is_some_and(|end| now >= end)
     }
 
-    /// `CREDENTIAL_TYPE_*`.
+    /// Returns the `CREDENTIAL_TYPE_*` of the key.
     pub const fn credential_type(&self) -> &'static str {
         match self.curve {
             ApiKeyCurve::P256 => "CREDENTIAL_TYPE_API_KEY_P256",
@@ -80,7 +80,7 @@ impl ApiKey {
         }
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::ApiKey {
         wire::ApiKey {
             credential: wire::Credential {
@@ -89,8 +89,8 @@ impl ApiKey {
             },
             api_key_id: self.id,
             api_key_name: self.name.to_string(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created),
             expiration_seconds: self.expiration_seconds.map(|seconds| seconds.to_string()),
         }
     }
@@ -107,15 +107,15 @@ pub struct Authenticator {
     pub credential_id: String,
     /// `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
-    /// What its registration told. One that an earlier version carried as given has nothing here, and
-    /// authenticates nobody.
+    /// Result of the verified registration. `None` for an authenticator that an earlier version stored
+    /// without verification; it cannot authenticate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<Passkey>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
-/// What the verified registration of an authenticator told.
+/// The result of the verified registration of an authenticator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passkey {
     /// COSE key (RFC 9052 §7), base64url.
@@ -126,7 +126,7 @@ pub struct Passkey {
     pub aaguid: String,
     /// Format of the attestation statement.
     pub attestation_type: String,
-    /// Signature counter. It is kept and never judged by: synced passkeys always show zero.
+    /// Signature counter. It is stored but never checked, since synced passkeys always report zero.
     pub signature_count: u32,
 }
 
@@ -134,23 +134,24 @@ pub struct Passkey {
 pub const AUTHENTICATOR: &str = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR";
 
 impl Authenticator {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Authenticator {
-        let told = |tell: fn(&Passkey) -> &String| self.passkey.as_ref().map(tell).cloned();
+        let from_passkey = |field: fn(&Passkey) -> &String| self.passkey.as_ref().map(field).cloned();
         wire::Authenticator {
             transports: self.transports.clone(),
-            attestation_type: told(|passkey| &passkey.attestation_type).unwrap_or_else(|| "none".to_owned()),
-            aaguid: told(|passkey| &passkey.aaguid).unwrap_or_default(),
+            attestation_type: from_passkey(|passkey| &passkey.attestation_type)
+                .unwrap_or_else(|| "none".to_owned()),
+            aaguid: from_passkey(|passkey| &passkey.aaguid).unwrap_or_default(),
             credential_id: self.credential_id.clone(),
             model: "Security key".to_owned(),
             credential: wire::Credential {
-                public_key: told(|passkey| &passkey.public_key).unwrap_or_default(),
+                public_key: from_passkey(|passkey| &passkey.public_key).unwrap_or_default(),
                 credential_type: AUTHENTICATOR.to_owned(),
             },
             authenticator_id: self.id,
             authenticator_name: self.name.to_string(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created),
         }
     }
 }
@@ -168,12 +169,12 @@ pub struct OauthProvider {
     pub audience: String,
     /// Claim `sub`.
     pub subject: String,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
 }
 
 impl OauthProvider {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::OauthProvider {
         wire::OauthProvider {
             provider_id: self.id,
@@ -181,8 +182,8 @@ impl OauthProvider {
             issuer: self.issuer.clone(),
             audience: self.audience.clone(),
             subject: self.subject.clone(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created),
         }
     }
 }
@@ -192,27 +193,27 @@ impl Record for User {
 }
 
 impl User {
-    /// Whether somebody can act as this user, now or after a sign-in.
+    /// Returns whether the user has any credential, including those that need a sign-in.
     pub fn has_credential(&self) -> bool {
         !(self.api_keys.is_empty() && self.authenticators.is_empty() && self.oauth_providers.is_empty())
     }
 
-    /// Whether they have a key that stamps, or that did until its end.
+    /// Returns whether the user has an API key, even an expired one, or a passkey.
     pub fn has_key(&self) -> bool {
         !self.api_keys.is_empty() || self.passkeys().next().is_some()
     }
 
-    /// Whether they have a key that stamps and does not expire.
+    /// Returns whether the user has an API key that does not expire, or a passkey.
     pub fn has_lasting_key(&self) -> bool {
         self.api_keys.iter().any(|key| key.expiration_seconds.is_none()) || self.passkeys().next().is_some()
     }
 
-    /// Whether requests of theirs can be stamped at this time.
+    /// Returns whether the user can stamp requests at this time.
     pub fn can_stamp(&self, now: Millis) -> bool {
         self.api_keys.iter().any(|key| !key.is_expired(now)) || self.passkeys().next().is_some()
     }
 
-    /// Whether a stamp by this key is one of theirs.
+    /// Returns whether the user has the key of a stamp.
     pub fn holds(&self, scheme: Scheme, public_key: &str) -> bool {
         match scheme.curve() {
             Some(curve) => self.api_keys.iter().any(|key| key.curve == curve && key.public_key == public_key),
@@ -220,12 +221,12 @@ impl User {
         }
     }
 
-    /// Authenticators that can stamp.
+    /// Returns the authenticators that can stamp.
     pub fn passkeys(&self) -> impl Iterator<Item = (&Authenticator, &Passkey)> {
         self.authenticators.iter().filter_map(|one| Some((one, one.passkey.as_ref()?)))
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::User {
         wire::User {
             user_id: self.id,
@@ -236,8 +237,8 @@ impl User {
             api_keys: self.api_keys.iter().map(ApiKey::wire).collect(),
             user_tags: self.tags.clone(),
             oauth_providers: self.oauth_providers.iter().map(OauthProvider::wire).collect(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
             mfa_policies: Vec::new(),
         }
     }

@@ -1,4 +1,4 @@
-//! A wallet and the accounts derived from it.
+//! Wallets, and the accounts that are derived from them.
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::Curve;
@@ -9,29 +9,29 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// A wallet. Its seed is a secret of its own.
+/// A wallet without its seed, which is a separate record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wallet {
     /// Id.
     pub id: WalletId,
     /// Name.
     pub name: Label,
-    /// How many accounts were ever created; the next one gets this ordinal.
+    /// Number of accounts that were ever created, which is the ordinal of the next one.
     pub accounts: u32,
-    /// Whether it ever left by export.
+    /// Whether the wallet was ever exported.
     pub exported: bool,
-    /// Whether it came by import.
+    /// Whether the wallet was imported.
     pub imported: bool,
-    /// Keyed digest of the seed, if it came by import: one seed is imported once.
+    /// Keyed digest of the seed of an imported wallet: a seed can be imported only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed_digest: Option<[u8; 16]>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -39,16 +39,16 @@ impl Record for Wallet {
     const NOUN: &'static str = "wallet";
 }
 
-shelved!(Wallet, WalletId, Entity::Wallet, wallets);
+collection_item!(Wallet, WalletId, Entity::Wallet, wallets);
 
 impl Wallet {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self) -> wire::Wallet {
         wire::Wallet {
             wallet_id: self.id,
             wallet_name: self.name.to_string(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.updated),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.updated),
             exported: self.exported,
             imported: self.imported,
         }
@@ -60,11 +60,11 @@ impl Wallet {
 pub struct WalletAccount {
     /// Id.
     pub id: WalletAccountId,
-    /// Wallet.
+    /// Wallet that the account is derived from.
     pub wallet: WalletId,
-    /// Place among the accounts of the wallet, from zero.
+    /// Ordinal among the accounts of the wallet, from zero.
     pub ordinal: u32,
-    /// Curve.
+    /// Curve of the key.
     pub curve: Curve,
     /// Derivation path as given.
     pub path: Path,
@@ -76,12 +76,12 @@ pub struct WalletAccount {
     pub public_key: String,
     /// Name.
     pub name: Option<Label>,
-    /// Whether its key ever left by export, other than with its wallet.
+    /// Whether the key was ever exported, other than with its wallet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exported: bool,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at; zero if it never was.
+    /// Time of the last change; zero if it was never changed.
     #[serde(default)]
     pub updated: Millis,
 }
@@ -91,7 +91,7 @@ impl Record for WalletAccount {
 }
 
 impl WalletAccount {
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self, organization: OrganizationId, details: Option<&Wallet>) -> wire::WalletAccount {
         wire::WalletAccount {
             wallet_account_id: self.id,
@@ -102,8 +102,8 @@ impl WalletAccount {
             path: self.path.to_string(),
             address_format: self.format.name().to_owned(),
             address: self.address.clone(),
-            created_at: Timestamp::of_millis(self.created),
-            updated_at: Timestamp::of_millis(self.created.max(self.updated)),
+            created_at: Timestamp::from_millis(self.created),
+            updated_at: Timestamp::from_millis(self.created.max(self.updated)),
             public_key: Some(self.public_key.clone()),
             wallet_details: details.map(Wallet::wire),
             name: self.name.as_ref().map(ToString::to_string),

@@ -1,4 +1,4 @@
-//! An endpoint that receives webhooks.
+//! Endpoints that receive webhooks.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{EndpointId, OrganizationId};
@@ -6,29 +6,29 @@ use quorate_common::wire::{self, WebhookSubscription};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
+use super::collection::collection_item;
 use super::layout::Entity;
 use super::record::Record;
-use super::shelf::shelved;
 
-/// The event that tells of each new state of an activity.
+/// Type of the events that report each new state of an activity.
 pub const ACTIVITY_UPDATES: &str = "ACTIVITY_UPDATES";
 
-/// An endpoint.
+/// An endpoint that receives webhooks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WebhookEndpoint {
     /// Id.
     pub id: EndpointId,
     /// Name.
     pub name: Label,
-    /// Where events are posted.
+    /// URL that events are posted to.
     pub url: String,
-    /// Whether anything is posted.
+    /// Whether events are posted.
     pub active: bool,
-    /// What it wants to be told of.
+    /// Event types that the endpoint subscribes to.
     pub subscriptions: Vec<WebhookSubscription>,
-    /// Created at.
+    /// Time of creation.
     pub created: Millis,
-    /// Last changed at.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -36,17 +36,17 @@ impl Record for WebhookEndpoint {
     const NOUN: &'static str = "webhook endpoint";
 }
 
-shelved!(WebhookEndpoint, EndpointId, Entity::WebhookEndpoint, webhook_endpoints);
+collection_item!(WebhookEndpoint, EndpointId, Entity::WebhookEndpoint, webhook_endpoints);
 
 impl WebhookEndpoint {
-    /// Whether it is told of activities now.
-    pub fn hears_of_activities(&self) -> bool {
-        let wants =
+    /// Returns whether the endpoint currently receives updates of activities.
+    pub fn receives_activity_updates(&self) -> bool {
+        let is_subscribed =
             |one: &WebhookSubscription| one.event_type == ACTIVITY_UPDATES && one.is_active != Some(false);
-        self.active && self.subscriptions.iter().any(wants)
+        self.active && self.subscriptions.iter().any(is_subscribed)
     }
 
-    /// As queries show it.
+    /// Converts to the wire form.
     pub fn wire(&self, organization: OrganizationId) -> wire::WebhookEndpoint {
         wire::WebhookEndpoint {
             endpoint_id: self.id,

@@ -4,40 +4,46 @@ use zeroize::Zeroizing;
 
 use super::layout::Key;
 use super::record::Record;
-use crate::refusal::Corrupt;
+use crate::error::Corrupt;
 
-/// One write to the store. Values may hold secrets, so they are wiped.
+/// One write to the store. Values may contain secrets, so they are wiped.
 pub struct Write {
-    /// Where.
+    /// Key of the record.
     pub key: Key,
-    /// What; nothing means that the record goes away.
+    /// Value of the record; `None` removes it.
     pub value: Option<Zeroizing<Vec<u8>>>,
-    /// Whether a record may stand there already.
+    /// Whether a record may already exist at the key.
     pub replaces: bool,
 }
 
 impl Write {
-    /// Stores a record.
+    /// Creates a write that adds or replaces a record.
+    ///
+    /// # Errors
+    /// If the record cannot be encoded.
     pub fn put<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
         Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)), replaces: true })
     }
 
-    /// Stores a record where none can stand, since its id was just made.
+    /// Creates a write of a record that cannot exist yet, since its id is new.
+    ///
+    /// # Errors
+    /// If the record cannot be encoded.
     pub fn put_new<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
         Ok(Self { replaces: false, ..Self::put(key, record)? })
     }
 
-    /// Stores bytes that say all by their key, or next to nothing.
+    /// Creates a write of an index entry; the key carries most or all of the information.
     pub fn mark(key: Key, value: &[u8]) -> Self {
         Self { key, value: Some(Zeroizing::new(value.to_vec())), replaces: true }
     }
 
-    /// As [`Self::mark`], where none can stand.
+    /// Like [`Self::mark`], for a key that cannot exist yet.
     pub fn mark_new(key: Key, value: &[u8]) -> Self {
         Self { replaces: false, ..Self::mark(key, value) }
     }
 
-    /// Takes a record away.
+    /// Creates a write that removes a record.
     pub const fn remove(key: Key) -> Self {
         Self { key, value: None, replaces: true }
     }

@@ -1,22 +1,22 @@
-//! Credentials as clients describe them.
+//! Parameters of credentials.
 
 use quorate_common::bounded::{AtMost, ExpirationSeconds, Label, Text};
 use quorate_common::ids::UserId;
 use quorate_common::stamp::ApiKeyCurve;
-use quorate_common::webauthn::{Attestation, AttestationFlaw, NewCredential};
+use quorate_common::webauthn::{Attestation, AttestationError, NewCredential};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::{Intent, Refusal};
+use crate::error::{Intent, RequestError};
 
-/// Longest hex text of a public key: an uncompressed point, with room.
+/// Longest hex text of a public key: an uncompressed point, with some reserve.
 const PUBLIC_KEY: usize = 140;
 /// Longest token that proves a contact, in bytes.
 pub const TOKEN: usize = 8 * 1024;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
 
-/// An API key on a P-256 curve.
+/// An API key on the curve P-256.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyParams {
@@ -26,7 +26,7 @@ pub struct ApiKeyParams {
     expiration_seconds: Option<ExpirationSeconds>,
 }
 
-/// An API key on a curve of choice.
+/// An API key on a selectable curve.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyParamsV2 {
@@ -38,21 +38,21 @@ pub struct ApiKeyParamsV2 {
     expiration_seconds: Option<ExpirationSeconds>,
 }
 
-/// Older clients leave the curve out and mean P-256.
+/// Returns the default curve: older clients omit the curve and mean P-256.
 const fn p256() -> ApiKeyCurve {
     ApiKeyCurve::P256
 }
 
-/// An API key to be registered.
+/// An API key to register.
 #[derive(Debug, Clone)]
 pub struct NewApiKey {
-    /// Name.
+    /// Name of the API key.
     pub name: Label,
-    /// Curve.
+    /// Curve of the public key.
     pub curve: ApiKeyCurve,
-    /// Lowercase hex; not yet checked to be a point.
+    /// Public key in lowercase hex; not yet checked to be a point of the curve.
     pub public_key: String,
-    /// Life in seconds.
+    /// Lifetime in seconds; none means that the key does not expire.
     pub expiration_seconds: Option<u64>,
 }
 
@@ -78,22 +78,22 @@ impl From<ApiKeyParamsV2> for NewApiKey {
     }
 }
 
-/// How an authenticator talks to its host.
+/// Transport between an authenticator and its host.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum AuthenticatorTransport {
-    /// Bluetooth low energy.
+    /// Bluetooth Low Energy.
     #[serde(rename = "AUTHENTICATOR_TRANSPORT_BLE")]
     Ble,
-    /// Part of the host.
+    /// Built into the host.
     #[serde(rename = "AUTHENTICATOR_TRANSPORT_INTERNAL")]
     Internal,
-    /// Near field.
+    /// Near-field communication.
     #[serde(rename = "AUTHENTICATOR_TRANSPORT_NFC")]
     Nfc,
     /// USB.
     #[serde(rename = "AUTHENTICATOR_TRANSPORT_USB")]
     Usb,
-    /// Another device nearby.
+    /// Another device, such as a phone (hybrid transport).
     #[serde(rename = "AUTHENTICATOR_TRANSPORT_HYBRID")]
     Hybrid,
 }
@@ -110,7 +110,7 @@ impl AuthenticatorTransport {
     }
 }
 
-/// What a browser answers to a registration, older form.
+/// Registration response of a browser, in the original format.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicKeyCredentialWithAttestation {
@@ -125,7 +125,7 @@ pub struct PublicKeyCredentialWithAttestation {
     client_extension_results: ClientExtensionResults,
 }
 
-/// The response within the older form.
+/// Authenticator response in the original format.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticatorResponse {
@@ -137,7 +137,7 @@ pub struct AuthenticatorResponse {
     authenticator_attachment: Option<Text<32>>,
 }
 
-/// Extensions within the older form.
+/// Client extension results in the original format.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientExtensionResults {
@@ -149,13 +149,13 @@ pub struct ClientExtensionResults {
     cred_props: Option<CredentialProperties>,
 }
 
-/// Whether the credential is discoverable.
+/// Credential properties: whether the credential is discoverable.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CredentialProperties {
     rk: bool,
 }
 
-/// An authenticator, older form.
+/// An authenticator, in the original format.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticatorParams {
@@ -165,7 +165,7 @@ pub struct AuthenticatorParams {
     challenge: Text<256>,
 }
 
-/// What a browser answers to a registration.
+/// Registration response of a browser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registration {
@@ -186,38 +186,42 @@ pub struct AuthenticatorParamsV2 {
 }
 
 impl AuthenticatorParamsV2 {
-    /// Name.
+    /// Returns the name of the authenticator.
     pub fn name(&self) -> Label {
         self.authenticator_name.clone()
     }
 }
 
-/// An authenticator to be registered.
+/// An authenticator to register.
 #[derive(Debug, Clone)]
 pub struct NewAuthenticator {
-    /// Name.
+    /// Name of the authenticator.
     pub name: Label,
-    /// `AUTHENTICATOR_TRANSPORT_*`.
+    /// Transports: `AUTHENTICATOR_TRANSPORT_*`.
     pub transports: Vec<String>,
-    /// Whose it is to be, where its form says so.
+    /// User that the authenticator is for, if the parameters contain one.
     pub user: Option<UserId>,
     challenge: Text<256>,
     registration: Registration,
-    /// Whether the form calls it a public key credential by its own id, where it says so.
-    is_coherent: bool,
+    /// Whether type and ids of the credential agree, as far as the format contains them.
+    is_consistent: bool,
 }
 
 impl NewAuthenticator {
-    /// What its registration tells, which holds (W3C Web Authentication Level 2 §7.1) but for the origin.
-    pub fn credential(&self) -> Result<NewCredential, Refusal> {
-        let told = Attestation {
+    /// Verifies the registration, except for the origin, and returns its credential (W3C Web Authentication
+    /// Level 2 §7.1).
+    ///
+    /// # Errors
+    /// If the registration is invalid.
+    pub fn credential(&self) -> Result<NewCredential, RequestError> {
+        let attestation = Attestation {
             challenge: self.challenge.as_str(),
             credential_id: self.registration.credential_id.as_str(),
             client_data_json: self.registration.client_data_json.as_str(),
             attestation_object: self.registration.attestation_object.as_str(),
         };
-        let told = if self.is_coherent { told.verify() } else { Err(AttestationFlaw::Invalid) };
-        told.map_err(|flaw| Intent::Attestation(flaw).into())
+        let verified = if self.is_consistent { attestation.verify() } else { Err(AttestationError::Invalid) };
+        verified.map_err(|error| Intent::Attestation(error).into())
     }
 }
 
@@ -225,7 +229,7 @@ impl From<AuthenticatorParams> for NewAuthenticator {
     fn from(params: AuthenticatorParams) -> Self {
         let PublicKeyCredentialWithAttestation { id, credential_type, raw_id, response, .. } =
             params.attestation;
-        let is_coherent = credential_type.as_str() == "public-key" && id.as_str() == raw_id.as_str();
+        let is_consistent = credential_type.as_str() == "public-key" && id.as_str() == raw_id.as_str();
         let registration = Registration {
             credential_id: raw_id,
             client_data_json: response.client_data_json,
@@ -234,7 +238,7 @@ impl From<AuthenticatorParams> for NewAuthenticator {
         };
         Self {
             user: Some(params.user_id),
-            is_coherent,
+            is_consistent,
             ..AuthenticatorParamsV2 {
                 authenticator_name: params.authenticator_name,
                 challenge: params.challenge,
@@ -254,12 +258,12 @@ impl From<AuthenticatorParamsV2> for NewAuthenticator {
             user: None,
             challenge: params.challenge,
             registration: params.attestation,
-            is_coherent: true,
+            is_consistent: true,
         }
     }
 }
 
-/// An OAuth identity by its token.
+/// An OAuth identity given by its token.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParams {
@@ -267,7 +271,7 @@ pub struct OauthProviderParams {
     oidc_token: Text<ATTESTATION>,
 }
 
-/// An OAuth identity by its token or by its claims.
+/// An OAuth identity given by its token or by its claims.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParamsV2 {
@@ -278,7 +282,7 @@ pub struct OauthProviderParamsV2 {
     oidc_claims: Option<OidcClaims>,
 }
 
-/// The claims that name an identity.
+/// Claims that identify an OAuth identity.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OidcClaims {
     iss: Text<1024>,
@@ -286,7 +290,7 @@ pub struct OidcClaims {
     aud: Text<1024>,
 }
 
-/// An OAuth identity to be registered.
+/// An OAuth identity to register.
 #[derive(Debug, Clone)]
 pub struct NewOauthProvider {
     name: Label,
@@ -295,7 +299,7 @@ pub struct NewOauthProvider {
 
 /// Name and claims of an OAuth identity.
 pub struct Identity {
-    /// Name.
+    /// Name of the OAuth provider.
     pub name: String,
     /// Claim `iss`.
     pub issuer: String,
@@ -306,11 +310,16 @@ pub struct Identity {
 }
 
 impl NewOauthProvider {
-    /// The identity. One that comes by its token alone is refused: no issuer is known that could vouch for it.
-    pub fn identity(&self) -> Result<Identity, Refusal> {
+    /// Returns the identity.
+    ///
+    /// # Errors
+    /// If claims are missing or empty. A token alone is not accepted, since no issuer is configured that
+    /// could verify it.
+    pub fn identity(&self) -> Result<Identity, RequestError> {
         let claims = self.claims.as_ref().ok_or(Intent::OidcToken)?;
-        let given = [&claims.iss, &claims.sub, &claims.aud].iter().all(|claim| !claim.as_str().is_empty());
-        if !given {
+        let is_complete =
+            [&claims.iss, &claims.sub, &claims.aud].iter().all(|claim| !claim.as_str().is_empty());
+        if !is_complete {
             return Err(Intent::OidcToken.into());
         }
         Ok(Identity {

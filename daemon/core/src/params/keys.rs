@@ -1,4 +1,4 @@
-//! Wallets, accounts and private keys as clients describe them, and results that tell of them.
+//! Parameters and results of wallets, accounts and private keys.
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::Curve;
@@ -12,95 +12,95 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::BATCH;
 
-/// A wallet to be created.
+/// A wallet to create.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletParams {
-    /// Name.
+    /// Name of the wallet, unique in the organization.
     pub wallet_name: Label,
-    /// First accounts.
+    /// First accounts of the wallet.
     #[serde(default)]
     pub accounts: AtMost<WalletAccountParams, BATCH>,
-    /// Words of the mnemonic; twelve when absent.
+    /// Number of words of the mnemonic; 12 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mnemonic_length: Option<MnemonicLength>,
 }
 
-/// An account to be derived.
+/// A wallet account to derive.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletAccountParams {
-    /// Curve.
+    /// Curve of the key.
     pub curve: Curve,
-    /// Format of the path.
+    /// Format of the derivation path.
     pub path_format: PathFormat,
-    /// Derivation path.
+    /// Derivation path of the account, unique in the wallet for each curve and address format.
     pub path: Path,
     /// Format of the address.
     pub address_format: AddressFormat,
-    /// Name.
+    /// Name of the account, unique in the organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Label>,
 }
 
-/// A private key to be created.
+/// A private key to create.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PrivateKeyParams {
-    /// Name.
+    /// Name of the private key, unique in the organization.
     pub private_key_name: Label,
-    /// Curve.
+    /// Curve of the key.
     pub curve: Curve,
-    /// Tags.
+    /// Tags of the private key.
     #[serde(default)]
     pub private_key_tags: AtMost<TagId, BATCH>,
-    /// Formats of the addresses that are wanted.
+    /// Formats of the addresses to compute.
     #[serde(default)]
     pub address_formats: AtMost<AddressFormat, BATCH>,
 }
 
-/// A wallet that was created.
+/// A new wallet.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletResult {
-    /// Id.
+    /// Id of the wallet.
     pub wallet_id: WalletId,
-    /// Addresses of the accounts, in the order asked for.
+    /// Addresses of the accounts, in the order of the request.
     pub addresses: AtMost<String, BATCH>,
 }
 
-/// A private key that was created.
+/// A new private key.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PrivateKeyResult {
-    /// Id.
+    /// Id of the private key.
     pub private_key_id: PrivateKeyId,
-    /// Addresses in the order asked for.
+    /// Addresses of the private key, in the order of the request.
     pub addresses: AtMost<Address, BATCH>,
 }
 
-/// Longest bundle that leaves, in bytes of text: 4 KiB of plaintext, spelled in hexadecimal digits twice.
+/// Longest exported bundle, in bytes of text: 4 KiB of plaintext, hex-encoded twice.
 const BUNDLE: usize = 32 * 1024;
 
-/// Something that was taken out: a signed message in JSON, as a text.
+/// Exported key material: a signed message, as JSON text.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ExportBundle(#[schemars(length(max = BUNDLE))] String);
 
-/// A key to import to: a signed message in JSON, as a text.
+/// An import key: a signed message, as JSON text.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ImportBundle(#[schemars(length(max = BUNDLE))] String);
 
 impl ExportBundle {
-    /// Of such a text.
+    /// Wraps the JSON text of a signed message.
     pub const fn new(text: String) -> Self {
         Self(text)
     }
 }
 
 impl ImportBundle {
-    /// Of such a text.
+    /// Wraps the JSON text of a signed message.
     pub const fn new(text: String) -> Self {
         Self(text)
     }

@@ -1,4 +1,4 @@
-//! Shapes that the parameters of several kinds share, in each of their versions.
+//! Parameter types that several activity kinds share, in each of their versions.
 
 pub mod card;
 pub mod credential;

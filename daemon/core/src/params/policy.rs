@@ -1,31 +1,31 @@
-//! Policies as clients describe them.
+//! Parameters of policies.
 
 use quorate_common::bounded::{AtMost, Label, Text};
 use quorate_policy::selectors::{self, Operator, Selector};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Intent, RequestError};
 use crate::model::policy::{EXPRESSION_LIMIT, Effect, NOTES_LIMIT};
-use crate::refusal::{Intent, Refusal};
 
-/// A policy to be created.
+/// A policy to create.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyParams {
-    /// Name.
+    /// Name of the policy, unique in the organization.
     pub policy_name: Label,
-    /// What it does where it applies.
+    /// Effect of the policy on the activities to which it applies.
     pub effect: Effect,
-    /// Which activities it is about; all when absent.
+    /// Condition on the activities to which the policy applies; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Text<EXPRESSION_LIMIT>>,
-    /// Whose approvals it needs; nobody's but the asker's when absent.
+    /// Approvals that the policy needs; if absent, only that of the proposer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Text<EXPRESSION_LIMIT>>,
-    /// Notes.
+    /// Notes for people; they have no effect.
     #[serde(default)]
     pub notes: Text<NOTES_LIMIT>,
-    /// When it is active; always when absent or empty.
+    /// When the policy is active; always if absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Text<EXPRESSION_LIMIT>>,
 }
@@ -35,7 +35,7 @@ const SELECTOR: usize = 1024;
 /// Most selectors, and most targets of one.
 const SELECTORS: usize = quorate_policy::selectors::SELECTOR_LIMIT;
 
-/// A comparison of the older form, with one target.
+/// A comparison with one target (version 1).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SelectorParams {
     subject: Text<SELECTOR>,
@@ -44,7 +44,7 @@ pub struct SelectorParams {
     target: Text<SELECTOR>,
 }
 
-/// A comparison of the older form, with several targets.
+/// A comparison with several targets (version 2).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SelectorParamsV2 {
     subject: Text<SELECTOR>,
@@ -54,7 +54,7 @@ pub struct SelectorParamsV2 {
     targets: AtMost<Text<SELECTOR>, SELECTORS>,
 }
 
-/// A policy of the older form: selectors of the one or the other kind.
+/// A policy in terms of selectors, as in versions 1 and 2.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SelectorPolicyParams<S> {
@@ -67,8 +67,8 @@ pub struct SelectorPolicyParams<S> {
 
 fn operators(_: &mut SchemaGenerator) -> Schema {
     let names = ["EQUAL", "NOT_EQUAL", "MORE_THAN", "MORE_THAN_OR_EQUAL", "LESS_THAN", "LESS_THAN_OR_EQUAL"];
-    let more = ["CONTAINS", "IN", "NOT_IN", "CONTAINS_ONE", "CONTAINS_ALL"];
-    let names: Vec<String> = names.iter().chain(&more).map(|name| format!("OPERATOR_{name}")).collect();
+    let set_names = ["CONTAINS", "IN", "NOT_IN", "CONTAINS_ONE", "CONTAINS_ALL"];
+    let names: Vec<String> = names.iter().chain(&set_names).map(|name| format!("OPERATOR_{name}")).collect();
     json_schema!({"type": "string", "enum": names})
 }
 
@@ -87,12 +87,15 @@ impl From<SelectorParamsV2> for Selector {
 }
 
 impl<S: Into<Selector>> SelectorPolicyParams<S> {
-    /// The same policy with expressions in place of the selectors.
-    pub fn translated(self) -> Result<PolicyParams, Refusal> {
-        let flaw = |why: &dyn std::fmt::Display| Intent::Detail(format!("invalid policy condition: {why}"));
+    /// Translates the selectors into expressions.
+    ///
+    /// # Errors
+    /// If a selector is invalid, or an expression would be too long.
+    pub fn translated(self) -> Result<PolicyParams, RequestError> {
+        let error = |why: &dyn std::fmt::Display| Intent::Detail(format!("invalid policy condition: {why}"));
         let selectors: Vec<Selector> = self.selectors.into_iter().map(Into::into).collect();
-        let translation = selectors::translate(&selectors).map_err(|why| flaw(&why))?;
-        let text = |text: Option<String>| text.map(Text::parse).transpose().map_err(|why| flaw(&why));
+        let translation = selectors::translate(&selectors).map_err(|why| error(&why))?;
+        let text = |text: Option<String>| text.map(Text::parse).transpose().map_err(|why| error(&why));
         Ok(PolicyParams {
             policy_name: self.policy_name,
             effect: self.effect,

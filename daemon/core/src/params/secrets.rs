@@ -1,15 +1,15 @@
-//! Secrets as clients describe them, and results that tell of them.
+//! Parameters and results of secrets.
 
 use quorate_common::bounded::{AtMost, Text};
 use quorate_common::wire::StaticProperty;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Intent, RequestError};
 use crate::limits::{SECRET_BYTES, STATIC_PROPERTIES};
-use crate::refusal::{Intent, Refusal};
 use crate::view::distinct;
 
-/// How something is encrypted on its way.
+/// Encryption of secrets in transit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TransportEncryptionSuite {
     /// HPKE in base mode: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM (RFC 9180).
@@ -17,20 +17,23 @@ pub enum TransportEncryptionSuite {
     EnclaveEncryptV1,
 }
 
-/// A name and what it stands for.
+/// A property: a name and a value.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct KeyValue {
-    /// Name.
+    /// Name of the property, unique in the list.
     pub key: Text<64>,
-    /// What it stands for.
+    /// Value of the property.
     pub value: Text<255>,
 }
 
-/// Some of them.
+/// A list of properties.
 pub type KeyValues = AtMost<KeyValue, STATIC_PROPERTIES>;
 
-/// Each has a name, and no two have the same.
-pub fn check(pairs: &KeyValues, name: &'static str) -> Result<(), Refusal> {
+/// Checks that every property has a name and that no two names are equal.
+///
+/// # Errors
+/// If a name is empty or occurs twice.
+pub fn check(pairs: &KeyValues, name: &'static str) -> Result<(), RequestError> {
     if pairs.iter().any(|pair| pair.key.as_str().is_empty()) {
         return Err(Intent::Empty("key").into());
     }
@@ -43,16 +46,16 @@ impl From<KeyValue> for StaticProperty {
     }
 }
 
-/// Longest message with a secret that leaves, in bytes of text: spelled in hexadecimal digits twice.
+/// Longest message with an exported secret, in bytes of text: hex-encoded twice.
 const PAYLOAD: usize = 4 * SECRET_BYTES + 4 * 1024;
 
-/// A secret that was taken out: a signed message in JSON, as a text.
+/// An exported secret: a signed message, as JSON text.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct SecretPayload(#[schemars(length(max = PAYLOAD))] String);
 
 impl SecretPayload {
-    /// Of such a text.
+    /// Wraps the JSON text of a signed message.
     pub const fn new(text: String) -> Self {
         Self(text)
     }

@@ -1,4 +1,4 @@
-//! Users as clients describe them: of an organization, and root users of a sub-organization.
+//! Parameters of users of an organization, and of root users of a sub-organization.
 
 use quorate_common::bounded::{AtMost, Email, Label, Phone};
 use quorate_common::ids::TagId;
@@ -15,22 +15,22 @@ use crate::limits::BATCH;
 /// A list of parameters.
 type List<T> = AtMost<T, BATCH>;
 
-/// How a user was meant to get in; recorded by the wire, without effect.
+/// Intended access of a user. It is recorded but has no effect.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum AccessType {
-    /// By browser.
+    /// Web browser.
     #[serde(rename = "ACCESS_TYPE_WEB")]
     Web,
-    /// By API.
+    /// API.
     #[serde(rename = "ACCESS_TYPE_API")]
     Api,
-    /// Both.
+    /// Web browser and API.
     #[serde(rename = "ACCESS_TYPE_ALL")]
     All,
 }
 
 impl AccessType {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Web => "ACCESS_TYPE_WEB",
@@ -40,27 +40,27 @@ impl AccessType {
     }
 }
 
-/// A user to be created.
+/// A user to create.
 #[derive(Debug, Clone)]
 pub struct NewUser {
-    /// Name.
+    /// Name of the user.
     pub name: Label,
-    /// Mail address.
+    /// Email address.
     pub email: Option<Email>,
-    /// Telephone number.
+    /// Phone number.
     pub phone: Option<Phone>,
-    /// API keys.
+    /// API keys to register.
     pub api_keys: Vec<NewApiKey>,
-    /// Authenticators.
+    /// Authenticators to register.
     pub authenticators: Vec<NewAuthenticator>,
-    /// OAuth identities.
+    /// OAuth identities to register.
     pub oauth_providers: Vec<NewOauthProvider>,
-    /// Tags.
+    /// Tags of the user.
     pub tags: Vec<TagId>,
 }
 
 impl NewUser {
-    /// Whether they have a credential that does not expire.
+    /// Returns whether the user has a credential that does not expire.
     pub fn has_lasting_credential(&self) -> bool {
         let lasting_key = self.api_keys.iter().any(|key| key.expiration_seconds.is_none());
         lasting_key || !self.authenticators.is_empty() || !self.oauth_providers.is_empty()
@@ -71,7 +71,7 @@ fn into<A: Into<B>, B>(list: List<A>) -> Vec<B> {
     list.into_iter().map(Into::into).collect()
 }
 
-/// A user, first version.
+/// A user to create (version 1).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParams {
@@ -101,7 +101,7 @@ impl From<UserParams> for NewUser {
     }
 }
 
-/// A user, second version.
+/// A user to create (version 2).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParamsV2 {
@@ -130,7 +130,7 @@ impl From<UserParamsV2> for NewUser {
     }
 }
 
-/// A user, third version.
+/// A user to create (version 3).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParamsV3 {
@@ -163,7 +163,7 @@ impl From<UserParamsV3> for NewUser {
     }
 }
 
-/// A user, fourth version.
+/// A user to create (version 4).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParamsV4 {
@@ -196,7 +196,7 @@ impl From<UserParamsV4> for NewUser {
     }
 }
 
-/// A user that is a machine.
+/// A user for a machine, with API keys only.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiOnlyUserParams {
@@ -223,7 +223,7 @@ impl From<ApiOnlyUserParams> for NewUser {
     }
 }
 
-/// A root user, versions with P-256 keys. Older clients send no OAuth identities.
+/// A root user with P-256 API keys and authenticators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParams {
@@ -250,7 +250,7 @@ impl From<RootUserParams> for NewUser {
     }
 }
 
-/// A root user with OAuth identities.
+/// A root user who may have OAuth identities.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParamsV2 {
@@ -279,7 +279,7 @@ impl From<RootUserParamsV2> for NewUser {
     }
 }
 
-/// A root user with keys on curves of choice.
+/// A root user with API keys on selectable curves.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParamsV3 {
@@ -308,7 +308,7 @@ impl From<RootUserParamsV3> for NewUser {
     }
 }
 
-/// A root user with a telephone number.
+/// A root user who may have a phone number.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParamsV4 {

@@ -1,20 +1,20 @@
-//! Webhook subscriptions as clients describe them.
+//! Parameters of webhook subscriptions.
 
 use quorate_common::bounded::Text;
 use quorate_common::wire::WebhookSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an endpoint wants to be told of.
+/// A subscription of a webhook endpoint.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSubscriptionParams {
-    /// Name of the event.
+    /// Event to receive, such as `ACTIVITY_UPDATES`.
     pub event_type: Text<64>,
-    /// JSON text that is kept and filters nothing.
+    /// Filters as JSON text. They are stored but have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters_json: Option<Text<4096>>,
-    /// Whether it counts; absent means yes.
+    /// Whether the subscription is active; true if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }

@@ -1,92 +1,93 @@
-//! Judging an activity: its rules, then the root quorum and policies. Permits are made here and nowhere else.
+//! The judgement of an activity: its rules, then the root quorum and policies. Only this module creates
+//! permits.
 
 use quorate_common::ids::UserId;
 use serde_json::value::RawValue;
 
-use super::commit::Settled;
+use super::commit::Transition;
 use super::proposal_of;
 use crate::budget::Budget;
 use crate::consensus::Approval;
-use crate::cx::Cx;
-use crate::kind::{Entry, Ready, RuleOutcome};
+use crate::error::{Corrupt, Denied, RequestError};
+use crate::execution::ExecutionContext;
+use crate::kind::{Entry, PreparedRequest, RuleOutcome};
 use crate::model::{ActivityRecord, Evaluation};
-use crate::policy::{self, Case, Decided, Decision, Facts};
-use crate::refusal::{Corrupt, Denied, Refusal};
+use crate::policy::{self, Decided, Decision, DecisionInput, Facts};
 use crate::view::View;
-use crate::world::Moment;
+use crate::world::Runtime;
 
-/// A request to which its rules were applied.
-pub(crate) struct Ruled<'a> {
+/// A request to which the rules of its kind were applied.
+pub(crate) struct CheckedRequest<'a> {
     entry: &'static Entry,
-    ready: Box<dyn Ready>,
+    prepared: Box<dyn PreparedRequest>,
     facts: Facts,
-    refusal: Option<Refusal>,
+    error: Option<RequestError>,
     view: View<'a>,
 }
 
-/// What a request comes to by its rules, the root quorum and policies.
+/// The verdict on a request by its rules, the root quorum and policies.
 pub(super) enum Verdict<'a> {
-    /// It may run, or fails because its rules refuse it.
-    Allowed(Result<Permit<'a>, Refusal>),
-    /// It needs more approvals. Holds why its rules refuse it, if they do.
-    Waits(Option<Refusal>),
-    /// It may not run.
+    /// The request may run, or fails because it breaks a rule.
+    Allowed(Result<Permit<'a>, RequestError>),
+    /// The request needs more approvals. Contains the error of its rules, if it breaks one.
+    Waits(Option<RequestError>),
+    /// The request is denied.
     Denied(Denied),
 }
 
-/// The right to execute one request, once.
+/// The permission to execute one request, once.
 pub(super) struct Permit<'a> {
-    ready: Box<dyn Ready>,
+    prepared: Box<dyn PreparedRequest>,
     view: View<'a>,
 }
 
-/// That a permit was given for what is executed.
+/// Proof that the executed request has a permit. Only this module can construct it.
 pub struct Granted {
-    _only_here: (),
+    _private: (),
 }
 
-impl<'a> Ruled<'a> {
+impl<'a> CheckedRequest<'a> {
     /// Applies the rules to a request.
     pub(super) fn new(
         entry: &'static Entry,
-        mut ready: Box<dyn Ready>,
+        mut prepared: Box<dyn PreparedRequest>,
         view: View<'a>,
     ) -> Result<Self, Corrupt> {
-        let RuleOutcome { facts, refusal } = ready.rules(&view)?;
-        Ok(Self { entry, ready, facts, refusal, view })
+        let RuleOutcome { facts, error } = prepared.rules(&view)?;
+        Ok(Self { entry, prepared, facts, error, view })
     }
 
     /// Applies the rules to the proposal of a stored activity again.
-    pub(crate) fn again(record: &ActivityRecord, view: View<'a>) -> Result<Self, Corrupt> {
-        let (entry, ready) = proposal_of(record)?;
-        Self::new(entry, ready, view)
+    pub(crate) fn from_record(record: &ActivityRecord, view: View<'a>) -> Result<Self, Corrupt> {
+        let (entry, prepared) = proposal_of(record)?;
+        Self::new(entry, prepared, view)
     }
 
-    /// The row of its type.
+    /// Returns the row of the activity type.
     pub(crate) fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// The wire's `intent`.
+    /// Returns the `intent` of the wire.
     pub(crate) fn intent(&self) -> &RawValue {
-        self.ready.intent()
+        self.prepared.intent()
     }
 
-    /// What policies may ask about it.
+    /// Returns the facts that policies can query.
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Why its rules refuse it.
-    pub(super) fn refusal(&self) -> Option<&Refusal> {
-        self.refusal.as_ref()
+    /// Returns the error of the rules, if the request breaks one.
+    pub(super) fn rule_error(&self) -> Option<&RequestError> {
+        self.error.as_ref()
     }
 
-    fn case<'c>(&'c self, approvals: &'c [Approval]) -> Case<'c> {
-        Case {
+    fn input<'c>(&'c self, approvals: &'c [Approval]) -> DecisionInput<'c> {
+        DecisionInput {
             organization: self.view.organization,
             entry: self.entry,
-            intent: self.ready.intent(),
+            intent: self.prepared.intent(),
             facts: &self.facts,
             proposer: self.view.proposer,
             approvals,
@@ -95,27 +96,29 @@ impl<'a> Ruled<'a> {
         }
     }
 
-    /// Returns what it would come to with these approvals, and which of these users could still help it along, at the
-    /// cost of a budget.
+    /// Returns the decision with these approvals, and which of these users could still contribute. The policy
+    /// steps are charged to a budget.
     pub(super) fn consult(
         &self,
         approvals: &[Approval],
         users: &[UserId],
         budget: &Budget,
     ) -> (Decided, Vec<UserId>) {
-        let case = self.case(approvals);
-        let decided = budget.with_steps(|steps| policy::decide_within(&case, steps));
-        let voters = budget.with_steps(|steps| policy::voters(&case, &decided.evaluations, users, steps));
+        let input = self.input(approvals);
+        let decided = budget.with_steps(|steps| policy::decide_within(&input, steps));
+        let voters = budget.with_steps(|steps| policy::voters(&input, &decided.evaluations, users, steps));
         (decided, voters)
     }
 
-    /// What it comes to with these approvals, and what each policy said.
+    /// Returns the verdict with these approvals, and the outcome of each policy.
     pub(super) fn decide(self, approvals: &[Approval]) -> (Verdict<'a>, Vec<Evaluation>) {
-        let Decided { decision, evaluations } = policy::decide(&self.case(approvals));
-        let verdict = match (decision, self.refusal) {
-            (Decision::Allow, None) => Verdict::Allowed(Ok(Permit { ready: self.ready, view: self.view })),
-            (Decision::Allow, Some(refusal)) => Verdict::Allowed(Err(refusal)),
-            (Decision::Wait(_), refusal) => Verdict::Waits(refusal),
+        let Decided { decision, evaluations } = policy::decide(&self.input(approvals));
+        let verdict = match (decision, self.error) {
+            (Decision::Allow, None) => {
+                Verdict::Allowed(Ok(Permit { prepared: self.prepared, view: self.view }))
+            }
+            (Decision::Allow, Some(error)) => Verdict::Allowed(Err(error)),
+            (Decision::Wait(_), error) => Verdict::Waits(error),
             (Decision::Deny(denied), _) => Verdict::Denied(denied),
         };
         (verdict, evaluations)
@@ -123,14 +126,15 @@ impl<'a> Ruled<'a> {
 }
 
 impl Permit<'_> {
-    /// Executes what is permitted. What goes wrong now is the activity's failure; only faults of ours end the turn.
-    pub(super) fn execute(self, moment: &mut Moment<'_>) -> Result<Settled, Refusal> {
-        let mut own = Moment { now: moment.now, order: moment.order, entropy: &mut *moment.entropy };
-        let mut cx = Cx::new(self.view, &mut own);
-        match self.ready.execute(Granted { _only_here: () }, &mut cx) {
-            Ok(result) => Ok(Settled::Completed(result, cx.finish())),
-            Err(corrupt @ Refusal::Corrupt(_)) => Err(corrupt),
-            Err(refusal) => Ok(Settled::Failed(refusal.fault())),
+    /// Executes the permitted request. An error of the execution fails the activity; only an internal error
+    /// aborts the transaction attempt.
+    pub(super) fn execute(self, runtime: &mut Runtime<'_>) -> Result<Transition, RequestError> {
+        let mut own = Runtime { now: runtime.now, order: runtime.order, entropy: &mut *runtime.entropy };
+        let mut context = ExecutionContext::new(self.view, &mut own);
+        match self.prepared.execute(Granted { _private: () }, &mut context) {
+            Ok(result) => Ok(Transition::Completed(result, context.finish())),
+            Err(corrupt @ RequestError::Corrupt(_)) => Err(corrupt),
+            Err(error) => Ok(Transition::Failed(error.api_error())),
         }
     }
 }

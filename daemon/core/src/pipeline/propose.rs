@@ -1,70 +1,72 @@
-//! A new activity: judged, decided, and executed if nothing more is needed.
+//! A new activity: it is judged, and executed if it needs no further approval.
 
 use quorate_common::activity::Status;
 
-use super::commit::Settled;
-use super::judge::{Ruled, Verdict};
-use super::{Submission, Turn, can_flags};
+use super::commit::Transition;
+use super::judge::{CheckedRequest, Verdict};
+use super::{Attempt, Submission, can_flags};
 use crate::answer::{CanFlags, activity_answer};
 use crate::consensus::Approval;
-use crate::kind::{Entry, Ready};
+use crate::error::{Limit, RequestError};
+use crate::kind::{Entry, PreparedRequest};
 use crate::model::layout;
-use crate::refusal::{Limit, Refusal};
 use crate::view::View;
-use crate::world::{Moment, Page};
+use crate::world::{Page, Runtime};
 
 impl<'a> Submission<'a> {
-    /// Takes a new activity.
+    /// Processes a new activity.
     pub(super) fn propose(
         &'a self,
         entry: &'static Entry,
-        ready: Box<dyn Ready>,
-        moment: &mut Moment<'_>,
-    ) -> Result<Turn, Refusal> {
-        let ruled = Ruled::new(entry, ready, self.view())?;
-        // A wrong request is refused before anybody is asked. Something that is missing or taken is an
-        // outcome of an activity, so the caller must first be one who may propose it.
-        if let Some(wrong @ (Refusal::Intent(_) | Refusal::Unoffered(_))) = ruled.refusal() {
-            return Err(wrong.clone());
+        prepared: Box<dyn PreparedRequest>,
+        runtime: &mut Runtime<'_>,
+    ) -> Result<Attempt, RequestError> {
+        let checked = CheckedRequest::new(entry, prepared, self.view())?;
+        // An invalid request is refused before policies are evaluated. A missing or conflicting object is an
+        // outcome of the activity, so the caller must first be authorized to propose it.
+        if let Some(invalid @ (RequestError::Intent(_) | RequestError::Unimplemented(_))) =
+            checked.rule_error()
+        {
+            return Err(invalid.clone());
         }
-        let mut activity = self.new_activity(entry, ruled.intent(), moment)?;
-        let (verdict, evaluations) = ruled.decide(&[self.approval()]);
-        activity.evaluated(evaluations);
-        let settled = match verdict {
-            Verdict::Allowed(Ok(permit)) => permit.execute(moment)?,
+        let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
+        let (verdict, evaluations) = checked.decide(&[self.approval()]);
+        activity.set_evaluations(evaluations);
+        let transition = match verdict {
+            Verdict::Allowed(Ok(permit)) => permit.execute(runtime)?,
             Verdict::Waits(None) => {
-                self.room_to_wait()?;
-                Settled::Waiting
+                self.check_waiting_limit()?;
+                Transition::Waiting
             }
-            Verdict::Allowed(Err(refusal)) | Verdict::Waits(Some(refusal)) => {
-                Settled::Failed(refusal.fault())
+            Verdict::Allowed(Err(error)) | Verdict::Waits(Some(error)) => {
+                Transition::Failed(error.api_error())
             }
-            Verdict::Denied(denied) => Settled::Failed(Refusal::Denied(denied).fault()),
+            Verdict::Denied(denied) => Transition::Failed(RequestError::Denied(denied).api_error()),
         };
-        let failure = match &settled {
-            Settled::Failed(fault) => Some(fault.clone()),
+        let failure = match &transition {
+            Transition::Failed(error) => Some(error.clone()),
             _ => None,
         };
         let mut commit = self.commit();
-        self.record(&mut activity, settled, &mut commit)?;
+        self.record(&mut activity, transition, &mut commit)?;
         let after = self.shown(&commit);
         let can = match activity.status {
             Status::ConsensusNeeded => can_flags(self.world, &activity, after, &self.caller, self.now)?,
             _ => CanFlags::default(),
         };
         let answer = match failure {
-            Some(fault) => Err(fault),
+            Some(error) => Err(error),
             None => Ok(activity_answer(&activity, after, can)?),
         };
-        Ok(Turn { answer, commit: Some(commit), corrupt: None })
+        Ok(Attempt { answer, commit: Some(commit), corrupt: None })
     }
 
-    /// What kinds see.
+    /// Returns the view that kinds get.
     pub(super) fn view(&'a self) -> View<'a> {
         View::new(self.world, &self.target, self.caller.user, self.caller.invitation, self.now)
     }
 
-    /// The approval that the request itself is.
+    /// Returns the approval that the request itself represents.
     pub(super) fn approval(&self) -> Approval {
         Approval {
             user: self.caller.user,
@@ -73,8 +75,8 @@ impl<'a> Submission<'a> {
         }
     }
 
-    /// One more activity may wait.
-    fn room_to_wait(&self) -> Result<(), Refusal> {
+    /// Checks that the limit allows one more activity to wait for votes.
+    fn check_waiting_limit(&self) -> Result<(), RequestError> {
         let limit = self.world.limits().waiting_activities;
         let prefix = layout::activities_of_status(self.target.id(), Status::ConsensusNeeded);
         let waiting = self.world.records().keys(Page::first(&prefix, limit))?.len();

@@ -1,4 +1,4 @@
-//! The decision: root quorum, policies, and what users may do to their own credentials.
+//! The decision on an activity: root quorum, policies, and changes of the caller's own credentials.
 
 use std::collections::BTreeMap;
 
@@ -13,58 +13,58 @@ use serde_json::value::RawValue;
 
 use super::Facts;
 use crate::consensus::{self, Approval};
+use crate::error::Denied;
 use crate::kind::Entry;
 use crate::model::{Evaluation, Millis, Organization};
-use crate::refusal::Denied;
 
-/// An activity that is to be decided.
-pub struct Case<'a> {
-    /// The organization acted upon.
+/// The input of a decision on an activity.
+pub struct DecisionInput<'a> {
+    /// Organization acted upon.
     pub organization: &'a Organization,
-    /// The kind.
+    /// Row of the activity type.
     pub entry: &'a Entry,
-    /// Its `intent`: an object of one member, which holds the parameters.
+    /// `intent` of the wire: an object with one member, which contains the parameters.
     pub intent: &'a RawValue,
-    /// What policies may ask beside that.
+    /// Further facts that policies can query.
     pub facts: &'a Facts,
-    /// Who asked.
+    /// Proposer of the activity.
     pub proposer: UserId,
-    /// Approvals that count, the proposer's own among them.
+    /// Approvals that count, including the proposer's own.
     pub approvals: &'a [Approval],
-    /// What becomes of denying policies that fail.
+    /// How errors of denying policies are handled.
     pub deny_errors: DenyErrors,
-    /// Now.
+    /// Time of the decision.
     pub now: Millis,
 }
 
-/// What a case comes to.
+/// The decision on an activity.
 pub enum Decision {
-    /// It may run.
+    /// The activity may run.
     Allow,
-    /// It waits for votes.
+    /// The activity waits for votes.
     Wait(Rule),
-    /// It may not run.
+    /// The activity is denied.
     Deny(Denied),
 }
 
-/// Which rule an activity waits for.
+/// The rule that an activity waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The root quorum must agree, and policies are not asked.
+    /// The root quorum must agree; policies do not apply.
     RootQuorumOnly,
-    /// The root quorum must agree, because no policy permits it.
+    /// The root quorum must agree, because no policy allows the activity.
     RootQuorum,
-    /// The root quorum must agree, because a policy denies it.
+    /// The root quorum must agree, because a policy denies the activity.
     Denied,
-    /// A policy's consensus must hold; the root quorum can complete it too.
+    /// The consensus of a policy must be met; the root quorum can complete the activity as well.
     Policy,
 }
 
-/// What a case comes to, and what each policy said of it where policies were asked.
+/// A decision, and the outcomes of the policies if they were evaluated.
 pub struct Decided {
-    /// What it comes to.
+    /// Decision on the activity.
     pub decision: Decision,
-    /// What each policy said of each thing that the case is about.
+    /// Outcome of each policy for each subject of the activity.
     pub evaluations: Vec<Evaluation>,
 }
 
@@ -74,28 +74,29 @@ impl From<Decision> for Decided {
     }
 }
 
-/// Decides, by the rules that the console applies, too.
-pub fn decide(case: &Case<'_>) -> Decided {
-    decide_within(case, &mut Budget::new(REQUEST_STEP_LIMIT))
+/// Decides an activity by the same rules that the console applies.
+pub fn decide(input: &DecisionInput<'_>) -> Decided {
+    decide_within(input, &mut Budget::new(REQUEST_STEP_LIMIT))
 }
 
-/// Decides as [`decide`] does, if the budget allows it. Policies that are not asked to their end permit nothing.
-pub fn decide_within(case: &Case<'_>, budget: &mut Budget) -> Decided {
-    match case.entry.gate {
-        // Who holds the secret was proven, and which invitation it opens is checked by the rules.
-        // Whoever founds an organization was proven to hold its passkey, and there is nobody else to ask.
-        Gate::Invitation | Gate::Founder => return Decision::Allow.into(),
-        Gate::RootUser if !case.organization.is_root(case.proposer) => {
+/// Decides like [`decide`], within a budget. A policy that is not completely evaluated permits nothing.
+pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided {
+    match input.entry.gate {
+        // The stamp proves possession of the mailed secret, and the rules check which invitation it belongs
+        // to. The stamp of a registrant proves possession of the new passkey, and there is nobody else who
+        // could decide.
+        Gate::Invitation | Gate::Registrant => return Decision::Allow.into(),
+        Gate::RootUser if !input.organization.is_root(input.proposer) => {
             return Decision::Deny(Denied::Policies(Vec::new())).into();
         }
         Gate::Policy | Gate::RootQuorum | Gate::OwnCredential | Gate::Vote | Gate::RootUser => {}
     }
-    let standing = standing(case);
-    // Where the root quorum alone decides, policies are not asked.
-    let unasked = standing.root_quorum_is_met || standing.root_quorum_only;
-    let rulings = if unasked { vec![Ruling::default()] } else { rulings(case, budget) };
+    let standing = standing(input);
+    // If the root quorum alone decides, policies are not evaluated.
+    let skips_policies = standing.root_quorum_is_met || standing.root_quorum_only;
+    let rulings = if skips_policies { vec![Ruling::default()] } else { rulings(input, budget) };
     let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
-    let evaluations = evaluations(case.organization, &rulings);
+    let evaluations = evaluations(input.organization, &rulings);
     let decision = match outcome {
         PolicyOutcome::Allow => Decision::Allow,
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
@@ -107,24 +108,25 @@ pub fn decide_within(case: &Case<'_>, budget: &mut Budget) -> Decided {
     Decided { decision, evaluations }
 }
 
-/// What the organization knows about a case apart from its policies.
-fn standing(case: &Case<'_>) -> Standing {
-    let organization = case.organization;
+/// Returns the facts about an activity that do not depend on policies.
+fn standing(input: &DecisionInput<'_>) -> Standing {
+    let organization = input.organization;
     let roots =
-        consensus::users(case.approvals).into_iter().filter(|user| organization.is_root(*user)).count();
+        consensus::users(input.approvals).into_iter().filter(|user| organization.is_root(*user)).count();
     let threshold = usize::try_from(organization.head.quorum.threshold).unwrap_or(usize::MAX);
-    let own = case.facts.own_credentials_of == Some(case.proposer);
+    let is_own = input.facts.own_credentials_of == Some(input.proposer);
     Standing {
         root_quorum_is_met: roots >= threshold,
-        root_quorum_only: case.entry.gate == Gate::RootQuorum,
-        requester_is_root: organization.is_root(case.proposer),
-        is_self_service: case.entry.gate == Gate::OwnCredential && own,
+        root_quorum_only: input.entry.gate == Gate::RootQuorum,
+        proposer_is_root: organization.is_root(input.proposer),
+        is_self_service: input.entry.gate == Gate::OwnCredential && is_own,
     }
 }
 
-/// A denial can be overridden by the root quorum only; otherwise a policy that lacks votes is what is waited for.
+/// Returns the rule that an activity waits for. Only the root quorum can override a denial; otherwise a
+/// policy that lacks votes comes before the root quorum.
 fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
-    let has = |wanted| evaluations.iter().any(|said| said.outcome == wanted);
+    let has = |wanted| evaluations.iter().any(|evaluation| evaluation.outcome == wanted);
     if standing.root_quorum_only {
         Rule::RootQuorumOnly
     } else if has(PolicyOutcome::DenyExplicit) {
@@ -136,80 +138,83 @@ fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
     }
 }
 
-/// What all policies say of each subject.
-fn rulings(case: &Case<'_>, budget: &mut Budget) -> Vec<Ruling> {
-    let organization = case.organization;
+/// Evaluates all policies for each subject.
+fn rulings(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<Ruling> {
+    let organization = input.organization;
     if organization.policies().next().is_none() {
         return vec![Ruling::default()];
     }
-    let electorate = electorate(case);
+    let electorate = electorate(input);
     let request = Request {
-        activity_type: case.entry.activity_type,
-        acts: case.entry.acts.map(|(action, resource)| (action.name(), resource.name())),
-        parameters: parameters(case.intent).unwrap_or(case.intent),
-        now: instant(case.now),
+        activity_type: input.entry.activity_type,
+        acts: input.entry.acts.map(|(action, resource)| (action.name(), resource.name())),
+        parameters: parameters(input.intent).unwrap_or(input.intent),
+        now: instant(input.now),
     };
     let none = [Subject::default()];
-    let subjects = if case.facts.subjects.is_empty() { none.as_slice() } else { &case.facts.subjects };
-    let said = |subject| {
+    let subjects = if input.facts.subjects.is_empty() { none.as_slice() } else { &input.facts.subjects };
+    let ruling = |subject| {
         let facts = RequestFacts::new(request, subject);
         let programs = organization.policies().map(|parsed| &parsed.program);
-        consult(programs, &facts, &electorate, case.deny_errors, budget)
+        consult(programs, &facts, &electorate, input.deny_errors, budget)
     };
-    subjects.iter().map(said).collect()
+    subjects.iter().map(ruling).collect()
 }
 
-/// The parameters within an `intent`, which is an object of one member.
+/// Returns the parameters in an `intent`, which is an object with one member.
 pub(crate) fn parameters(intent: &RawValue) -> Option<&RawValue> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(intent.get()).ok()?;
     members.into_values().next()
 }
 
-/// A time as the policy language has it.
+/// Converts a time to the timestamp of the policy language.
 pub(crate) fn instant(now: Millis) -> Option<Timestamp> {
     let seconds = i64::try_from(now / 1000).ok()?;
     Timestamp::new(seconds, u32::try_from(now % 1000).ok()?.checked_mul(1_000_000)?)
 }
 
-fn electorate<'a>(case: &Case<'a>) -> Electorate<'a> {
-    consensus::electorate(case.organization, case.proposer, case.approvals, case.now)
+fn electorate<'a>(input: &DecisionInput<'a>) -> Electorate<'a> {
+    consensus::electorate(input.organization, input.proposer, input.approvals, input.now)
 }
 
-/// What each policy said, of one subject after the other.
+/// Returns the outcome of each policy, subject by subject.
 fn evaluations(organization: &Organization, rulings: &[Ruling]) -> Vec<Evaluation> {
-    let said = rulings.iter().flat_map(|ruling| {
+    let outcomes = rulings.iter().flat_map(|ruling| {
         let policies = organization.policies().map(|parsed| parsed.policy.id);
         policies.zip(ruling.outcomes.iter().copied())
     });
-    said.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
+    outcomes.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
 }
 
-/// Which of these users could still help a case along, by what policies said of it: root users, and users whom a
-/// policy's consensus would count.
+/// Returns which of these users could still contribute to an activity, given the outcomes of policies: root
+/// users, and users who count for the consensus of a policy.
 pub fn voters(
-    case: &Case<'_>,
+    input: &DecisionInput<'_>,
     evaluations: &[Evaluation],
     users: &[UserId],
     budget: &mut Budget,
 ) -> Vec<UserId> {
-    let organization = case.organization;
-    // Where the root quorum is met already, policies were not asked; still, whoever they count may complete it.
-    let asked = match evaluations {
-        [] if case.entry.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(case, budget)),
-        asked => asked.to_vec(),
+    let organization = input.organization;
+    // If the root quorum is already met, policies were not evaluated; the users they count may still complete
+    // it.
+    let evaluated = match evaluations {
+        [] if input.entry.gate != Gate::RootQuorum => {
+            self::evaluations(organization, &rulings(input, budget))
+        }
+        known => known.to_vec(),
     };
-    // A denial is overridden by the root quorum and nobody else.
-    let denied = asked.iter().any(|said| said.outcome == PolicyOutcome::DenyExplicit);
+    // Only the root quorum can override a denial.
+    let is_denied = evaluated.iter().any(|one| one.outcome == PolicyOutcome::DenyExplicit);
     let waits = |id| {
-        !denied
-            && asked.iter().any(|said| said.policy == id && said.outcome == PolicyOutcome::RequiresConsensus)
+        !is_denied
+            && evaluated.iter().any(|one| one.policy == id && one.outcome == PolicyOutcome::RequiresConsensus)
     };
     let waiting = organization.policies().filter(|parsed| waits(parsed.policy.id));
     let programs: Vec<_> = waiting.filter_map(|parsed| consensus_of(&parsed.program)).collect();
     let names: Vec<String> = users.iter().map(ToString::to_string).collect();
-    let counted = contributors(&programs, &electorate(case), &names, budget);
-    let helps = |(user, counts): (UserId, bool)| (counts || organization.is_root(user)).then_some(user);
-    users.iter().copied().zip(counted).filter_map(helps).collect()
+    let counted = contributors(&programs, &electorate(input), &names, budget);
+    let contributes = |(user, counts): (UserId, bool)| (counts || organization.is_root(user)).then_some(user);
+    users.iter().copied().zip(counted).filter_map(contributes).collect()
 }
 
 fn consensus_of(program: &PolicyProgram) -> Option<&Program> {

@@ -1,4 +1,4 @@
-//! What the rules of a kind found out that policies may ask about.
+//! The facts about an activity that policies can query, as the rules of its kind collect them.
 
 use quorate_common::ids::UserId;
 use quorate_policy::Value;
@@ -6,40 +6,40 @@ use quorate_policy::request::{self, Subject};
 
 use crate::model::{PrivateKey, Secret, Wallet, WalletAccount};
 
-/// What a policy may ask about an activity, beside its type and parameters.
+/// The facts that policies can query, in addition to the type and the parameters.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// The user whose own credentials are changed, if nothing else is.
+    /// User whose credentials are changed, if nothing else is changed.
     pub own_credentials_of: Option<UserId>,
-    /// What the activity is about, if that is something policies know. Each subject is judged by itself, and the
-    /// activity is decided as the strictest of them, so that a batch is never weaker than its members.
+    /// Objects of the activity that the policy language knows. Each subject is judged separately, and the
+    /// strictest outcome decides, so that a batch is never judged more leniently than its members.
     pub subjects: Vec<Subject>,
 }
 
 impl Facts {
-    /// Of something that is done to the credentials of a user and nothing else.
+    /// Returns the facts of a change of the credentials of one user.
     pub fn of_own_credentials(user: UserId) -> Self {
         Self { own_credentials_of: Some(user), ..Self::default() }
     }
 
-    /// Of something that is done to wallets, each judged by itself.
+    /// Returns the facts of an action on wallets, each judged separately.
     pub fn of_each<'a>(wallets: impl IntoIterator<Item = &'a Wallet>) -> Self {
         let each = wallets.into_iter().map(|one| Subject { wallet: Some(wallet(one)), ..Subject::default() });
         Self { subjects: each.collect(), ..Self::default() }
     }
 
-    /// Of something that is done to wallets, all judged together.
+    /// Returns the facts of an action on wallets, all judged together.
     pub fn of_all<'a>(wallets: impl IntoIterator<Item = &'a Wallet>) -> Self {
         let wallets = wallets.into_iter().map(wallet).collect();
         Self { subjects: vec![Subject { wallets, ..Subject::default() }], ..Self::default() }
     }
 
-    /// Of something that a wallet account signs.
+    /// Returns the facts of a signature by a wallet account.
     pub fn of_account(account: &WalletAccount, of: Option<&Wallet>) -> Self {
         Self::of_account_with(account, of, None)
     }
 
-    /// Of a wallet account that is taken out: policies may ask where it stands in its wallet, too.
+    /// Returns the facts of the export of a wallet account: policies can also query its derivation.
     pub fn of_exported_account(account: &WalletAccount, of: Option<&Wallet>) -> Self {
         let derivation = request::Derivation {
             path: account.path.to_string(),
@@ -63,14 +63,14 @@ impl Facts {
         Self { subjects: vec![subject], ..Self::default() }
     }
 
-    /// The same, with what is known of what is signed: a root and its facts.
+    /// Adds the decoded content that is signed: the name of a root object, and its value.
     #[must_use]
     pub fn about(self, content: (&'static str, Value)) -> Self {
         self.about_each([content])
     }
 
-    /// The same for each of several things that are signed, judged by themselves. Where nothing is known of them, they are
-    /// all alike, and judged once.
+    /// Adds the decoded content of several things that are signed, each judged separately. If there is none,
+    /// they are judged once.
     #[must_use]
     pub fn about_each(self, contents: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
         let about = |(root, value): (&'static str, Value)| {
@@ -84,7 +84,7 @@ impl Facts {
         if subjects.is_empty() { self } else { Self { subjects, ..self } }
     }
 
-    /// Of secrets that are taken out, each judged by itself.
+    /// Returns the facts of the export of secrets, each judged separately.
     pub fn of_secrets<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
         let about = |secret: &Secret| {
             let properties = secret.static_properties.iter();
@@ -94,7 +94,7 @@ impl Facts {
         Self { subjects: secrets.into_iter().map(about).collect(), ..Self::default() }
     }
 
-    /// Of something that a private key signs.
+    /// Returns the facts of a signature by a private key.
     pub fn of_private_key(key: &PrivateKey) -> Self {
         let key = request::PrivateKey {
             id: key.id.to_string(),

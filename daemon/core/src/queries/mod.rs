@@ -1,4 +1,4 @@
-//! Queries: what users of an organization, and of its parent, may read.
+//! Queries, which users of an organization and of its parent may make.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
+use crate::error::{Corrupt, RequestError};
 use crate::model::{Millis, Organization, Tag, TagKind};
-use crate::pipeline::Turn;
-use crate::refusal::{Corrupt, Refusal};
+use crate::pipeline::Attempt;
 use crate::view::Caller;
 use crate::world::World;
 
@@ -22,32 +22,32 @@ mod settings;
 mod users;
 mod wallets;
 
-/// What a query sees.
-pub(crate) struct Asked<'a> {
+/// The context of a query.
+pub(crate) struct QueryContext<'a> {
     pub(crate) world: &'a dyn World,
     pub(crate) organization: &'a Organization,
     pub(crate) caller: &'a Caller,
     pub(crate) now: Millis,
 }
 
-impl Asked<'_> {
+impl QueryContext<'_> {
     pub(crate) fn id(&self) -> OrganizationId {
         self.organization.id()
     }
 }
 
-type Run = fn(&Asked<'_>, &Document) -> Result<Vec<u8>, Refusal>;
+type Run = fn(&QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>;
 
-/// What a query costs whoever answers it.
+/// The cost of answering a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// A few records at most.
+    /// Reads a few records at most.
     Small,
-    /// It grows with what the organization holds, or policies are asked.
+    /// Grows with the size of the organization, or evaluates policies.
     Large,
 }
 
-/// A row of the table: name, reach of the caller's key, cost, function.
+/// A row of the table of queries.
 struct Entry {
     name: &'static str,
     reach: Reach,
@@ -98,8 +98,8 @@ const ENTRIES: &[Entry] = &[
     Entry { reach: Reach::Children, ..small("whoami", users::whoami) },
 ];
 
-/// Queries of the API that this service does not have.
-const UNOFFERED: &[&str] = &[
+/// Queries of the API that this service does not implement.
+const UNIMPLEMENTED: &[&str] = &[
     "get_active_policies",
     "get_attestation_document",
     "get_boot_proof",
@@ -112,42 +112,42 @@ const UNOFFERED: &[&str] = &[
     "list_oauth2_credentials",
 ];
 
-/// Names of all queries, sorted.
+/// Returns the names of all queries, sorted.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-/// What a path under `/public/v1/query/` is.
+/// The classification of a path under `/public/v1/query/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// A query.
-    Offered,
-    /// A query of the API that is not here.
-    Unoffered,
-    /// Nothing.
+    /// A query that this service implements.
+    Implemented,
+    /// A query of the API that this service does not implement.
+    Unimplemented,
+    /// No query of the API.
     Unknown,
 }
 
-/// What a name is.
+/// Classifies the name of a query.
 pub fn known(name: &str) -> Known {
-    if names().any(|offered| offered == name) {
-        Known::Offered
-    } else if UNOFFERED.contains(&name) {
-        Known::Unoffered
+    if names().any(|known| known == name) {
+        Known::Implemented
+    } else if UNIMPLEMENTED.contains(&name) {
+        Known::Unimplemented
     } else {
         Known::Unknown
     }
 }
 
-/// Answers a query.
-pub fn query(world: &dyn World, now: Millis, name: &str, credentials: &Credentials, body: &[u8]) -> Turn {
+/// Authenticates and answers a query.
+pub fn query(world: &dyn World, now: Millis, name: &str, credentials: &Credentials, body: &[u8]) -> Attempt {
     match admit(world, now, name, credentials, body) {
         Ok(admitted) => admitted.answer(world),
-        Err(refusal) => Turn::refuse(&refusal),
+        Err(error) => Attempt::error(&error),
     }
 }
 
-/// A query whose caller is proven.
+/// A query whose caller is authenticated.
 pub struct Admitted {
     entry: &'static Entry,
     organization: Arc<Organization>,
@@ -158,93 +158,94 @@ pub struct Admitted {
 }
 
 impl Admitted {
-    /// What the answer costs.
+    /// Returns the cost of the answer.
     pub const fn cost(&self) -> Cost {
         self.entry.cost
     }
 
-    /// On whose account the work is done: the caller's organization, or its parent. A tenant may have any number of
-    /// sub-organizations.
+    /// Returns the tenant that the work is charged to: the caller's organization, or its parent. A tenant may
+    /// have any number of sub-organizations.
     pub const fn tenant(&self) -> OrganizationId {
         self.tenant
     }
 
-    /// The organization that is asked about.
+    /// Returns the organization that is queried.
     pub fn organization(&self) -> OrganizationId {
         self.organization.id()
     }
 
-    /// Answers it.
-    pub fn answer(self, world: &dyn World) -> Turn {
+    /// Answers the query.
+    pub fn answer(self, world: &dyn World) -> Attempt {
         let Self { entry, organization, caller, document, now, .. } = self;
-        let asked = Asked { world, organization: &organization, caller: &caller, now };
-        (entry.run)(&asked, &document).map_or_else(|refusal| Turn::refuse(&refusal), Turn::answer)
+        let context = QueryContext { world, organization: &organization, caller: &caller, now };
+        (entry.run)(&context, &document).map_or_else(|error| Attempt::error(&error), Attempt::answer)
     }
 }
 
-/// Finds out who sent a query, and reads nothing beyond what that takes.
+/// Authenticates a query, and reads nothing beyond what that requires.
 ///
 /// # Errors
-/// Why the query is not answered.
+/// The reason why the query is not answered.
 pub fn admit(
     world: &dyn World,
     now: Millis,
     name: &str,
     credentials: &Credentials,
     body: &[u8],
-) -> Result<Admitted, Refusal> {
+) -> Result<Admitted, RequestError> {
     let entry = ENTRIES
         .iter()
         .find(|entry| entry.name == name)
-        .ok_or_else(|| crate::refusal::Unoffered::Type(name.to_owned()))?;
+        .ok_or_else(|| crate::error::Unimplemented::Type(name.to_owned()))?;
     let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.reach, now)?;
-    is_no_activity(&document)?;
+    reject_activity_members(&document)?;
     let Authenticated { caller, home, target } = authenticated;
     let tenant = home.head.parent.unwrap_or(home.id());
     Ok(Admitted { entry, organization: target, caller, tenant, document, now })
 }
 
-/// Fails if the body has a member that only bodies of activities have. Votes show such bodies with their stamps, which
-/// would let anyone who reads a vote, such as the receiver of a webhook, query in the name of the voter.
-fn is_no_activity(document: &Document) -> Result<(), Refusal> {
+/// Rejects a body with a member that only bodies of activities have. Votes contain such bodies with their
+/// stamps. Anyone who reads a vote, such as the receiver of a webhook, could otherwise query in the name of
+/// the voter.
+fn reject_activity_members(document: &Document) -> Result<(), RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct OfActivities {
+    struct ActivityMembers {
         r#type: Option<IgnoredAny>,
         timestamp_ms: Option<IgnoredAny>,
         parameters: Option<IgnoredAny>,
     }
-    let OfActivities { r#type, timestamp_ms, parameters } = document.typed()?;
+    let ActivityMembers { r#type, timestamp_ms, parameters } = document.typed()?;
     let members = [("type", r#type), ("timestampMs", timestamp_ms), ("parameters", parameters)];
     match members.into_iter().find(|(_, value)| value.is_some()) {
         None => Ok(()),
         Some((member, _)) => {
-            let text = format!("invalid request body: `{member}`: a query has none");
-            Err(crate::refusal::Intent::Detail(text).into())
+            let text = format!("invalid request body: `{member}`: not allowed in a query");
+            Err(crate::error::Intent::Detail(text).into())
         }
     }
 }
 
-/// Reads the members of a query.
-pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, Refusal> {
+/// Parses the members of a query.
+pub(crate) fn read<T: DeserializeOwned>(document: &Document) -> Result<T, RequestError> {
     Ok(document.typed()?)
 }
 
-/// An answer of one member.
-pub(crate) fn one<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, Refusal> {
+/// Serializes an answer with one member.
+pub(crate) fn one<T: Serialize>(name: &str, value: &T) -> Result<Vec<u8>, RequestError> {
     let json =
-        serde_json::to_string(value).map_err(|_| Corrupt::Invariant("an answer does not serialize"))?;
+        serde_json::to_string(value).map_err(|_| Corrupt::Invariant("an answer cannot be serialized"))?;
     Ok(format!("{{\"{name}\":{json}}}").into_bytes())
 }
 
-/// All tags of a kind, oldest first.
-pub(crate) fn tags(asked: &Asked<'_>, kind: TagKind, name: &str) -> Result<Vec<u8>, Refusal> {
-    let mut tags: Vec<_> = asked.organization.tags().filter(|tag| tag.kind == kind).collect();
+/// Answers with all tags of a kind, oldest first.
+pub(crate) fn tags(context: &QueryContext<'_>, kind: TagKind, name: &str) -> Result<Vec<u8>, RequestError> {
+    let mut tags: Vec<_> = context.organization.tags().filter(|tag| tag.kind == kind).collect();
     tags.sort_by_key(|tag| (tag.created, tag.id));
     one(name, &tags.into_iter().map(Tag::wire).collect::<Vec<_>>())
 }
 
-/// `paginationOptions`: limit as a string, cursors by id.
+/// `paginationOptions`: the limit as a string, and ids as cursors.
 #[derive(Debug, Default, serde::Deserialize)]
 pub(crate) struct Pagination {
     limit: Option<quorate_common::bounded::Decimal>,
@@ -252,30 +253,30 @@ pub(crate) struct Pagination {
     pub(crate) after: Option<String>,
 }
 
-/// Page size when none is asked for.
+/// Default page size.
 const PAGE_DEFAULT: usize = 10;
-/// Largest page.
+/// Maximum page size.
 const PAGE_LIMIT: usize = 100;
 
 impl Pagination {
-    /// The page size: 1 to 100, 10 when none is asked for.
-    pub(crate) fn limit(&self) -> Result<usize, Refusal> {
+    /// Returns the page size: 1 to 100, 10 by default.
+    pub(crate) fn limit(&self) -> Result<usize, RequestError> {
         match self.limit.map(|limit| usize::try_from(limit.0).unwrap_or(usize::MAX)) {
             None | Some(0) => Ok(PAGE_DEFAULT),
             Some(limit) if limit <= PAGE_LIMIT => Ok(limit),
             Some(_) => {
                 let text = "invalid request body: `paginationOptions.limit`: expected 1 to 100";
-                Err(crate::refusal::Intent::Text(text).into())
+                Err(crate::error::Intent::Text(text).into())
             }
         }
     }
 
-    /// The cursor: which way from it, and its text. Empty texts count as absent.
-    pub(crate) fn cursor(&self) -> Result<Option<Cursor<'_>>, Refusal> {
+    /// Returns the cursor and its direction. An empty text counts as absent.
+    pub(crate) fn cursor(&self) -> Result<Option<Cursor<'_>>, RequestError> {
         let given =
             |text: &'_ Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
         match (given(&self.before), given(&self.after)) {
-            (Some(_), Some(_)) => Err(crate::refusal::Intent::Text(
+            (Some(_), Some(_)) => Err(crate::error::Intent::Text(
                 "invalid request body: `paginationOptions` must not have both `before` and `after`",
             )
             .into()),
@@ -286,11 +287,11 @@ impl Pagination {
     }
 }
 
-/// Where a page lies.
+/// The position of a page relative to an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cursor<'a> {
-    /// The nearest page that precedes the object.
+    /// The page that ends immediately before the object.
     Before(&'a str),
-    /// The page that follows the object.
+    /// The page that starts immediately after the object.
     After(&'a str),
 }

@@ -1,29 +1,35 @@
-//! Organizations: configuration, policies, and finding sub-organizations.
+//! Queries of organizations: configuration, policies, and sub-organizations.
 
 use quorate_common::ids::{OrganizationId, PolicyId};
 use quorate_common::json::Document;
 use quorate_common::wire;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Cursor, Pagination, one, read};
+use super::{Cursor, Pagination, QueryContext, one, read};
+use crate::error::{Intent, Missing, RequestError, Unimplemented};
 use crate::model::layout::{self, Key, Lookup};
 use crate::model::{Invitation, PrivateKey, SmartContractInterface, Tag, User, Wallet};
 use crate::records;
-use crate::refusal::{Intent, Missing, Refusal, Unoffered};
 use crate::world::{Order, Page};
 
-/// Features and root quorum.
-pub(super) fn get_organization_configs(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
+/// Answers with the features and the root quorum.
+pub(super) fn get_organization_configs(
+    context: &QueryContext<'_>,
+    _: &Document,
+) -> Result<Vec<u8>, RequestError> {
     #[derive(Serialize)]
     struct Configs {
         features: Vec<quorate_common::wire::Feature>,
         quorum: quorate_common::wire::Quorum,
     }
-    one("configs", &Configs { features: asked.organization.features(), quorum: asked.organization.quorum() })
+    one(
+        "configs",
+        &Configs { features: context.organization.features(), quorum: context.organization.quorum() },
+    )
 }
 
-/// All that an organization holds, but for what is unbounded.
-pub(super) fn get_organization(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
+/// Answers with everything in an organization that is bounded in number.
+pub(super) fn get_organization(context: &QueryContext<'_>, _: &Document) -> Result<Vec<u8>, RequestError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Data<'a> {
@@ -39,9 +45,9 @@ pub(super) fn get_organization(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8
         wallets: Vec<wire::Wallet>,
         smart_contract_interface_references: Vec<wire::SmartContractInterfaceReference>,
     }
-    let organization = asked.organization;
+    let organization = context.organization;
     let data = Data {
-        organization_id: asked.id(),
+        organization_id: context.id(),
         name: organization.head.name.as_str(),
         users: organization.users().map(User::wire).collect(),
         policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
@@ -60,27 +66,27 @@ pub(super) fn get_organization(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8
     one("organizationData", &data)
 }
 
-/// One policy.
-pub(super) fn get_policy(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
+/// Answers with one policy.
+pub(super) fn get_policy(context: &QueryContext<'_>, value: &Document) -> Result<Vec<u8>, RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
         policy_id: PolicyId,
     }
     let query: Query = read(value)?;
-    let found = asked.organization.policy(query.policy_id).ok_or(Missing::Thing("policy"))?;
+    let found = context.organization.policy(query.policy_id).ok_or(Missing::Other("policy"))?;
     one("policy", &found.policy.wire())
 }
 
-/// All policies.
-pub(super) fn list_policies(asked: &Asked<'_>, _: &Document) -> Result<Vec<u8>, Refusal> {
-    let mut policies: Vec<_> = asked.organization.policies().map(|parsed| &parsed.policy).collect();
+/// Answers with all policies, oldest first.
+pub(super) fn list_policies(context: &QueryContext<'_>, _: &Document) -> Result<Vec<u8>, RequestError> {
+    let mut policies: Vec<_> = context.organization.policies().map(|parsed| &parsed.policy).collect();
     policies.sort_by_key(|policy| (policy.created, policy.id));
     one("policies", &policies.into_iter().map(crate::model::Policy::wire).collect::<Vec<_>>())
 }
 
-/// Ids of sub-organizations: all, or those that a value finds.
-pub(super) fn list_suborgs(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
+/// Answers with a page of the ids of sub-organizations: all, or those that match a filter.
+pub(super) fn list_suborgs(context: &QueryContext<'_>, value: &Document) -> Result<Vec<u8>, RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -94,24 +100,30 @@ pub(super) fn list_suborgs(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8
     let pagination = query.pagination_options.unwrap_or_default();
     let text = query.filter_value;
     let ids = match query.filter_type.as_str() {
-        "" => children(asked, &pagination)?,
-        "NAME" => found(asked, Lookup::Name, &text, &pagination)?,
-        "USERNAME" => found(asked, Lookup::Username, &text, &pagination)?,
-        "EMAIL" => found(asked, Lookup::Email, &text.to_lowercase(), &pagination)?,
-        "PHONE_NUMBER" => found(asked, Lookup::PhoneNumber, &text, &pagination)?,
-        "CREDENTIAL_ID" => found(asked, Lookup::CredentialId, &text, &pagination)?,
-        "PUBLIC_KEY" => found(asked, Lookup::PublicKey, &text.to_ascii_lowercase(), &pagination)?,
-        "WALLET_ACCOUNT_ADDRESS" => found(asked, Lookup::WalletAccountAddress, &text, &pagination)?,
+        "" => children(context, &pagination)?,
+        "NAME" => matching(context, Lookup::Name, &text, &pagination)?,
+        "USERNAME" => matching(context, Lookup::Username, &text, &pagination)?,
+        "EMAIL" => matching(context, Lookup::Email, &text.to_lowercase(), &pagination)?,
+        "PHONE_NUMBER" => matching(context, Lookup::PhoneNumber, &text, &pagination)?,
+        "CREDENTIAL_ID" => matching(context, Lookup::CredentialId, &text, &pagination)?,
+        "PUBLIC_KEY" => matching(context, Lookup::PublicKey, &text.to_ascii_lowercase(), &pagination)?,
+        "WALLET_ACCOUNT_ADDRESS" => matching(context, Lookup::WalletAccountAddress, &text, &pagination)?,
         "OIDC_TOKEN" => {
-            return Err(Unoffered::Feature("sub-organizations are not found by OIDC token".to_owned()).into());
+            return Err(Unimplemented::Feature(
+                "sub-organizations cannot be filtered by OIDC token".to_owned(),
+            )
+            .into());
         }
         _ => return Err(Intent::Text("invalid request body: `filterType`: unknown name").into()),
     };
     one("organizationIds", &ids)
 }
 
-/// Ids of sub-organizations of whom a user has proven a contact.
-pub(super) fn list_verified_suborgs(asked: &Asked<'_>, value: &Document) -> Result<Vec<u8>, Refusal> {
+/// Answers with a page of the ids of sub-organizations that have a user with this verified contact.
+pub(super) fn list_verified_suborgs(
+    context: &QueryContext<'_>,
+    value: &Document,
+) -> Result<Vec<u8>, RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Query {
@@ -125,43 +137,47 @@ pub(super) fn list_verified_suborgs(asked: &Asked<'_>, value: &Document) -> Resu
         "PHONE_NUMBER" => (Lookup::VerifiedPhoneNumber, query.filter_value),
         _ => return Err(Intent::Text("invalid request body: `filterType`: unknown name").into()),
     };
-    one("organizationIds", &found(asked, lookup, &text, &query.pagination_options.unwrap_or_default())?)
+    one("organizationIds", &matching(context, lookup, &text, &query.pagination_options.unwrap_or_default())?)
 }
 
-fn children(asked: &Asked<'_>, pagination: &Pagination) -> Result<Vec<OrganizationId>, Refusal> {
-    let prefix = layout::children(asked.id());
-    let place = |text: &str| -> Result<Key, Refusal> {
+fn children(
+    context: &QueryContext<'_>,
+    pagination: &Pagination,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let prefix = layout::children(context.id());
+    let cursor_key = |text: &str| -> Result<Key, RequestError> {
         let id: OrganizationId = text.parse().map_err(|_| Intent::Cursor)?;
-        // One that was deleted since still has its place in the order.
-        let child = records::head(asked.world.records(), id)?;
-        let child = child.filter(|child| child.parent == Some(asked.id())).ok_or(Intent::Cursor)?;
-        Ok(layout::child(asked.id(), child.created, id))
+        // A sub-organization that was deleted since still has its position in the order.
+        let child = records::head(context.world.records(), id)?;
+        let child = child.filter(|child| child.parent == Some(context.id())).ok_or(Intent::Cursor)?;
+        Ok(layout::child(context.id(), child.created, id))
     };
-    page(asked, &prefix, pagination, place, layout::organization_id)
+    page(context, &prefix, pagination, cursor_key, layout::organization_id)
 }
 
-/// A page of the children that a value finds. A child may be found by several of its things, which stand together.
-fn found(
-    asked: &Asked<'_>,
+/// Returns a page of the sub-organizations with a value. The entries of a sub-organization that has the value
+/// several times are adjacent.
+fn matching(
+    context: &QueryContext<'_>,
     lookup: Lookup,
     text: &str,
     pagination: &Pagination,
-) -> Result<Vec<OrganizationId>, Refusal> {
-    let prefix = layout::finds(asked.world.index(), asked.id(), lookup, text);
-    let place = |text: &str| text.parse::<OrganizationId>().map_err(|_| Intent::Cursor);
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let prefix = layout::lookup_entries(context.world.index(), context.id(), lookup, text);
+    let parse = |text: &str| text.parse::<OrganizationId>().map_err(|_| Intent::Cursor);
     let (order, cursor) = match pagination.cursor()? {
         None => (Order::Ascending, None),
-        Some(Cursor::After(text)) => (Order::Ascending, Some(place(text)?)),
-        Some(Cursor::Before(text)) => (Order::Descending, Some(place(text)?)),
+        Some(Cursor::After(text)) => (Order::Ascending, Some(parse(text)?)),
+        Some(Cursor::Before(text)) => (Order::Descending, Some(parse(text)?)),
     };
     let limit = pagination.limit()?;
     let mut ids: Vec<OrganizationId> = Vec::new();
     let mut last = cursor;
     while ids.len() < limit {
-        let after = last.map(|id| beyond(&prefix, id, order));
+        let after = last.map(|id| beyond_child(&prefix, id, order));
         let keys =
-            asked.world.records().keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
-        let children = keys.iter().filter_map(|key| layout::found_child(key));
+            context.world.records().keys(Page { prefix: &prefix, after: after.as_deref(), order, limit })?;
+        let children = keys.iter().filter_map(|key| layout::lookup_child(key));
         ids.extend(children.filter(|id| Some(*id) != last));
         ids.dedup();
         if keys.len() < limit {
@@ -176,30 +192,30 @@ fn found(
     Ok(ids)
 }
 
-/// The key from which a page goes on that is through with all things of a child.
-fn beyond(prefix: &[u8], child: OrganizationId, order: Order) -> Key {
+/// Returns the key after which a page continues past all entries of a sub-organization.
+fn beyond_child(prefix: &[u8], child: OrganizationId, order: Order) -> Key {
     let mut key = [prefix, child.as_bytes()].concat();
     if order == Order::Ascending {
-        // Behind each of its things.
+        // Longer than each of its entries.
         key.extend_from_slice(&[0xff; 17]);
     }
     key
 }
 
 fn page(
-    asked: &Asked<'_>,
+    context: &QueryContext<'_>,
     prefix: &[u8],
     pagination: &Pagination,
-    place: impl Fn(&str) -> Result<Key, Refusal>,
+    cursor_key: impl Fn(&str) -> Result<Key, RequestError>,
     id: impl Fn(&[u8]) -> Option<OrganizationId>,
-) -> Result<Vec<OrganizationId>, Refusal> {
+) -> Result<Vec<OrganizationId>, RequestError> {
     let (after, order) = match pagination.cursor()? {
         None => (None, Order::Ascending),
-        Some(Cursor::After(text)) => (Some(place(text)?), Order::Ascending),
-        Some(Cursor::Before(text)) => (Some(place(text)?), Order::Descending),
+        Some(Cursor::After(text)) => (Some(cursor_key(text)?), Order::Ascending),
+        Some(Cursor::Before(text)) => (Some(cursor_key(text)?), Order::Descending),
     };
     let limit = pagination.limit()?;
-    let keys = asked.world.records().keys(Page { prefix, after: after.as_deref(), order, limit })?;
+    let keys = context.world.records().keys(Page { prefix, after: after.as_deref(), order, limit })?;
     let mut ids: Vec<_> = keys.iter().filter_map(|key| id(key)).collect();
     if order == Order::Descending {
         ids.reverse();

@@ -1,4 +1,4 @@
-//! The records of one organization that belong to no snapshot, its secrets among them.
+//! The records of one organization that are not part of its snapshot, including its secrets.
 
 use quorate_chain::curve::SecretKey;
 use quorate_chain::derive::derive;
@@ -8,16 +8,16 @@ use quorate_common::ids::{
 };
 use zeroize::Zeroizing;
 
+use crate::error::Corrupt;
 use crate::model::layout::{self, Key, SecretOf};
 use crate::model::{ImportTarget, InterfaceText, PrivateKey, Purpose, WalletAccount};
 use crate::params::WalletAccountParams;
 use crate::records;
-use crate::refusal::Corrupt;
 use crate::secret;
 use crate::world::{Page, Records, World};
 
-/// Reads records of one organization. Callers name things and never keys of the store, so nothing of another organization
-/// can be read.
+/// Read access to the records of one organization. Callers pass ids instead of keys of the store, or keys
+/// that are checked, so that no record of another organization can be read.
 #[derive(Clone, Copy)]
 pub struct OwnRecords<'a> {
     world: &'a dyn World,
@@ -33,22 +33,31 @@ impl<'a> OwnRecords<'a> {
         self.world.records()
     }
 
-    /// Whether the id belonged to a user who was deleted.
-    pub fn is_departed(&self, user: UserId) -> Result<bool, Corrupt> {
-        Ok(self.records().read(&layout::departed(self.organization, user))?.is_some())
+    /// Returns whether the id belonged to a user who was deleted.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_deleted_user(&self, user: UserId) -> Result<bool, Corrupt> {
+        Ok(self.records().read(&layout::deleted_user(self.organization, user))?.is_some())
     }
 
-    /// Whether the organization has sub-organizations.
+    /// Returns whether the organization has sub-organizations.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn has_children(&self) -> Result<bool, Corrupt> {
         Ok(!self.records().keys(Page::first(&layout::children(self.organization), 1))?.is_empty())
     }
 
-    /// The account of this id.
+    /// Reads the account with this id.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is damaged.
     pub fn account(&self, id: WalletAccountId) -> Result<Option<WalletAccount>, Corrupt> {
         records::account(self.records(), self.organization, id)
     }
 
-    /// Up to `limit` ids of accounts that have this name, and the key after which the next page begins.
+    /// Reads up to `limit` ids of accounts with this name, and the key after which the next page starts.
     pub(super) fn accounts_named(
         &self,
         name: &str,
@@ -62,7 +71,10 @@ impl<'a> OwnRecords<'a> {
         Ok((ids, keys.into_iter().next_back()))
     }
 
-    /// The account of a wallet of this organization that has the curve, path and format of the parameters.
+    /// Looks up the account of a wallet with the curve, path and address format of the parameters.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the index entry is damaged.
     pub fn account_of_path(
         &self,
         wallet: WalletId,
@@ -76,13 +88,21 @@ impl<'a> OwnRecords<'a> {
         Ok(id.transpose()?.map(WalletAccountId::from_bytes))
     }
 
-    /// Up to `limit` keys of what signs under this text, each with where it says that this is.
+    /// Reads up to `limit` index entries of the signers with this address or public key: each entry's key,
+    /// and the key of the record that it refers to.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn signers(&self, text: &str, after: Option<&Key>, limit: usize) -> Result<Vec<(Key, Key)>, Corrupt> {
         let prefix = layout::signers(self.world.index(), self.organization, text);
         self.records().page(Page { after: after.map(Key::as_slice), ..Page::first(&prefix, limit) })
     }
 
-    /// The account at a key that [`Self::signers`] gave, unless it was removed since.
+    /// Reads the account at a key that [`Self::signers`] returned. Returns `None` if it was removed since.
+    ///
+    /// # Errors
+    /// If the key is not one of an account of this organization, the store cannot be read, or the record is
+    /// damaged.
     pub fn account_at(&self, key: &[u8]) -> Result<Option<WalletAccount>, Corrupt> {
         if !key.starts_with(&layout::accounts(self.organization, None)) {
             return Err(Corrupt::Record("signer"));
@@ -90,17 +110,27 @@ impl<'a> OwnRecords<'a> {
         records::account_at(self.records(), key)
     }
 
-    /// The text of a smart contract interface, unless it was deleted since the snapshot was taken.
+    /// Reads the text of a smart contract interface. Returns `None` if it was deleted since the snapshot was
+    /// read.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is damaged.
     pub fn interface_text(&self, id: SmartContractInterfaceId) -> Result<Option<InterfaceText>, Corrupt> {
         records::interface_text(self.records(), self.organization, id)
     }
 
-    /// Up to `limit` keys of what a user may import something to, newest first.
+    /// Reads the store keys of up to `limit` import keys of a user, newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn import_targets(&self, user: UserId, purpose: Purpose, limit: usize) -> Result<Vec<Key>, Corrupt> {
         self.records().keys(Page::last(&layout::import_targets(self.organization, user, purpose), limit))
     }
 
-    /// What a user may import something to, unless it was used up since its key was read.
+    /// Reads an import key of a user. Returns `None` if it was used since its store key was read.
+    ///
+    /// # Errors
+    /// If `key` is not one of an import key of this user, the store cannot be read, or the record is damaged.
     pub fn import_target(
         &self,
         user: UserId,
@@ -119,29 +149,44 @@ impl<'a> OwnRecords<'a> {
         record.map(Zeroizing::new).ok_or(Corrupt::Record(noun))
     }
 
-    /// The seed of a wallet.
+    /// Reads the seed of a wallet.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is missing or damaged.
     pub fn wallet_seed(&self, wallet: WalletId) -> Result<Seed, Corrupt> {
         secret::seed(&self.secret(SecretOf::Wallet(wallet), "wallet secret")?)
     }
 
-    /// The mnemonic of a wallet, and its passphrase, which may be empty.
+    /// Reads the mnemonic of a wallet, and its passphrase, which may be empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is missing or damaged.
     pub fn wallet_mnemonic(&self, wallet: WalletId) -> Result<(Mnemonic, Zeroizing<String>), Corrupt> {
         secret::mnemonic(&self.secret(SecretOf::Wallet(wallet), "wallet secret")?)
     }
 
-    /// The secret key of an account, derived from the seed of its wallet.
+    /// Derives the secret key of an account from the seed of its wallet.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is missing or damaged.
     pub fn account_secret(&self, account: &WalletAccount) -> Result<SecretKey, Corrupt> {
         let seed = self.wallet_seed(account.wallet)?;
         derive(account.curve, &seed, &account.path).map_err(|_| Corrupt::Record("wallet account"))
     }
 
-    /// The secret key of a private key.
+    /// Reads the secret scalar of a private key.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is missing or damaged.
     pub fn private_key_secret(&self, key: &PrivateKey) -> Result<SecretKey, Corrupt> {
         let record = self.secret(SecretOf::PrivateKey(key.id), "private key secret")?;
         secret::private_key(key.curve, &record)
     }
 
-    /// The stored value of a secret that was imported, see [`secret::value`].
+    /// Reads the stored value of an imported secret; [`secret::value`] decodes it.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is missing.
     pub fn secret_value(&self, id: SecretId) -> Result<Zeroizing<Vec<u8>>, Corrupt> {
         self.secret(SecretOf::Secret(id), "secret value")
     }

@@ -1,77 +1,80 @@
-//! How a body that was taken is known again: always by its own time, by its fingerprint alone while it is young or
-//! once it waited.
+//! How a submitted body is recognized: always by its own timestamp, and by its fingerprint alone while it is
+//! recent or if its activity waited for votes.
 
-use quorate_common::fault::Code;
+use quorate_common::api_error::Code;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_core::error::{Missing, RequestError};
 use quorate_core::limits::BODY_AGE_MILLIS;
 use quorate_core::operator;
-use quorate_core::refusal::{Missing, Refusal};
 use serde_json::{Value, json};
 
-use crate::house::{House, NOW};
+use crate::fixture::{Fixture, NOW};
 
 const TAG: &str = "ACTIVITY_TYPE_CREATE_USER_TAG";
 
-fn tag(house: &mut House, name: &str) -> Vec<u8> {
-    house.body(house.id, TAG, &json!({"userTagName": name, "userIds": []}), NOW)
+fn tag(fixture: &mut Fixture, name: &str) -> Vec<u8> {
+    fixture.body(fixture.id, TAG, &json!({"userTagName": name, "userIds": []}), NOW)
 }
 
 #[test]
-fn a_body_of_an_earlier_store_runs_no_second_time() {
-    let mut house = House::found(1);
-    let root = house.roots[0].clone();
-    let body = tag(&mut house, "once");
-    let first = house.send(&root, "create_user_tag", &body, NOW).expect("it may");
-    house.memory.forget_the_times_of_bodies();
-    let before = house.memory.everything();
+fn bodies_in_a_store_of_an_earlier_version_do_not_run_twice() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let body = tag(&mut fixture, "once");
+    let first = fixture.send(&root, "create_user_tag", &body, NOW).expect("the request is permitted");
+    fixture.memory.remove_body_times();
+    let before = fixture.memory.all_rows();
     for now in [NOW, NOW + 2 * BODY_AGE_MILLIS] {
-        let again = house.send(&root, "create_user_tag", &body, now).expect("it is shown");
+        let again = fixture.send(&root, "create_user_tag", &body, now).expect("the activity is returned");
         assert_eq!(again["activity"]["id"], first["activity"]["id"]);
     }
-    assert!(house.memory.everything() == before);
+    assert!(fixture.memory.all_rows() == before);
 }
 
 #[test]
-fn a_body_is_known_for_ever() {
-    let mut house = House::found(1);
-    let root = house.roots[0].clone();
-    let body = tag(&mut house, "once");
-    let first = house.send(&root, "create_user_tag", &body, NOW).expect("it may");
-    let again = house.send(&root, "create_user_tag", &body, NOW + 1000 * BODY_AGE_MILLIS);
-    assert_eq!(again.expect("it is shown")["activity"]["id"], first["activity"]["id"]);
+fn bodies_never_run_twice() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let body = tag(&mut fixture, "once");
+    let first = fixture.send(&root, "create_user_tag", &body, NOW).expect("the request is permitted");
+    let again = fixture.send(&root, "create_user_tag", &body, NOW + 1000 * BODY_AGE_MILLIS);
+    assert_eq!(again.expect("the activity is returned")["activity"]["id"], first["activity"]["id"]);
 }
 
-/// A vote on the body by its fingerprint.
-fn vote(house: &mut House, body: &[u8], now: u64) -> Result<Value, Code> {
-    let root = house.roots[0].clone();
+/// Votes on the body by its fingerprint.
+fn vote(fixture: &mut Fixture, body: &[u8], now: u64) -> Result<Value, Code> {
+    let root = fixture.roots[0].clone();
     let target = json!({"fingerprint": Fingerprint::of(body)});
-    house.submit(&root, house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, now).map_err(|fault| fault.code)
+    fixture
+        .submit(&root, fixture.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, now)
+        .map_err(|error| error.code)
 }
 
 #[test]
-fn what_ran_at_once_is_found_by_its_fingerprint_while_its_body_is_young() {
-    let mut house = House::found(1);
-    let root = house.roots[0].clone();
-    let body = tag(&mut house, "at once");
-    let id = house.send(&root, "create_user_tag", &body, NOW).expect("it may")["activity"]["id"].clone();
-    let (young, old) = (NOW + BODY_AGE_MILLIS, NOW + BODY_AGE_MILLIS + 60_000);
-    assert_eq!(vote(&mut house, &body, young).expect("it is shown")["activity"]["id"], id);
-    assert_eq!(vote(&mut house, &body, old), Err(Code::NotFound));
+fn activities_that_ran_at_once_are_found_by_fingerprint_while_their_body_is_recent() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let body = tag(&mut fixture, "at once");
+    let id = fixture.send(&root, "create_user_tag", &body, NOW).expect("the request is permitted")["activity"]["id"].clone();
+    let (recent, old) = (NOW + BODY_AGE_MILLIS, NOW + BODY_AGE_MILLIS + 60_000);
+    assert_eq!(vote(&mut fixture, &body, recent).expect("the activity is returned")["activity"]["id"], id);
+    assert_eq!(vote(&mut fixture, &body, old), Err(Code::NotFound));
     let fingerprint = Fingerprint::of(&body).to_string();
-    let review = |reference: &str, now| operator::review(&house.memory, house.id, reference, now);
-    let found = review(&fingerprint, young).expect("it is found");
+    let review = |reference: &str, now| operator::review(&fixture.memory, fixture.id, reference, now);
+    let found = review(&fingerprint, recent).expect("the record exists");
     assert_eq!(json!(found.row.activity.id), id);
-    assert!(matches!(review(&fingerprint, old), Err(Refusal::Missing(Missing::Activity))));
-    assert!(review(id.as_str().expect("an id"), old).is_ok(), "its id finds it always");
+    assert!(matches!(review(&fingerprint, old), Err(RequestError::Missing(Missing::Activity))));
+    assert!(review(id.as_str().expect("an id"), old).is_ok(), "it is always found by id");
 }
 
 #[test]
-fn what_waited_is_found_by_its_fingerprint_for_ever() {
-    let mut house = House::found(2);
-    let roots = house.roots.clone();
-    let body = tag(&mut house, "later");
-    let id =
-        house.send(&roots[0], "create_user_tag", &body, NOW).expect("it waits")["activity"]["id"].clone();
-    let voted = vote(&mut house, &body, NOW + 30 * BODY_AGE_MILLIS).expect("it is found");
+fn activities_that_waited_are_always_found_by_fingerprint() {
+    let mut fixture = Fixture::new(2);
+    let roots = fixture.roots.clone();
+    let body = tag(&mut fixture, "later");
+    let id = fixture.send(&roots[0], "create_user_tag", &body, NOW).expect("the activity waits")["activity"]
+        ["id"]
+        .clone();
+    let voted = vote(&mut fixture, &body, NOW + 30 * BODY_AGE_MILLIS).expect("the record exists");
     assert_eq!(voted["activity"]["id"], id);
 }

@@ -1,20 +1,20 @@
-//! The catalogue: its golden file, and the laws that every row keeps.
+//! The catalog: its golden file, and the conventions that every row follows.
 
 use quorate_common::catalog::Gate;
 use quorate_core::catalog::catalog;
 
 use crate::golden;
 
-/// What a type's name begins with: an act.
+/// Verbs with which the name of a type begins.
 const VERBS: [&str; 14] = [
     "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "REJECT",
     "REMOVE", "SET", "SIGN", "UPDATE",
 ];
 
-/// Types that policies are asked about, although no resource stands for them.
+/// Types that are subject to policies although no resource represents them.
 const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];
 
-/// Result members whose version is not the type's: as the published clients read them.
+/// Result members whose version differs from that of the type, as the published clients expect them.
 const RESULTS: [(&str, &str); 15] = [
     ("ACCEPT_INVITATION_V2", "acceptInvitationResult"),
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
@@ -34,46 +34,53 @@ const RESULTS: [(&str, &str); 15] = [
 ];
 
 #[test]
-fn the_golden_is_fresh() {
-    let mut text = serde_json::to_string_pretty(&catalog()).expect("the catalogue serializes");
+fn golden_file_is_up_to_date() {
+    let mut text = serde_json::to_string_pretty(&catalog()).expect("the catalog serializes");
     text.push('\n');
     golden::check("catalog.json", &text);
 }
 
 #[test]
-fn rows_are_sorted_and_stand_once() {
+fn rows_are_sorted_and_unique() {
     let catalog = catalog();
     let types: Vec<_> = catalog.kinds.iter().map(|kind| &kind.activity_type).collect();
-    assert!(types.is_sorted_by(|one, next| one < next), "types are sorted and differ: {types:?}");
-    assert!(catalog.queries.is_sorted_by(|one, next| one < next), "queries are sorted and differ");
+    assert!(types.is_sorted_by(|one, next| one < next), "types are sorted and unique: {types:?}");
+    assert!(catalog.queries.is_sorted_by(|one, next| one < next), "queries are sorted and unique");
 }
 
 #[test]
-fn every_row_keeps_the_law() {
+fn activity_rows_follow_the_conventions() {
     for kind in catalog().kinds {
         let name = kind.activity_type.strip_prefix("ACTIVITY_TYPE_").expect("a type has the prefix");
         let (base, version) = split(name);
         let verb = base.split('_').next().expect("a first word");
-        assert!(VERBS.contains(&verb) && base.contains('_'), "{name} is not a verb and a noun");
+        assert!(VERBS.contains(&verb) && base.contains('_'), "{name} does not consist of a verb and a noun");
         assert_eq!(kind.path, format!("/public/v1/submit/{}", base.to_lowercase()), "{name}");
         assert_eq!(kind.intent, format!("{}Intent{version}", camel(base)), "{name}");
         assert_eq!(kind.result.clone().unwrap_or_default(), result(name, base, version), "{name}");
-        let sentence = &kind.description;
-        assert!(sentence.ends_with('.') && sentence.len() > 10, "{name} says nothing: {sentence:?}");
+        let description = &kind.description;
+        assert!(
+            description.ends_with('.') && description.len() > 10,
+            "{name} has no description: {description:?}"
+        );
         assert_eq!(kind.parameters["type"], "object", "{name} takes an object");
         let governed = matches!(kind.gate, Gate::Policy | Gate::OwnCredential | Gate::RootUser)
             && !WITHOUT_RESOURCE.contains(&name);
-        assert_eq!(kind.acts.is_some(), governed, "{name}: policies match on it exactly if they are asked");
+        assert_eq!(
+            kind.acts.is_some(),
+            governed,
+            "{name}: policies match on it exactly if they are consulted"
+        );
         assert_eq!(kind.result.is_none(), kind.gate == Gate::Vote, "{name}: only votes have no result");
     }
 }
 
 #[test]
-fn every_query_keeps_the_law() {
+fn queries_follow_the_naming_conventions() {
     for path in catalog().queries {
         let name = path.strip_prefix("/public/v1/query/").expect("a query has the path");
-        let legal = name == "whoami" || name.starts_with("get_") || name.starts_with("list_");
-        assert!(legal, "{name} does not begin with get_ or list_");
+        let is_valid = name == "whoami" || name.starts_with("get_") || name.starts_with("list_");
+        assert!(is_valid, "{name} does not begin with get_ or list_");
         assert!(
             name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
             "{name}"
@@ -81,7 +88,7 @@ fn every_query_keeps_the_law() {
     }
 }
 
-/// Name and version, `V2` or nothing.
+/// Splits a name into base and version (`V2` or nothing).
 pub(crate) fn split(name: &str) -> (&str, &str) {
     match name.rsplit_once('_') {
         Some((base, version))
@@ -95,16 +102,16 @@ pub(crate) fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// `CREATE_WALLET` as `createWallet`.
+/// Converts `CREATE_WALLET` to `createWallet`.
 pub(crate) fn camel(name: &str) -> String {
-    let words = name.split('_').enumerate().map(|(place, word)| {
+    let words = name.split('_').enumerate().map(|(index, word)| {
         let lower = word.to_lowercase();
-        if place == 0 { lower } else { lower[..1].to_uppercase() + &lower[1..] }
+        if index == 0 { lower } else { lower[..1].to_uppercase() + &lower[1..] }
     });
     words.collect()
 }
 
-/// The result member: the type's own version, but for the listed ones.
+/// Returns the result member: it has the version of the type, except for the listed ones.
 fn result(name: &str, base: &str, version: &str) -> String {
     let listed = RESULTS.iter().find(|(known, _)| *known == name);
     listed.map_or_else(|| format!("{}Result{version}", camel(base)), |(_, result)| (*result).to_owned())

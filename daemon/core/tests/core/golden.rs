@@ -1,35 +1,35 @@
-//! Files that hold what was once promised.
+//! Golden files: expected outputs under `assets/`.
 
 use std::path::{Path, PathBuf};
 
-/// A file under `assets/`.
-pub(crate) fn place(name: &str) -> PathBuf {
+/// Returns the path of a file under `assets/`.
+pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets").join(name)
 }
 
-/// Whether goldens are to be written.
+/// Returns whether golden files are to be written.
 pub(crate) fn is_blessing() -> bool {
     std::env::var_os("BLESS").is_some()
 }
 
 /// Compares a text with its golden file, or writes the file when blessing.
-pub(crate) fn check(name: &str, found: &str) {
-    let place = place(name);
+pub(crate) fn check(name: &str, actual: &str) {
+    let path = path(name);
     if is_blessing() {
-        std::fs::write(&place, found).expect("a golden can be written");
+        std::fs::write(&path, actual).expect("a golden file can be written");
         return;
     }
-    let expected = std::fs::read_to_string(&place).unwrap_or_default();
-    if expected == found {
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    if expected == actual {
         return;
     }
-    let differing = expected.lines().zip(found.lines()).position(|(old, new)| old != new);
-    let line = differing.unwrap_or_else(|| expected.lines().count().min(found.lines().count()));
+    let differing = expected.lines().zip(actual.lines()).position(|(old, new)| old != new);
+    let line = differing.unwrap_or_else(|| expected.lines().count().min(actual.lines().count()));
     let at = |text: &str| text.lines().nth(line).unwrap_or("(end)").to_owned();
     panic!(
-        "assets/{name} differs from line {} on\n  golden: {}\n  now:    {}\nmake bless, and read the difference",
+        "assets/{name} differs from line {}\n  expected: {}\n  actual:   {}\nrun `make bless` and review the difference",
         line + 1,
         at(&expected),
-        at(found)
+        at(actual)
     );
 }

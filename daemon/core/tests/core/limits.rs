@@ -1,64 +1,69 @@
-//! Limits that hold under races: what was decided on a number that has changed since is decided again.
+//! Limits hold under races: a decision based on a count that has changed since is made again.
 
-use quorate_common::fault::Code;
+use quorate_common::api_error::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_core::model::layout;
 use quorate_core::world::{Page, Records};
 use serde_json::json;
 
-use crate::house::{House, NOW};
+use crate::fixture::{Fixture, NOW};
 use crate::samples;
 
-fn tag(house: &mut House, name: &str) -> Vec<u8> {
+fn tag(fixture: &mut Fixture, name: &str) -> Vec<u8> {
     let tag = json!({"userTagName": name, "userIds": []});
-    house.body(house.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, NOW)
+    fixture.body(fixture.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, NOW)
 }
 
-fn founding(house: &mut House) -> Vec<u8> {
+fn creation_body(fixture: &mut Fixture) -> Vec<u8> {
     let activity_type = "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2";
-    let parameters = samples::parameters(activity_type, house, &house.spare.clone());
-    house.body(house.id, activity_type, &parameters, NOW)
+    let parameters = samples::parameters(activity_type, fixture, &fixture.spare.clone());
+    fixture.body(fixture.id, activity_type, &parameters, NOW)
 }
 
 #[test]
-fn two_that_come_to_wait_at_once_do_not_both_take_the_last_room() {
-    let mut house = House::found(2);
-    let proposer = house.roots[0].clone();
+fn concurrent_proposals_do_not_exceed_the_limit_of_waiting_activities() {
+    let mut fixture = Fixture::new(2);
+    let proposer = fixture.roots[0].clone();
     // One waits already.
-    house.memory.limits.waiting_activities = 2;
-    let bodies = [tag(&mut house, "one"), tag(&mut house, "two")];
+    fixture.memory.limits.waiting_activities = 2;
+    let bodies = [tag(&mut fixture, "one"), tag(&mut fixture, "two")];
     let mut decide = |body: &Vec<u8>| {
-        let turn = house.memory.turn("create_user_tag", &proposer.stamps(body), body, NOW);
-        turn.commit.expect("there is room for one")
+        let attempt = fixture.memory.attempt("create_user_tag", &proposer.stamps(body), body, NOW);
+        attempt.commit.expect("the limit allows one more")
     };
     let [first, second] = bodies.each_ref().map(&mut decide);
-    assert!(house.memory.offer(first), "it is the first");
-    assert!(!house.memory.offer(second), "it counted on the room that the other took");
-    let fault = house.send(&proposer, "create_user_tag", &bodies[1], NOW).expect_err("there is no room");
-    assert_eq!(fault.code, Code::ResourceExhausted);
-    assert!(fault.message.contains("`waiting_activities`"), "{}", fault.message);
-    // A vote on what waits is not held up.
+    assert!(fixture.memory.try_commit(first), "it is the first attempt");
+    assert!(!fixture.memory.try_commit(second), "the other attempt reached the limit");
+    let error =
+        fixture.send(&proposer, "create_user_tag", &bodies[1], NOW).expect_err("the limit is reached");
+    assert_eq!(error.code, Code::ResourceExhausted);
+    assert!(error.message.contains("`waiting_activities`"), "{}", error.message);
+    // Votes on waiting activities are still possible.
     let waiting = json!({"fingerprint": Fingerprint::of(&bodies[0])});
-    let second = house.roots[1].clone();
-    house.submit(&second, house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &waiting, NOW).expect("it counts");
-    house.send(&proposer, "create_user_tag", &bodies[1], NOW).expect("there is room again");
+    let second = fixture.roots[1].clone();
+    fixture
+        .submit(&second, fixture.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &waiting, NOW)
+        .expect("the vote counts");
+    fixture.send(&proposer, "create_user_tag", &bodies[1], NOW).expect("the limit allows one more");
 }
 
 #[test]
-fn two_who_found_at_once_do_not_both_take_the_last_room() {
-    let mut house = House::found(1);
-    house.memory.limits.organizations = {
+fn concurrent_creations_do_not_exceed_the_limit_of_organizations() {
+    let mut fixture = Fixture::new(1);
+    fixture.memory.limits.organizations = {
         let prefix = layout::children(layout::NO_PARENT);
-        house.memory.keys(Page::first(&prefix, usize::MAX)).expect("it is in memory").len() + 1
+        fixture.memory.keys(Page::first(&prefix, usize::MAX)).expect("the store is readable").len() + 1
     };
-    let bodies = [founding(&mut house), founding(&mut house)];
-    let founder = house.founder.clone();
+    let bodies = [creation_body(&mut fixture), creation_body(&mut fixture)];
+    let registrant = fixture.registrant.clone();
     let mut decide =
-        |body: &Vec<u8>| house.memory.turn("create_organization", &founder.stamps(body), body, NOW);
-    let [first, second] = bodies.each_ref().map(|body| decide(body).commit.expect("there is room for one"));
-    assert!(house.memory.offer(first), "it is the first");
-    assert!(!house.memory.offer(second), "it counted on the room that the other took");
-    let fault = house.send(&founder, "create_organization", &bodies[1], NOW).expect_err("there is no room");
-    assert_eq!(fault.code, Code::ResourceExhausted);
-    assert!(fault.message.contains("`organizations`"), "{}", fault.message);
+        |body: &Vec<u8>| fixture.memory.attempt("create_organization", &registrant.stamps(body), body, NOW);
+    let [first, second] =
+        bodies.each_ref().map(|body| decide(body).commit.expect("the limit allows one more"));
+    assert!(fixture.memory.try_commit(first), "it is the first attempt");
+    assert!(!fixture.memory.try_commit(second), "the other attempt reached the limit");
+    let error =
+        fixture.send(&registrant, "create_organization", &bodies[1], NOW).expect_err("the limit is reached");
+    assert_eq!(error.code, Code::ResourceExhausted);
+    assert!(error.message.contains("`organizations`"), "{}", error.message);
 }

@@ -1,7 +1,8 @@
-//! The core as a whole, driven through its own front door over records in memory: goldens that are promises,
-//! who may do what, what each kind answers, and votes against a plain model. No daemon, no clock, no disk.
+//! Tests of the whole core through its public entry points, over records in memory: golden files,
+//! permissions, results and errors of each kind, and votes against a simple model. They use no daemon, no
+//! clock and no disk.
 //!
-//! `BLESS=1` writes the goldens anew. Fixtures of stored records are only ever added to.
+//! `BLESS=1` rewrites the golden files. Stored records in `assets/vectors` are only added, never changed.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,10 +24,10 @@ mod catalog;
 mod changes;
 mod consent;
 mod contracts;
-mod faults;
-mod founding;
+mod creation;
+mod errors;
+mod fixture;
 mod golden;
-mod house;
 mod inbox;
 mod invitations;
 mod limits;
@@ -39,10 +40,10 @@ mod passkey;
 mod passkeys;
 mod policies;
 mod quorum;
-mod refusals;
 mod samples;
 mod secrets;
 mod seed;
 mod settings;
+mod store_errors;
 mod stored;
 mod votes;

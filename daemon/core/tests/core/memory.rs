@@ -1,56 +1,57 @@
-//! A world in memory: an ordered map for the store, the checks of a committer, and counted randomness.
+//! A world in memory: an ordered map as the store, the checks of a committer, and deterministic randomness.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_chain::curve::{Curve, Message, SecretKey, Signature};
+use quorate_common::api_error::ApiError;
 use quorate_common::bundle::quorum_signature;
-use quorate_common::fault::Fault;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
+use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
-use quorate_core::model::{Millis, Organization, Shelf, Shelved};
-use quorate_core::pipeline::{self, Commit, Turn};
+use quorate_core::model::{Collection, CollectionItem, Millis, Organization};
+use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
-use quorate_core::refusal::{Corrupt, Refusal};
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Library, Moment, Order, Page, QuorumKey, Records, World};
+use quorate_core::world::{Keyring, Library, Order, Page, QuorumKey, Records, Runtime, World};
 use quorate_core::{queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Everything that is stored, and the counter of the randomness.
+/// The stored rows, and the state of the deterministic randomness.
 #[derive(Clone)]
 pub(crate) struct Memory {
     rows: BTreeMap<Key, Vec<u8>>,
-    /// Versions of what is no organization.
+    /// Versions of ids without an organization.
     versions: BTreeMap<OrganizationId, u64>,
     index: IndexKey,
-    /// What an answer may cost.
+    /// Budget of an answer.
     pub(crate) budget: Arc<Budget>,
-    /// A snapshot is being read, which costs an answer nothing: a daemon has it at hand.
+    /// Whether a snapshot is being read. That is not charged to the budget, because a daemon has it in its
+    /// cache.
     reads_snapshot: Cell<bool>,
     /// Limits of the installation.
     pub(crate) limits: Limits,
     /// Whether mail can be sent.
     pub(crate) sends_mail: bool,
-    /// Whether anybody may found an organization.
-    pub(crate) takes_founders: bool,
-    /// What becomes of denying policies that fail.
+    /// Whether anybody may create an organization.
+    pub(crate) allows_registration: bool,
+    /// Treatment of denying policies that fail.
     pub(crate) deny_errors: DenyErrors,
-    /// A snapshot that is cached and may be behind what is stored.
+    /// A cached snapshot, which may be older than the stored records.
     pub(crate) cached: Option<Arc<Organization>>,
-    /// The letter of records that cannot be read.
+    /// First letter of the keys that cannot be read.
     pub(crate) unreadable: Option<u8>,
     drawn: u64,
-    /// Moments so far, which give those of one millisecond their order.
-    moments: u16,
+    /// Number of attempts so far, which orders those of one millisecond.
+    attempts: u16,
 }
 
 impl Default for Memory {
@@ -63,18 +64,18 @@ impl Default for Memory {
             reads_snapshot: Cell::new(false),
             limits: Limits::default(),
             sends_mail: true,
-            takes_founders: true,
+            allows_registration: true,
             deny_errors: DenyErrors::Skip,
             cached: None,
             unreadable: None,
             drawn: 0,
-            moments: 0,
+            attempts: 0,
         }
     }
 }
 
-/// Fills a buffer from a counter, so that every run draws the same.
-fn draw(counter: &mut u64, buffer: &mut [u8]) {
+/// Fills a buffer from a counter, so that every run gets the same bytes.
+fn fill(counter: &mut u64, buffer: &mut [u8]) {
     for chunk in buffer.chunks_mut(32) {
         *counter += 1;
         let block = Sha256::digest(counter.to_be_bytes());
@@ -83,80 +84,84 @@ fn draw(counter: &mut u64, buffer: &mut [u8]) {
 }
 
 impl Memory {
-    /// Submits a body as the HTTP door would, and commits what it comes to.
+    /// Submits a body as the HTTP listener does, and commits the result.
     pub(crate) fn submit(
         &mut self,
         operation: &str,
         credentials: &Credentials,
         body: &[u8],
         now: Millis,
-    ) -> Result<Value, Fault> {
-        let turn = self.turn(operation, credentials, body, now);
-        assert_eq!(turn.corrupt, None, "a fault of the service itself");
-        if let Some(commit) = turn.commit {
+    ) -> Result<Value, ApiError> {
+        let attempt = self.attempt(operation, credentials, body, now);
+        assert_eq!(attempt.corrupt, None, "internal error");
+        if let Some(commit) = attempt.commit {
             self.commit(commit);
         }
-        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+        attempt.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
     }
 
-    /// What a body comes to, before anything of it is committed.
-    pub(crate) fn turn(
+    /// Submits a body without committing the result.
+    pub(crate) fn attempt(
         &mut self,
         operation: &str,
         credentials: &Credentials,
         body: &[u8],
         now: Millis,
-    ) -> Turn {
-        let (mut counter, order) = (self.drawn, self.moments);
-        self.moments += 1;
-        let turn = {
-            let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
-            let mut moment = Moment { now, order, entropy: &mut entropy };
-            pipeline::submit(self, &mut moment, operation, credentials, body)
+    ) -> Attempt {
+        let (mut counter, order) = (self.drawn, self.attempts);
+        self.attempts += 1;
+        let attempt = {
+            let mut entropy = |buffer: &mut [u8]| fill(&mut counter, buffer);
+            let mut runtime = Runtime { now, order, entropy: &mut entropy };
+            pipeline::submit(self, &mut runtime, operation, credentials, body)
         };
         self.drawn = counter;
-        turn
+        attempt
     }
 
     fn take_rows(&self, rows: usize) -> Result<(), Corrupt> {
         if self.reads_snapshot.get() { Ok(()) } else { self.budget.take_rows(rows) }
     }
 
-    /// Asks a query.
+    /// Runs a query.
     pub(crate) fn query(
         &self,
         name: &str,
         credentials: &Credentials,
         body: &[u8],
         now: Millis,
-    ) -> Result<Value, Fault> {
-        let turn = queries::query(self, now, name, credentials, body);
-        assert!(turn.commit.is_none(), "a query changes nothing");
-        turn.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+    ) -> Result<Value, ApiError> {
+        let attempt = queries::query(self, now, name, credentials, body);
+        assert!(attempt.commit.is_none(), "a query changes nothing");
+        attempt.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
     }
 
-    /// Runs something that needs randomness.
-    pub(crate) fn with_moment<T>(&mut self, now: Millis, run: impl FnOnce(&Self, &mut Moment<'_>) -> T) -> T {
+    /// Runs a function with a runtime.
+    pub(crate) fn with_runtime<T>(
+        &mut self,
+        now: Millis,
+        run: impl FnOnce(&Self, &mut Runtime<'_>) -> T,
+    ) -> T {
         let mut counter = self.drawn;
         let result = {
-            let mut entropy = |buffer: &mut [u8]| draw(&mut counter, buffer);
-            run(self, &mut Moment { now, order: 0, entropy: &mut entropy })
+            let mut entropy = |buffer: &mut [u8]| fill(&mut counter, buffer);
+            run(self, &mut Runtime { now, order: 0, entropy: &mut entropy })
         };
         self.drawn = counter;
         result
     }
 
-    /// Applies a batch as the committer does: versions, absent keys, then all writes at once. What the batch
-    /// says the organizations become must be what the records say afterwards.
+    /// Commits as the committer does: checks versions and absent keys, then applies all writes at once. The
+    /// snapshots in the commit must equal the records afterwards.
     pub(crate) fn commit(&mut self, commit: Commit) {
-        assert!(self.offer(commit), "decided on another state than is stored");
+        assert!(self.try_commit(commit), "the decision is based on an outdated state");
     }
 
-    /// The same for a commit that may come too late: whether its conditions hold. Nothing happens where they do not.
-    pub(crate) fn offer(&mut self, commit: Commit) -> bool {
+    /// Commits if the conditions still hold, and returns whether they did. Otherwise nothing is changed.
+    pub(crate) fn try_commit(&mut self, commit: Commit) -> bool {
         let holds = commit.expect.iter().all(|(id, version)| self.version(*id) == Ok(*version))
-            && !commit.absent.iter().any(|key| self.rows.contains_key(key))
-            && !commit.vacant.iter().any(|prefix| self.rows.keys().any(|key| key.starts_with(prefix)));
+            && !commit.must_not_exist.iter().any(|key| self.rows.contains_key(key))
+            && !commit.must_be_empty.iter().any(|prefix| self.rows.keys().any(|key| key.starts_with(prefix)));
         if !holds {
             return false;
         }
@@ -168,28 +173,28 @@ impl Memory {
             }
         }
         for after in &commit.after {
-            let stored = records::organization(self, after.id()).expect("it is readable");
+            let stored = records::organization(self, after.id()).expect("the store is readable");
             if after.head.deleted.is_some() {
-                assert!(stored.is_none(), "a deleted organization is still there");
+                assert!(stored.is_none(), "a deleted organization still exists");
                 continue;
             }
             assert_eq!(
                 contents(after),
-                contents(&stored.expect("it is there")),
+                contents(&stored.expect("the record exists")),
                 "snapshot and records differ"
             );
         }
         true
     }
 
-    /// Raw rows whose keys begin with this letter.
+    /// Returns the raw rows whose keys begin with this letter.
     pub(crate) fn rows(&self, letter: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
         let rows = self.rows.iter().filter(move |(key, _)| key.first() == Some(&letter));
         rows.map(|(key, value)| (key.as_slice(), value.as_slice()))
     }
 
-    /// Makes this a store of an earlier version, where each body is found by its fingerprint alone.
-    pub(crate) fn forget_the_times_of_bodies(&mut self) {
+    /// Converts this to a store of an earlier version, in which bodies are found by fingerprint alone.
+    pub(crate) fn remove_body_times(&mut self) {
         let rows = std::mem::take(&mut self.rows).into_iter();
         self.rows = rows
             .map(|(key, value)| match key.as_slice() {
@@ -199,8 +204,8 @@ impl Memory {
             .collect();
     }
 
-    /// Makes this a store of version 0.1, which has no digests: neither in heads nor in index entries.
-    pub(crate) fn forget_digests(&mut self) {
+    /// Converts this to a store of version 0.1, which has no digests in heads and index entries.
+    pub(crate) fn remove_digests(&mut self) {
         for (key, value) in &mut self.rows {
             match key.first() {
                 Some(b'o') => {
@@ -213,26 +218,26 @@ impl Memory {
         }
     }
 
-    /// Writes or removes a row as someone with the disk would.
-    pub(crate) fn put_back(&mut self, key: &[u8], value: Option<Vec<u8>>) {
+    /// Writes or removes a row, as someone with access to the disk could.
+    pub(crate) fn set_row(&mut self, key: &[u8], value: Option<Vec<u8>>) {
         match value {
             Some(value) => drop(self.rows.insert(key.to_vec(), value)),
             None => drop(self.rows.remove(key)),
         }
     }
 
-    /// All rows, to see whether something changed.
-    pub(crate) fn everything(&self) -> BTreeMap<Key, Vec<u8>> {
+    /// Returns a copy of all rows, to detect changes.
+    pub(crate) fn all_rows(&self) -> BTreeMap<Key, Vec<u8>> {
         self.rows.clone()
     }
 
-    /// An organization as it is stored.
+    /// Returns an organization as stored.
     pub(crate) fn stored(&self, id: OrganizationId) -> Organization {
-        records::organization(self, id).expect("it is readable").expect("it is there")
+        records::organization(self, id).expect("the store is readable").expect("the record exists")
     }
 }
 
-/// What an organization is, without what is computed from it.
+/// Returns the contents of an organization, without computed values.
 fn contents(organization: &Organization) -> Value {
     let json = |value: Result<Value, serde_json::Error>| value.expect("a record serializes");
     serde_json::json!({
@@ -241,24 +246,24 @@ fn contents(organization: &Organization) -> Value {
         "wallets": organization.wallets().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
         "keys": organization.private_keys().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
         "tags": organization.tags().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
-        "invitations": shelf(&organization.invitations),
-        "webhook endpoints": shelf(&organization.webhook_endpoints),
-        "secrets": shelf(&organization.secrets),
-        "session profiles": shelf(&organization.session_profiles),
-        "smart contract interfaces": shelf(&organization.smart_contract_interfaces),
+        "invitations": collection(&organization.invitations),
+        "webhook endpoints": collection(&organization.webhook_endpoints),
+        "secrets": collection(&organization.secrets),
+        "session profiles": collection(&organization.session_profiles),
+        "smart contract interfaces": collection(&organization.smart_contract_interfaces),
         "policies": organization.policies().map(|one| json(serde_json::to_value(&one.policy))).collect::<Vec<_>>(),
     })
 }
 
-fn shelf<T: Shelved>(shelf: &Shelf<T>) -> Vec<Value> {
-    shelf.iter().map(|one| serde_json::to_value(one).expect("a record serializes")).collect()
+fn collection<T: CollectionItem>(items: &Collection<T>) -> Vec<Value> {
+    items.iter().map(|one| serde_json::to_value(one).expect("a record serializes")).collect()
 }
 
 impl Memory {
-    /// Whether the store gives what begins so.
+    /// Returns an error if keys with this prefix are set to be unreadable.
     fn can_read(&self, key: &[u8]) -> Result<(), Corrupt> {
         let fails = self.unreadable.is_some() && key.first().copied() == self.unreadable;
-        if fails { Err(Corrupt::Store("it is unreadable".to_owned())) } else { Ok(()) }
+        if fails { Err(Corrupt::Store("unreadable for the test".to_owned())) } else { Ok(()) }
     }
 }
 
@@ -272,13 +277,15 @@ impl Records for Memory {
     fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
         self.can_read(page.prefix)?;
         let within = self.rows.iter().filter(|(key, _)| key.starts_with(page.prefix));
-        let behind = |key: &Key| match (page.after, page.order) {
+        let is_after = |key: &Key| match (page.after, page.order) {
             (None, _) => true,
             (Some(after), Order::Ascending) => key.as_slice() > after,
             (Some(after), Order::Descending) => key.as_slice() < after,
         };
-        let mut found: Vec<_> =
-            within.filter(|(key, _)| behind(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut found: Vec<_> = within
+            .filter(|(key, _)| is_after(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
         if page.order == Order::Descending {
             found.reverse();
         }
@@ -296,17 +303,17 @@ impl Keyring for Memory {
     fn signer(
         &self,
         _: Key,
-        resolve: &mut dyn FnMut() -> Result<Signer, Refusal>,
-    ) -> Result<Arc<Signer>, Refusal> {
+        resolve: &mut dyn FnMut() -> Result<Signer, RequestError>,
+    ) -> Result<Arc<Signer>, RequestError> {
         resolve().map(Arc::new)
     }
 
     fn sign(
         &self,
         _: &[u8],
-        load: &mut dyn FnMut() -> Result<SecretKey, Refusal>,
+        load: &mut dyn FnMut() -> Result<SecretKey, RequestError>,
         message: &Message,
-    ) -> Result<Signature, Refusal> {
+    ) -> Result<Signature, RequestError> {
         load()?.sign(message).map_err(|_| Corrupt::Signature.into())
     }
 }
@@ -314,7 +321,7 @@ impl Keyring for Memory {
 impl QuorumKey for Memory {
     fn public_key(&self) -> String {
         let key = quorum_key();
-        const_hex::encode(key.public().uncompressed().expect("P-256 has a long form"))
+        const_hex::encode(key.public().uncompressed().expect("P-256 has an uncompressed form"))
     }
 
     fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt> {
@@ -324,7 +331,7 @@ impl QuorumKey for Memory {
     }
 }
 
-/// The same in every run.
+/// Returns the quorum key, which is the same in every run.
 fn quorum_key() -> SecretKey {
     SecretKey::from_bytes(Curve::P256, &[9; 32]).expect("a scalar")
 }
@@ -333,8 +340,8 @@ impl Library for Memory {
     fn interface(
         &self,
         _: SmartContractInterfaceId,
-        read: &mut dyn FnMut() -> Result<Interface, Refusal>,
-    ) -> Result<Arc<Interface>, Refusal> {
+        read: &mut dyn FnMut() -> Result<Interface, RequestError>,
+    ) -> Result<Arc<Interface>, RequestError> {
         read().map(Arc::new)
     }
 }
@@ -393,8 +400,8 @@ impl World for Memory {
         self.sends_mail
     }
 
-    fn takes_founders(&self) -> bool {
-        self.takes_founders
+    fn allows_registration(&self) -> bool {
+        self.allows_registration
     }
 
     fn deny_errors(&self) -> DenyErrors {

@@ -1,18 +1,18 @@
-//! The queue of webhook deliveries: what is next, what is stored once, what a look costs, and what becomes of rows that
-//! cannot be read or that an earlier version stored.
+//! The queue of webhook deliveries: its order, its storage, the cost of a look, and the treatment of rows
+//! that are unreadable or stored by an earlier version.
 
 use std::cell::Cell;
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, LETTER, Lane, is_body};
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
 use quorate_core::model::write::Write;
-use quorate_core::notice::Notice;
 use quorate_core::outbox::{self, Delivery, EventBody, Look, Outcomes, Parked, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
-use quorate_core::refusal::Corrupt;
+use quorate_core::webhooks::StoredDelivery;
 use quorate_core::world::{Page, Records};
 use serde_json::value::RawValue;
 
@@ -35,24 +35,24 @@ fn activity(number: u64) -> ActivityId {
 }
 
 fn body(text: &str) -> EventBody {
-    EventBody::from_json(format!("{{\"text\":\"{text}\"}}").into_bytes()).expect("it is JSON")
+    EventBody::from_json(format!("{{\"text\":\"{text}\"}}").into_bytes()).expect("valid JSON")
 }
 
 fn commit(memory: &mut Memory, writes: Vec<Write>) {
     memory.commit(Commit { writes, ..Commit::default() });
 }
 
-/// Queues a state of an activity to these endpoints.
+/// Queues a state of an activity for these endpoints.
 fn queue(memory: &mut Memory, number: u64, votes: u32, endpoints: &[u8], due: Millis) {
     let receivers = endpoints.iter().map(|number| (endpoint(*number), format!("https://{number}.example")));
     let writes =
         outbox::queue(ORGANIZATION, receivers, (ORGANIZATION, activity(number), votes), &body("text"), due);
-    commit(memory, writes.expect("it can be encoded"));
+    commit(memory, writes.expect("encoding succeeds"));
 }
 
 fn look(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Look {
     outbox::look(memory, &destination(number), now, |lane| busy.contains(lane))
-        .expect("the store can be read")
+        .expect("the store is readable")
 }
 
 fn due(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Option<(DeliveryId, Delivery)> {
@@ -62,7 +62,7 @@ fn due(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Option<(Deliv
 }
 
 fn finish(memory: &mut Memory, outcomes: Outcomes) -> Option<Usage> {
-    let batch = outcomes.finish(memory, 5).expect("the store can be read");
+    let batch = outcomes.finish(memory, 5).expect("the store is readable");
     commit(memory, batch.writes);
     batch.freed.get(&(ORGANIZATION, ORGANIZATION)).copied()
 }
@@ -72,24 +72,26 @@ fn bodies(memory: &Memory) -> usize {
 }
 
 #[test]
-fn a_body_is_stored_once_and_goes_with_the_last_delivery() {
+fn bodies_are_stored_once_and_removed_with_the_last_delivery() {
     let mut memory = Memory::default();
     queue(&mut memory, 1, 1, &[0, 1, 2], DUE);
     let size = u64::from(body("text").size());
     assert_eq!(bodies(&memory), 1);
-    let usage = outbox::usage(&memory, ORGANIZATION).expect("the store can be read");
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("the store is readable");
     assert_eq!(usage, [(ORGANIZATION, Usage { deliveries: 3, bytes: size })].into());
-    let ids: Vec<DeliveryId> =
-        [0, 1, 2].iter().map(|number| due(&memory, *number, DUE, &[]).expect("it is due").0).collect();
+    let ids: Vec<DeliveryId> = [0, 1, 2]
+        .iter()
+        .map(|number| due(&memory, *number, DUE, &[]).expect("a delivery is due").0)
+        .collect();
     for id in &ids {
-        let text = outbox::body(&memory, id).expect("the store can be read").expect("there is a body");
+        let text = outbox::body(&memory, id).expect("the store is readable").expect("the body exists");
         assert_eq!(text, b"{\"text\":\"text\"}");
     }
     let mut outcomes = Outcomes::default();
     outcomes.end(ids[1], Some(DUE));
     assert_eq!(finish(&mut memory, outcomes), Some(Usage { deliveries: 1, bytes: 0 }));
     assert_eq!(bodies(&memory), 1);
-    // The last two end at once.
+    // The last two end together.
     let mut outcomes = Outcomes::default();
     outcomes.end(ids[0], Some(DUE));
     outcomes.end(ids[2], Some(DUE));
@@ -103,15 +105,15 @@ fn states_of_an_activity_are_delivered_in_order() {
     queue(&mut memory, 1, 1, &[0], DUE);
     queue(&mut memory, 1, 2, &[0], DUE + 1);
     queue(&mut memory, 2, 1, &[0], DUE + 2);
-    let (first, delivery) = due(&memory, 0, DUE + 2, &[]).expect("it is due");
+    let (first, delivery) = due(&memory, 0, DUE + 2, &[]).expect("a delivery is due");
     assert_eq!((first.activity, first.votes), (activity(1), 1));
-    // While the first state is under way, the other activity does not wait for it.
-    let (other, _) = due(&memory, 0, DUE + 2, &[first.lane()]).expect("it is due");
+    // While the first state is being delivered, the other activity does not wait for it.
+    let (other, _) = due(&memory, 0, DUE + 2, &[first.lane()]).expect("a delivery is due");
     assert_eq!(other.activity, activity(2));
-    // When it failed, the second state waits for it, and the other activity still does not.
+    // After it failed, the second state waits for it, and the other activity still does not.
     let mut outcomes = Outcomes::default();
     let later = Delivery { attempts: 1, due: 5000, ..delivery };
-    outcomes.postpone(&first, DUE, &later).expect("it can be encoded");
+    outcomes.postpone(&first, DUE, &later).expect("encoding succeeds");
     assert_eq!(finish(&mut memory, outcomes), None);
     let looked = look(&memory, 0, DUE + 2, &[]);
     assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
@@ -119,21 +121,21 @@ fn states_of_an_activity_are_delivered_in_order() {
     let looked = look(&memory, 0, 4999, &[other.lane()]);
     assert!(looked.due.is_none() && looked.corrections.is_empty());
     assert_eq!(looked.next, Some(5000));
-    let (again, delivery) = due(&memory, 0, 5000, &[other.lane()]).expect("it is due");
+    let (again, delivery) = due(&memory, 0, 5000, &[other.lane()]).expect("a delivery is due");
     assert_eq!((again, delivery.attempts), (first, 1));
     let mut outcomes = Outcomes::default();
     outcomes.end(first, Some(5000));
     finish(&mut memory, outcomes);
-    let (second, _) = due(&memory, 0, 5000, &[other.lane()]).expect("it is due");
+    let (second, _) = due(&memory, 0, 5000, &[other.lane()]).expect("a delivery is due");
     assert_eq!((second.activity, second.votes), (activity(1), 2));
 }
 
 #[test]
-fn a_place_that_was_lost_or_left_is_corrected() {
+fn missing_or_stale_schedule_entries_are_corrected() {
     let mut memory = Memory::default();
     queue(&mut memory, 1, 1, &[0], DUE);
     queue(&mut memory, 1, 2, &[0], DUE);
-    let (first, _) = due(&memory, 0, DUE, &[]).expect("it is due");
+    let (first, _) = due(&memory, 0, DUE, &[]).expect("a delivery is due");
     commit(&mut memory, vec![Write::remove(first.scheduled(DUE))]);
     let looked = look(&memory, 0, DUE, &[]);
     assert!(looked.due.is_none());
@@ -147,13 +149,13 @@ fn a_place_that_was_lost_or_left_is_corrected() {
 }
 
 #[test]
-fn what_cannot_be_read_is_counted_and_holds_up_nothing() {
+fn unreadable_rows_are_counted_and_block_nothing() {
     let mut memory = Memory::default();
     for number in 1..=3 {
         queue(&mut memory, number, 1, &[0], DUE);
     }
     queue(&mut memory, 1, 2, &[0], DUE);
-    let (damaged, _) = due(&memory, 0, DUE, &[]).expect("it is due");
+    let (damaged, _) = due(&memory, 0, DUE, &[]).expect("a delivery is due");
     commit(&mut memory, vec![Write::mark(damaged.key(), b"\x09damaged")]);
     let looked = look(&memory, 0, DUE, &[]);
     assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
@@ -161,22 +163,23 @@ fn what_cannot_be_read_is_counted_and_holds_up_nothing() {
     let mut outcomes = Outcomes::default();
     outcomes.park(damaged, Some(DUE), ParkedFor::Unreadable);
     finish(&mut memory, outcomes);
-    // The next state of that activity is free now.
+    // The next state of that activity can now be delivered.
     assert_eq!(due(&memory, 0, DUE, &[]).map(|(id, _)| (id.activity, id.votes)), Some((activity(1), 2)));
-    let id = due(&memory, 0, DUE, &[(destination(0), activity(1))]).expect("it is due").0;
+    let id = due(&memory, 0, DUE, &[(destination(0), activity(1))]).expect("a delivery is due").0;
     commit(&mut memory, vec![Write::mark(id.body(), b"\x09damaged")]);
     assert_eq!(outbox::body(&memory, &id), Ok(None));
     let mut outcomes = Outcomes::default();
     outcomes.park(id, Some(DUE), ParkedFor::Unreadable);
-    outcomes.park(due(&memory, 0, DUE, &[]).expect("it is due").0, Some(DUE), ParkedFor::Limit);
+    outcomes.park(due(&memory, 0, DUE, &[]).expect("a delivery is due").0, Some(DUE), ParkedFor::Limit);
     finish(&mut memory, outcomes);
-    let count = memory.read(&destination(0).parked()).expect("the store can be read").expect("there is one");
+    let count =
+        memory.read(&destination(0).parked()).expect("the store is readable").expect("the record exists");
     let expected =
         Parked { parked: 1, unreadable: 2, first: 5, last: 5, oldest: activity(1), newest: activity(2) };
     assert_eq!(Parked::decode(&count), Ok(expected));
 }
 
-/// Counts what is read.
+/// Counts the rows that are read.
 struct Counted<'a> {
     memory: &'a Memory,
     rows: Cell<usize>,
@@ -205,7 +208,7 @@ impl Records for Counted<'_> {
 }
 
 #[test]
-fn a_look_at_twenty_thousand_deliveries_reads_a_few_rows() {
+fn looking_at_twenty_thousand_deliveries_reads_few_rows() {
     let mut memory = Memory::default();
     let mut writes = Vec::new();
     for number in 0..20_000 {
@@ -219,56 +222,57 @@ fn a_look_at_twenty_thousand_deliveries_reads_a_few_rows() {
     let records = Counted { memory: &memory, rows: Cell::new(0) };
     let mut after = None;
     let mut destinations = 0;
-    while let Some(found) = outbox::next_destination(&records, after.as_ref()).expect("it can be read") {
+    while let Some(found) = outbox::next_destination(&records, after.as_ref()).expect("the store is readable")
+    {
         after = Some(found);
         destinations += 1;
-        let looked = outbox::look(&records, &found, u64::MAX, |_| false).expect("it can be read");
-        let (id, _) = looked.due.expect("something is due");
+        let looked = outbox::look(&records, &found, u64::MAX, |_| false).expect("the store is readable");
+        let (id, _) = looked.due.expect("a delivery is due");
         let mut outcomes = Outcomes::default();
         outcomes.end(id, Some(DUE));
-        outcomes.finish(&records, 0).expect("it can be read");
+        outcomes.finish(&records, 0).expect("the store is readable");
     }
     assert_eq!(destinations, 2);
     assert!(records.rows.get() < 100, "{} rows were read", records.rows.get());
     for (cause, first) in [(ORGANIZATION, 0), (CHILD, 1)] {
-        let oldest = outbox::oldest(&memory, ORGANIZATION, cause, 3).expect("it can be read");
+        let oldest = outbox::oldest(&memory, ORGANIZATION, cause, 3).expect("the store is readable");
         let expected = [first, first + 2, first + 4].map(activity);
         assert_eq!(oldest.iter().map(|id| id.activity).collect::<Vec<_>>(), expected);
-        let due = outbox::due(&memory, &oldest[1]).expect("it can be read");
+        let due = outbox::due(&memory, &oldest[1]).expect("the store is readable");
         assert_eq!(due, Some(DUE + first + 2));
     }
-    let usage = outbox::usage(&memory, ORGANIZATION).expect("it can be read");
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("the store is readable");
     assert_eq!([ORGANIZATION, CHILD].map(|cause| usage[&cause].deliveries), [10_000; 2]);
 }
 
 #[test]
-fn what_an_earlier_version_stored_is_converted() {
+fn deliveries_of_earlier_versions_are_converted() {
     let mut memory = Memory::default();
-    let notice = |number: u64, votes, endpoint, text: &str| {
-        let notice = Notice {
+    let stored = |number: u64, votes, endpoint, text: &str| {
+        let delivery = StoredDelivery {
             receiver: ORGANIZATION,
             endpoint,
             url: "https://example".to_owned(),
             activity: activity(number),
-            body: RawValue::from_string(format!("{{\"text\":\"{text}\"}}")).expect("it is JSON"),
+            body: RawValue::from_string(format!("{{\"text\":\"{text}\"}}")).expect("valid JSON"),
             attempts: 3,
             due: DUE,
         };
-        let key = layout::notice(ORGANIZATION, endpoint, activity(number), votes);
-        Write::put_new(key, &notice).expect("it can be encoded")
+        let key = layout::event_key(ORGANIZATION, endpoint, activity(number), votes);
+        Write::put_new(key, &delivery).expect("encoding succeeds")
     };
-    let mut writes: Vec<Write> = (0..100).map(|number| notice(number, 1, None, "one")).collect();
+    let mut writes: Vec<Write> = (0..100).map(|number| stored(number, 1, None, "one")).collect();
     writes.extend([
-        notice(5, 2, None, "two"),
-        notice(5, 1, endpoint(1), "one"),
-        notice(5, 1, endpoint(2), "one"),
+        stored(5, 2, None, "two"),
+        stored(5, 1, endpoint(1), "one"),
+        stored(5, 1, endpoint(2), "one"),
     ]);
-    let damaged = layout::notice(ORGANIZATION, None, activity(7), 9);
+    let damaged = layout::event_key(ORGANIZATION, None, activity(7), 9);
     writes.push(Write::mark(damaged.clone(), b"\x01damaged"));
     commit(&mut memory, writes);
     let (mut after, mut steps, mut converted, mut unreadable) = (None::<Key>, 0, 0, 0);
     loop {
-        let step = outbox::convert(&memory, after.as_deref()).expect("it can be read");
+        let step = outbox::convert(&memory, after.as_deref()).expect("the store is readable");
         commit(&mut memory, step.writes);
         (steps, converted, unreadable) =
             (steps + 1, converted + step.converted, unreadable + step.unreadable);
@@ -281,29 +285,29 @@ fn what_an_earlier_version_stored_is_converted() {
     // The damaged row stays; all others are as if this version had queued them.
     assert_eq!(memory.rows(b'x').map(|(key, _)| key.to_vec()).collect::<Vec<_>>(), [damaged]);
     assert_eq!(bodies(&memory), 101);
-    let (id, delivery) = due(&memory, 2, DUE, &[]).expect("it is due");
+    let (id, delivery) = due(&memory, 2, DUE, &[]).expect("a delivery is due");
     assert_eq!((id.activity, id.votes, delivery.attempts, delivery.due), (activity(5), 1, 3, DUE));
-    let text = outbox::body(&memory, &id).expect("it can be read");
+    let text = outbox::body(&memory, &id).expect("the store is readable");
     assert_eq!(text.as_deref(), Some(b"{\"text\":\"one\"}".as_slice()));
-    // A body that stands is not written again.
-    commit(&mut memory, vec![notice(5, 1, endpoint(3), "one")]);
-    let step = outbox::convert(&memory, None).expect("it can be read");
+    // An existing body is not written again.
+    commit(&mut memory, vec![stored(5, 1, endpoint(3), "one")]);
+    let step = outbox::convert(&memory, None).expect("the store is readable");
     assert!(step.writes.iter().all(|write| !is_body(&write.key)));
     // It is charged to the organization whose activity it is.
     let text = format!("{{\"organizationId\":\"{CHILD}\"}}");
-    let caused = Notice {
+    let caused = StoredDelivery {
         receiver: ORGANIZATION,
         endpoint: None,
         url: "https://example".to_owned(),
         activity: activity(200),
-        body: RawValue::from_string(text).expect("it is JSON"),
+        body: RawValue::from_string(text).expect("valid JSON"),
         attempts: 0,
         due: DUE,
     };
-    let key = layout::notice(ORGANIZATION, None, activity(200), 1);
-    commit(&mut memory, vec![Write::put_new(key, &caused).expect("it can be encoded")]);
-    let step = outbox::convert(&memory, None).expect("it can be read");
+    let key = layout::event_key(ORGANIZATION, None, activity(200), 1);
+    commit(&mut memory, vec![Write::put_new(key, &caused).expect("encoding succeeds")]);
+    let step = outbox::convert(&memory, None).expect("the store is readable");
     commit(&mut memory, step.writes);
-    let usage = outbox::usage(&memory, ORGANIZATION).expect("it can be read");
+    let usage = outbox::usage(&memory, ORGANIZATION).expect("the store is readable");
     assert_eq!(usage[&CHILD].deliveries, 1);
 }

@@ -1,56 +1,57 @@
-//! What each kind answers once well, with all that the wire promises of a completed activity.
+//! One successful request of each kind, checked against everything that the wire documents for a completed
+//! activity.
 
 use std::any::type_name_of_val;
 
 use quorate_common::activity::Activity;
+use quorate_common::api_error::Code;
 use quorate_common::catalog::{Action, Gate, Resource};
-use quorate_common::fault::Code;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_core::error::Corrupt;
 use quorate_core::kinds;
 use quorate_core::model::write::Write;
 use quorate_core::pipeline::Commit;
-use quorate_core::refusal::Corrupt;
 use serde_json::{Value, json};
 
-use crate::house::{House, NOW, Person};
+use crate::fixture::{Fixture, NOW, Person};
 use crate::samples;
 
 #[test]
 fn every_kind_succeeds_once() {
-    let house = House::found(1);
+    let fixture = Fixture::new(1);
     for entry in kinds::all() {
-        let mut house = house.clone();
-        let (caller, organization) = samples::stage(entry.activity_type, &house);
-        let parameters = samples::parameters(entry.activity_type, &house, &house.spare);
-        let body = house.body(organization, entry.activity_type, &parameters, NOW);
-        let answer = house.send(&caller, &entry.operation(), &body, NOW);
-        let answer = answer.unwrap_or_else(|fault| panic!("{}: {fault:?}", entry.activity_type));
+        let mut fixture = fixture.clone();
+        let (caller, organization) = samples::stage(entry.activity_type, &fixture);
+        let parameters = samples::parameters(entry.activity_type, &fixture, &fixture.spare);
+        let body = fixture.body(organization, entry.activity_type, &parameters, NOW);
+        let answer = fixture.send(&caller, &entry.operation(), &body, NOW);
+        let answer = answer.unwrap_or_else(|error| panic!("{}: {error:?}", entry.activity_type));
         let row = entry.describe();
-        // An approval is answered with what it approved.
+        // The answer to an approval is the approved activity.
         if entry.activity_type == "ACTIVITY_TYPE_APPROVE_ACTIVITY" {
-            assert_eq!(answer["activity"]["fingerprint"], house.waiting, "{answer}");
+            assert_eq!(answer["activity"]["fingerprint"], fixture.waiting, "{answer}");
             assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
             continue;
         }
         check_completed(&answer, &row.intent, row.result.as_deref(), &body, &caller);
-        // The same bytes again show the same activity and run nothing.
-        let before = house.memory.everything();
-        match house.send(&caller, &entry.operation(), &body, NOW + 1000) {
+        // Sending the same bytes again returns the same activity and runs nothing.
+        let before = fixture.memory.all_rows();
+        match fixture.send(&caller, &entry.operation(), &body, NOW + 1000) {
             Ok(again) => {
                 assert_eq!(again["activity"]["id"], answer["activity"]["id"], "{}", entry.activity_type);
                 assert_eq!(again["activity"]["result"], answer["activity"]["result"]);
             }
-            // Nobody is left to be shown anything.
-            Err(fault) => {
+            // Nobody is left who could see the activity.
+            Err(error) => {
                 assert!(
                     row.acts == Some((Action::Delete, Resource::Organization)),
                     "{}",
                     entry.activity_type
                 );
-                assert_eq!(fault.message, "no organization found with the given ID");
+                assert_eq!(error.message, "no organization found with the given ID");
             }
         }
-        assert!(house.memory.everything() == before, "{} ran twice", entry.activity_type);
+        assert!(fixture.memory.all_rows() == before, "{} ran twice", entry.activity_type);
     }
 }
 
@@ -73,13 +74,13 @@ fn check_completed(answer: &Value, intent: &str, result: Option<&str>, body: &[u
     assert!(!activity.can_approve && !activity.can_reject, "{intent}: nothing is left to vote on");
 }
 
-/// The test that every type passes.
+/// Returns the name of the test that every type passes.
 pub(crate) fn proof() -> &'static str {
     type_name_of_val(&every_kind_succeeds_once)
 }
 
 #[test]
-fn names_are_taken_once() {
+fn names_are_unique() {
     for (activity_type, parameters, code, message) in [
         (
             "ACTIVITY_TYPE_CREATE_POLICY_V3",
@@ -94,72 +95,77 @@ fn names_are_taken_once() {
             "wallet name must be unique",
         ),
     ] {
-        let mut house = House::found(1);
-        let caller = house.roots[0].clone();
-        house.submit(&caller, house.id, activity_type, &parameters, NOW).expect("the name is free");
-        let fault =
-            house.submit(&caller, house.id, activity_type, &parameters, NOW).expect_err("the name is taken");
-        assert_eq!((fault.code, fault.message.as_str()), (code, message));
+        let mut fixture = Fixture::new(1);
+        let caller = fixture.roots[0].clone();
+        fixture.submit(&caller, fixture.id, activity_type, &parameters, NOW).expect("the name is free");
+        let error = fixture
+            .submit(&caller, fixture.id, activity_type, &parameters, NOW)
+            .expect_err("the name is taken");
+        assert_eq!((error.code, error.message.as_str()), (code, message));
     }
 }
 
 #[test]
-fn what_fails_is_kept_as_failed_and_stays_so() {
-    let mut house = House::found(1);
-    let caller = house.roots[0].clone();
+fn failed_activities_are_recorded_and_not_retried() {
+    let mut fixture = Fixture::new(1);
+    let caller = fixture.roots[0].clone();
     let parameters = json!({"signWith": "nothing", "payload": "ab".repeat(32), "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
         "hashFunction": "HASH_FUNCTION_NO_OP"});
-    let body = house.body(house.id, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &parameters, NOW);
-    let first = house.send(&caller, "sign_raw_payload", &body, NOW).expect_err("nothing signs");
-    let before = house.memory.everything();
-    let again = house.send(&caller, "sign_raw_payload", &body, NOW).expect_err("it does not run again");
+    let body = fixture.body(fixture.id, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &parameters, NOW);
+    let first = fixture.send(&caller, "sign_raw_payload", &body, NOW).expect_err("there is no such signer");
+    let before = fixture.memory.all_rows();
+    let again =
+        fixture.send(&caller, "sign_raw_payload", &body, NOW).expect_err("the activity is not retried");
     assert_eq!(first, again);
-    assert!(house.memory.everything() == before);
-    let list = json!({"organizationId": house.id, "filterByStatus": ["ACTIVITY_STATUS_FAILED"]})
+    assert!(fixture.memory.all_rows() == before);
+    let list = json!({"organizationId": fixture.id, "filterByStatus": ["ACTIVITY_STATUS_FAILED"]})
         .to_string()
         .into_bytes();
-    let listed =
-        house.memory.query("list_activities", &caller.stamps(&list), &list, NOW).expect("it is listed");
+    let listed = fixture
+        .memory
+        .query("list_activities", &caller.stamps(&list), &list, NOW)
+        .expect("the activity is listed");
     assert_eq!(listed["activities"][0]["failure"]["code"], first.code.number());
     assert_eq!(listed["activities"][0]["failure"]["message"], first.message);
 }
 
 #[test]
-fn a_fault_of_the_service_fails_no_activity() {
-    let mut house = House::found(2);
-    let [first, second] = house.roots.clone();
+fn internal_errors_do_not_fail_activities() {
+    let mut fixture = Fixture::new(2);
+    let [first, second] = fixture.roots.clone();
     let sign = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
-    let parameters = samples::parameters(sign, &house, &house.spare);
-    let proposed = house.submit(&first, house.id, sign, &parameters, NOW).expect("it waits");
+    let parameters = samples::parameters(sign, &fixture, &fixture.spare);
+    let proposed = fixture.submit(&first, fixture.id, sign, &parameters, NOW).expect("the activity waits");
     let approval = json!({"fingerprint": proposed["activity"]["fingerprint"]});
-    let body = house.body(house.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &approval, NOW);
+    let body = fixture.body(fixture.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &approval, NOW);
     let stamps = second.stamps(&body);
-    let whole = house.memory.clone();
-    let writes = whole.rows(b'n').map(|(key, _)| Write::mark(key.to_vec(), b"damaged")).collect();
-    house.memory.commit(Commit { writes, ..Commit::default() });
-    let turn = house.memory.turn("approve_activity", &stamps, &body, NOW);
-    assert_eq!(turn.corrupt, Some(Corrupt::Record("wallet account")));
-    assert_eq!(turn.answer.expect_err("the account is damaged").code, Code::Internal);
-    assert!(turn.commit.is_none(), "nothing is recorded");
-    house.memory = whole;
-    let done = house.send(&second, "approve_activity", &body, NOW).expect("the vote may be sent again");
+    let intact = fixture.memory.clone();
+    let writes = intact.rows(b'n').map(|(key, _)| Write::mark(key.to_vec(), b"damaged")).collect();
+    fixture.memory.commit(Commit { writes, ..Commit::default() });
+    let attempt = fixture.memory.attempt("approve_activity", &stamps, &body, NOW);
+    assert_eq!(attempt.corrupt, Some(Corrupt::Record("wallet account")));
+    assert_eq!(attempt.answer.expect_err("the account is damaged").code, Code::Internal);
+    assert!(attempt.commit.is_none(), "nothing is recorded");
+    fixture.memory = intact;
+    let done = fixture.send(&second, "approve_activity", &body, NOW).expect("the vote can be sent again");
     assert_eq!(done["activity"]["status"], "ACTIVITY_STATUS_COMPLETED");
 }
 
 #[test]
-fn no_policy_opens_what_the_root_quorum_alone_decides() {
-    let mut house = House::found(2);
-    let consensus = format!("approvers.any(user, user.id == '{}')", house.user.user);
-    house.agreed(
+fn policies_cannot_permit_what_only_the_root_quorum_decides() {
+    let mut fixture = Fixture::new(2);
+    let consensus = format!("approvers.any(user, user.id == '{}')", fixture.user.user);
+    fixture.execute(
         "ACTIVITY_TYPE_CREATE_POLICY_V3",
         &json!({"policyName": "all", "effect": "EFFECT_ALLOW", "consensus": consensus, "notes": ""}),
     );
-    let caller = house.user.clone();
+    let caller = fixture.user.clone();
     for entry in kinds::all().iter().filter(|entry| entry.gate == Gate::RootQuorum) {
-        let parameters = samples::parameters(entry.activity_type, &house, &house.spare);
-        let fault =
-            house.submit(&caller, house.id, entry.activity_type, &parameters, NOW).expect_err("it is denied");
-        assert_eq!(fault.code, Code::PermissionDenied, "{}", entry.activity_type);
-        assert!(fault.message.starts_with("You don't have sufficient permissions to take this action."));
+        let parameters = samples::parameters(entry.activity_type, &fixture, &fixture.spare);
+        let error = fixture
+            .submit(&caller, fixture.id, entry.activity_type, &parameters, NOW)
+            .expect_err("the request is denied");
+        assert_eq!(error.code, Code::PermissionDenied, "{}", entry.activity_type);
+        assert!(error.message.starts_with("You don't have sufficient permissions to take this action."));
     }
 }

@@ -1,5 +1,5 @@
-//! The catalogue as a page for people, `assets/catalog.md`: each intent of the seed with what is offered of it,
-//! and the test rows that prove it. All of it is taken from tables; nothing is written here.
+//! The catalog for readers, `assets/catalog.md`: each intent of the seed with the offered versions and the
+//! tests that prove it. All of it is generated from tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,17 +11,17 @@ use quorate_policy::request::kind_of;
 use serde_json::Value;
 
 use crate::catalog::split;
+use crate::fixture::Fixture;
 use crate::golden;
-use crate::house::House;
 use crate::samples;
-use crate::seed::{self, Seed, With};
-use crate::{outcomes, refusals};
+use crate::seed::{self, PlannedWith, Seed};
+use crate::{errors, outcomes};
 
 const ABOUT: &str = "\
-The seed is what the service is asked to offer, `assets/seed.json`. This page is made from the tables of kinds and of
-outcomes: `make bless` writes it, and a test compares it. The proof of a type names the tests in
-`daemon/core/tests/core/` that send it through the front door: with the members of its sample, and with the first
-refusal that is tried, which is who is refused, for which member, and how the answer begins. Ids are left out.
+The seed, `assets/seed.json`, lists the intents that the service must offer. This page is generated from the tables of
+kinds and outcomes: `make bless` writes it, and a test compares it. The proof of a type names the tests in
+`daemon/core/tests/core/` that submit it: with the members of its sample, and with its first expected error. For an
+error, the proof states the caller, the changed member, the code and the beginning of the message. Ids are left out.
 ";
 
 const COLUMNS: &str = "\
@@ -30,32 +30,32 @@ const COLUMNS: &str = "\
 ";
 
 #[test]
-fn the_golden_is_fresh() {
+fn golden_file_is_up_to_date() {
     golden::check("catalog.md", &Page::new().text());
 }
 
-/// What the page is made from.
+/// Data from which the page is generated.
 struct Page {
-    house: House,
-    refusals: BTreeMap<String, Vec<refusals::Row>>,
+    fixture: Fixture,
+    errors: BTreeMap<String, Vec<errors::Row>>,
     seed: Seed,
 }
 
 impl Page {
     fn new() -> Self {
-        let house = House::found(1);
-        Self { refusals: refusals::by_type(&house), seed: seed::read(), house }
+        let fixture = Fixture::new(1);
+        Self { errors: errors::by_type(&fixture), seed: seed::read(), fixture }
     }
 
     fn text(&self) -> String {
-        let mut text = format!("# Catalogue of activities\n\n{}\n{ABOUT}\n", self.count());
+        let mut text = format!("# Catalog of activities\n\n{}\n{ABOUT}\n", self.count());
         text.push_str("## Intents of the seed\n\n");
         text.push_str(COLUMNS);
         for row in &self.seed.rows {
             let offered = kinds::find(&row.activity_type);
             let proof = match (offered, row.with) {
                 (Some(entry), _) => self.proof(entry),
-                (None, Some(with)) => format!("built with: {}", words(with)),
+                (None, Some(with)) => format!("planned with: {}", planned(with)),
                 (None, None) => "not offered".to_owned(),
             };
             line(&mut text, &row.intent, &row.activity_type, row.result.as_deref(), offered, &proof);
@@ -71,11 +71,11 @@ impl Page {
         text
     }
 
-    /// How many of how many, and what the others wait for.
+    /// Returns how many intents are offered, and when the others will be.
     fn count(&self) -> String {
         let rows = &self.seed.rows;
         let mut offered = 0;
-        let mut open: BTreeMap<Option<With>, usize> = BTreeMap::new();
+        let mut open: BTreeMap<Option<PlannedWith>, usize> = BTreeMap::new();
         for row in rows {
             if kinds::find(&row.activity_type).is_some() {
                 offered += 1;
@@ -85,29 +85,30 @@ impl Page {
         }
         let mut text = format!("**{offered} of {} intents of the seed are offered.**\n\n", rows.len());
         for (with, count) in open {
-            let state = with.map_or("not offered".to_owned(), |with| format!("built with: {}", words(with)));
-            writeln!(text, "- {count} {state}").expect("a text can be written to");
+            let state =
+                with.map_or("not offered".to_owned(), |with| format!("planned with: {}", planned(with)));
+            writeln!(text, "- {count} {state}").expect("writing to a string succeeds");
         }
         let newer = kinds::all().len() - offered;
-        writeln!(text, "- {newer} newer types beyond the seed").expect("a text can be written to");
+        writeln!(text, "- {newer} newer types beyond the seed").expect("writing to a string succeeds");
         text
     }
 
-    /// The rows of tests that prove a type.
+    /// Returns the tests that prove a type.
     fn proof(&self, entry: &Entry) -> String {
-        let sample = samples::parameters(entry.activity_type, &self.house, &self.house.spare);
+        let sample = samples::parameters(entry.activity_type, &self.fixture, &self.fixture.spare);
         let members = sample.as_object().into_iter().flatten().map(|(name, _)| code(name));
         let members = Some(members.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty());
         let members = members.unwrap_or_else(|| "no members".to_owned());
-        let first = self.refusals.get(entry.activity_type).and_then(|rows| rows.first());
-        let first = first.unwrap_or_else(|| panic!("{} has no refusal row", entry.activity_type));
-        let [succeeds, refuses] =
-            [outcomes::proof(), refusals::proof()].map(|name| code(name.trim_start_matches("core::")));
-        format!("{succeeds} with {members}; {refuses}: {}", refusal(first))
+        let first = self.errors.get(entry.activity_type).and_then(|rows| rows.first());
+        let first = first.unwrap_or_else(|| panic!("{} has no expected error", entry.activity_type));
+        let [succeeds, fails] =
+            [outcomes::proof(), errors::proof()].map(|name| code(name.trim_start_matches("core::")));
+        format!("{succeeds} with {members}; {fails}: {}", describe(first))
     }
 }
 
-/// A row of the table.
+/// Appends a row of the table.
 fn line(
     text: &mut String,
     intent: &str,
@@ -131,7 +132,7 @@ fn line(
         gate.as_ref().and_then(Value::as_str).map_or_else(none, str::to_owned),
         proof.to_owned(),
     ];
-    writeln!(text, "| {} |", cells.join(" | ")).expect("a text can be written to");
+    writeln!(text, "| {} |", cells.join(" | ")).expect("writing to a string succeeds");
 }
 
 fn version(entry: &Entry) -> &'static str {
@@ -139,15 +140,15 @@ fn version(entry: &Entry) -> &'static str {
     if version.is_empty() { "V1" } else { version }
 }
 
-/// A refusal in a sentence.
-fn refusal((_, from, changes, fault, reason, message): &refusals::Row) -> String {
-    let who = match from {
-        refusals::From::Root => "a root user",
-        refusals::From::User => "a user without policies",
-        refusals::From::Child => "a root user of a sub-organization",
-        refusals::From::Bare => "a root user of an empty organization",
-        refusals::From::Invited => "whoever was invited",
-        refusals::From::Founder => "a founder",
+/// Describes an expected error in one sentence.
+fn describe((_, sender, changes, error, reason, message): &errors::Row) -> String {
+    let sender = match sender {
+        errors::Sender::Root => "a root user",
+        errors::Sender::User => "a user without policies",
+        errors::Sender::Child => "a root user of a sub-organization",
+        errors::Sender::Bare => "a root user of an empty organization",
+        errors::Sender::Invited => "an invited person",
+        errors::Sender::Registrant => "the creator of an organization",
     };
     let changes = changes.as_object().into_iter().flatten().map(|(name, value)| {
         let how = if value.is_null() { "without" } else { "with other" };
@@ -155,24 +156,24 @@ fn refusal((_, from, changes, fault, reason, message): &refusals::Row) -> String
     });
     let changes = changes.collect::<Vec<_>>().join(" and");
     let reason = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-    format!("{who}{changes}, {fault:?}{reason}, {}", code(&without_ids(message)))
+    format!("{sender}{changes}, {error:?}{reason}, {}", code(&without_ids(message)))
 }
 
-/// A text whose ids are left out: they say nothing to a reader.
+/// Replaces ids in a text, which mean nothing to a reader.
 fn without_ids(text: &str) -> String {
     let words = text.split(' ').map(|word| if word.parse::<UserId>().is_ok() { "…" } else { word });
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn words(with: With) -> &'static str {
+fn planned(with: PlannedWith) -> &'static str {
     match with {
-        With::SignIn => "sign-in flows",
-        With::Transactions => "transactions",
-        With::Bundles => "bundles",
+        PlannedWith::SignIn => "sign-in flows",
+        PlannedWith::Transactions => "transactions",
+        PlannedWith::Bundles => "bundles",
     }
 }
 
-/// A code span in a cell of a table.
+/// Formats a code span in a table cell.
 fn code(text: &str) -> String {
     let text = text.replace('|', "\\|");
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }

@@ -1,47 +1,52 @@
-//! What policies decide over activities: by their parameters and what they are about, by time, by their errors, and
-//! how much work they may cause.
+//! Policy decisions on activities: by parameters and referenced records, by time, by errors, and within the
+//! step limit.
 
+use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{WaitingReason, WaitingRule};
-use quorate_common::fault::{Code, Fault};
 use quorate_core::operator;
 use quorate_core::policy::DenyErrors;
 use serde_json::{Value, json};
 
-use crate::changes::asked;
-use crate::house::{House, NOW, Person};
+use crate::changes::query_as_root;
+use crate::fixture::{Fixture, NOW, Person};
 use crate::samples::{AUTHORIZATION, UNSIGNED};
 
 /// An hour in milliseconds.
 const HOUR: u64 = 60 * 60 * 1000;
 
-/// Adds a policy; gives its id.
-fn add(house: &mut House, name: &str, effect: &str, expressions: &Value) -> Value {
+/// Adds a policy and returns its id.
+fn add(fixture: &mut Fixture, name: &str, effect: &str, expressions: &Value) -> Value {
     let mut policy = json!({"policyName": name, "effect": format!("EFFECT_{effect}"), "notes": ""});
     policy.as_object_mut().expect("an object").extend(expressions.as_object().expect("an object").clone());
-    let made = house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
-    made["result"]["createPolicyResult"]["policyId"].clone()
+    let created = fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
+    created["result"]["createPolicyResult"]["policyId"].clone()
 }
 
-/// A consensus that one person meets alone.
+/// Returns a consensus that one person meets alone.
 fn alone(person: &Person) -> String {
     format!("approvers.any(user, user.id == '{}')", person.user)
 }
 
-/// A request of the ordinary user at this time.
-fn asks(house: &mut House, activity_type: &str, parameters: &Value, now: u64) -> Result<Value, Fault> {
-    let user = house.user.clone();
-    house.submit(&user, house.id, activity_type, parameters, now)
+/// Submits a request as the ordinary user at this time.
+fn submit_as_user(
+    fixture: &mut Fixture,
+    activity_type: &str,
+    parameters: &Value,
+    now: u64,
+) -> Result<Value, ApiError> {
+    let user = fixture.user.clone();
+    fixture.submit(&user, fixture.id, activity_type, parameters, now)
 }
 
-/// What a denial says of a policy.
-fn outcome(fault: &Fault, policy: &Value) -> Value {
-    outcomes(fault, policy).first().expect("this one is named, too").clone()
+/// Returns the outcome of a policy in a denial.
+fn outcome(error: &ApiError, policy: &Value) -> Value {
+    outcomes(error, policy).first().expect("the policy is listed").clone()
 }
 
-/// What a denial says of a policy, for one thing that is judged after the other.
-fn outcomes(fault: &Fault, policy: &Value) -> Vec<Value> {
-    let said = fault.details[0]["policyEvaluations"].as_array().expect("each policy is named");
-    said.iter().filter(|one| one["policyId"] == *policy).map(|one| one["outcome"].clone()).collect()
+/// Returns the outcomes of a policy in a denial, in the order of the subjects.
+fn outcomes(error: &ApiError, policy: &Value) -> Vec<Value> {
+    let evaluations = error.details[0]["policyEvaluations"].as_array().expect("the policies are listed");
+    evaluations.iter().filter(|one| one["policyId"] == *policy).map(|one| one["outcome"].clone()).collect()
 }
 
 fn wallet(name: &str) -> Value {
@@ -49,33 +54,37 @@ fn wallet(name: &str) -> Value {
 }
 
 #[test]
-fn a_policy_is_active_in_its_time_only() {
-    let mut house = House::found(1);
-    // The house stands at midnight in UTC, on a Thursday.
+fn policies_apply_only_during_their_time() {
+    let mut fixture = Fixture::new(1);
+    // The time of the fixture is midnight in UTC, on a Thursday.
     let hours = "CronSpan('0 9 * * 1-5', '8h', 'Europe/Berlin')";
-    let expressions = json!({"consensus": alone(&house.user), "time": hours});
-    let id = add(&mut house, "in working hours", "ALLOW", &expressions);
-    let make =
-        |house: &mut House, name: &str, now| asks(house, "ACTIVITY_TYPE_CREATE_WALLET", &wallet(name), now);
-    let early = make(&mut house, "early", NOW).expect_err("nobody works at this time");
+    let expressions = json!({"consensus": alone(&fixture.user), "time": hours});
+    let id = add(&mut fixture, "in working hours", "ALLOW", &expressions);
+    let create_wallet = |fixture: &mut Fixture, name: &str, now| {
+        submit_as_user(fixture, "ACTIVITY_TYPE_CREATE_WALLET", &wallet(name), now)
+    };
+    let early = create_wallet(&mut fixture, "early", NOW).expect_err("the policy is not active yet");
     assert_eq!(outcome(&early, &id), "OUTCOME_TIME_INACTIVE");
-    make(&mut house, "nine in Berlin", NOW + 8 * HOUR).expect("work has begun");
-    make(&mut house, "a second before five", NOW + 16 * HOUR - 1000).expect("still");
-    make(&mut house, "five in Berlin", NOW + 16 * HOUR).expect_err("work is over");
-    let shown = |house: &House| asked(house, "get_policy", &json!({"policyId": id}))["policy"].clone();
-    assert_eq!(shown(&house)["time"], hours);
-    // A change that names no time keeps it, and an empty one takes it away.
-    house.agreed("ACTIVITY_TYPE_UPDATE_POLICY_V2", &json!({"policyId": id, "policyNotes": "noted"}));
-    assert_eq!(shown(&house)["time"], hours);
-    house.agreed("ACTIVITY_TYPE_UPDATE_POLICY_V2", &json!({"policyId": id, "time": ""}));
-    assert_eq!(shown(&house).get("time"), None);
-    make(&mut house, "at midnight", NOW).expect("there is no time any more");
+    create_wallet(&mut fixture, "nine in Berlin", NOW + 8 * HOUR).expect("the policy is active");
+    create_wallet(&mut fixture, "a second before five", NOW + 16 * HOUR - 1000)
+        .expect("the policy is still active");
+    create_wallet(&mut fixture, "five in Berlin", NOW + 16 * HOUR)
+        .expect_err("the policy is no longer active");
+    let shown =
+        |fixture: &Fixture| query_as_root(fixture, "get_policy", &json!({"policyId": id}))["policy"].clone();
+    assert_eq!(shown(&fixture)["time"], hours);
+    // An update without `time` keeps it, and an empty one removes it.
+    fixture.execute("ACTIVITY_TYPE_UPDATE_POLICY_V2", &json!({"policyId": id, "policyNotes": "noted"}));
+    assert_eq!(shown(&fixture)["time"], hours);
+    fixture.execute("ACTIVITY_TYPE_UPDATE_POLICY_V2", &json!({"policyId": id, "time": ""}));
+    assert_eq!(shown(&fixture).get("time"), None);
+    create_wallet(&mut fixture, "at midnight", NOW).expect("the policy has no time restriction");
 }
 
 #[test]
-fn what_does_not_parse_is_refused_with_the_place_and_the_reason() {
-    let mut house = House::found(1);
-    let (root, policy) = (house.roots[0].clone(), house.policy.clone());
+fn parse_errors_state_position_and_reason() {
+    let mut fixture = Fixture::new(1);
+    let (root, policy) = (fixture.roots[0].clone(), fixture.policy.clone());
     let eof = "parse error: Unrecognized EOF found at 0";
     for (member, text, reason) in [
         ("condition", "", eof),
@@ -98,17 +107,20 @@ fn what_does_not_parse_is_refused_with_the_place_and_the_reason() {
             ("ACTIVITY_TYPE_CREATE_POLICIES", json!({"policies": [create]})),
             ("ACTIVITY_TYPE_UPDATE_POLICY_V2", json!({"policyId": policy, renamed: text})),
         ] {
-            let fault = house.submit(&root, house.id, activity_type, &parameters, NOW).expect_err("refused");
-            assert_eq!((fault.code, fault.message), (Code::InvalidArgument, message.clone()));
+            let error = fixture
+                .submit(&root, fixture.id, activity_type, &parameters, NOW)
+                .expect_err("the request is invalid");
+            assert_eq!((error.code, error.message), (Code::InvalidArgument, message.clone()));
         }
     }
 }
 
 #[test]
-fn conditions_ask_for_parameters_and_for_what_they_name() {
-    let mut house = House::found(1);
-    let (wallet, address) = house.wallet.clone();
-    let (key, endpoint, spare) = (house.private_key.clone(), house.endpoint.clone(), house.spare.clone());
+fn conditions_can_use_parameters_and_referenced_records() {
+    let mut fixture = Fixture::new(1);
+    let (wallet, address) = fixture.wallet.clone();
+    let (key, endpoint, spare) =
+        (fixture.private_key.clone(), fixture.endpoint.clone(), fixture.spare.clone());
     let sign = json!({"signWith": address, "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
         "hashFunction": "HASH_FUNCTION_SHA256"});
     let by_key = json!({"signWith": key, "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
@@ -174,7 +186,7 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
         ),
         (
             "UPDATE_WALLET_ACCOUNT_NAME",
-            json!({"walletAccountId": house.account, "name": "n"}),
+            json!({"walletAccountId": fixture.account, "name": "n"}),
             "wallet.label == 'renamed'".to_owned(),
         ),
         (
@@ -190,7 +202,7 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
         (
             "CREATE_API_KEYS_V2",
             json!({"userId": spare.user, "apiKeys": [{"apiKeyName": "k",
-            "publicKey": crate::house::public_key(77), "curveType": "API_KEY_CURVE_P256"}]}),
+            "publicKey": crate::fixture::public_key(77), "curveType": "API_KEY_CURVE_P256"}]}),
             format!("activity.params.user_id == '{}'", spare.user),
         ),
         (
@@ -213,19 +225,23 @@ fn conditions_ask_for_parameters_and_for_what_they_name() {
         ),
     ] {
         let activity_type = format!("ACTIVITY_TYPE_{activity_type}");
-        let denied = asks(&mut house, &activity_type, &parameters, NOW);
-        assert_eq!(denied.expect_err("no policy yet").code, Code::PermissionDenied, "{activity_type}");
+        let denied = submit_as_user(&mut fixture, &activity_type, &parameters, NOW);
+        assert_eq!(
+            denied.expect_err("no policy allows it yet").code,
+            Code::PermissionDenied,
+            "{activity_type}"
+        );
         let kind = format!("activity.type == '{activity_type}' && {condition}");
-        let expressions = json!({"condition": kind, "consensus": alone(&house.user)});
-        let id = add(&mut house, "by facts", "ALLOW", &expressions);
-        let answer = asks(&mut house, &activity_type, &parameters, NOW);
-        let answer = answer.unwrap_or_else(|fault| panic!("{activity_type} {condition}: {fault:?}"));
+        let expressions = json!({"condition": kind, "consensus": alone(&fixture.user)});
+        let id = add(&mut fixture, "by facts", "ALLOW", &expressions);
+        let answer = submit_as_user(&mut fixture, &activity_type, &parameters, NOW);
+        let answer = answer.unwrap_or_else(|error| panic!("{activity_type} {condition}: {error:?}"));
         assert_eq!(answer["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{activity_type}");
-        house.agreed("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": id}));
+        fixture.execute("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": id}));
     }
 }
 
-/// That so much is allowed to whom the byte stands for (EIP-2612).
+/// Returns typed data that allows an address of 20 equal bytes to spend this value (EIP-2612).
 fn permit(spender: &str, value: u64) -> String {
     let members = json!([{"name": "spender", "type": "address"}, {"name": "value", "type": "uint256"}]);
     let spender = format!("0x{}", spender.trim_start_matches("0x").repeat(20));
@@ -235,133 +251,149 @@ fn permit(spender: &str, value: u64) -> String {
 }
 
 #[test]
-fn each_of_several_payloads_is_judged_by_itself() {
-    let mut house = House::found(1);
-    let (_, address) = house.wallet.clone();
+fn each_payload_is_evaluated_separately() {
+    let mut fixture = Fixture::new(1);
+    let (_, address) = fixture.wallet.clone();
     let small = "eth.eip_712.message['value'] < 100";
-    let expressions = json!({"condition": small, "consensus": alone(&house.user)});
-    let allow = add(&mut house, "small permits", "ALLOW", &expressions);
-    let asked = |house: &mut House, payloads: &[String]| {
+    let expressions = json!({"condition": small, "consensus": alone(&fixture.user)});
+    let allow = add(&mut fixture, "small permits", "ALLOW", &expressions);
+    let sign = |fixture: &mut Fixture, payloads: &[String]| {
         let parameters = json!({"signWith": address, "payloads": payloads, "encoding": "PAYLOAD_ENCODING_EIP712",
             "hashFunction": "HASH_FUNCTION_NO_OP"});
-        asks(house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", &parameters, NOW)
+        submit_as_user(fixture, "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", &parameters, NOW)
     };
-    let (little, much) = (permit("35", 99), permit("35", 100));
-    let done = asked(&mut house, &[little.clone(), little.clone()]).expect("both are small");
+    let (small_permit, large_permit) = (permit("35", 99), permit("35", 100));
+    let done = sign(&mut fixture, &[small_permit.clone(), small_permit.clone()]).expect("both are small");
     let signatures = &done["activity"]["result"]["signRawPayloadsResult"]["signatures"];
     assert_eq!(signatures.as_array().map(Vec::len), Some(2));
-    let (yes, no) = ("OUTCOME_ALLOW", "OUTCOME_DENY_IMPLICIT");
-    for (payloads, said) in [([little.clone(), much.clone()], [yes, no]), ([much, little.clone()], [no, yes])]
-    {
-        let fault = asked(&mut house, &payloads).expect_err("one is not");
+    let (allow_outcome, deny_outcome) = ("OUTCOME_ALLOW", "OUTCOME_DENY_IMPLICIT");
+    for (payloads, expected) in [
+        ([small_permit.clone(), large_permit.clone()], [allow_outcome, deny_outcome]),
+        ([large_permit, small_permit.clone()], [deny_outcome, allow_outcome]),
+    ] {
+        let error = sign(&mut fixture, &payloads).expect_err("one payload is not allowed");
         assert_eq!(
-            (fault.code, outcomes(&fault, &allow)),
-            (Code::PermissionDenied, said.map(Value::from).into())
+            (error.code, outcomes(&error, &allow)),
+            (Code::PermissionDenied, expected.map(Value::from).into())
         );
     }
     let deny = json!({"condition": "eth.eip_712.message['spender'] == '0x6666666666666666666666666666666666666666'"});
-    let deny = add(&mut house, "not to this one", "DENY", &deny);
-    let fault = asked(&mut house, &[little.clone(), permit("66", 1)]).expect_err("one is denied");
-    assert_eq!(outcomes(&fault, &deny).last(), Some(&json!("OUTCOME_DENY_EXPLICIT")));
-    // What no type names is nothing to ask about, so the policy does not apply.
+    let deny = add(&mut fixture, "not to this one", "DENY", &deny);
+    let error =
+        sign(&mut fixture, &[small_permit.clone(), permit("66", 1)]).expect_err("one payload is denied");
+    assert_eq!(outcomes(&error, &deny).last(), Some(&json!("OUTCOME_DENY_EXPLICIT")));
+    // Members outside of the types are not visible to policies, so the policy does not apply.
     let unsigned = json!({"condition": "eth.eip_712.message['note'] == 'not signed'"});
-    add(&mut house, "by a note", "ALLOW", &unsigned);
-    let fault = asked(&mut house, &[permit("35", 100)]).expect_err("denied");
-    assert_eq!(fault.code, Code::PermissionDenied);
+    add(&mut fixture, "by a note", "ALLOW", &unsigned);
+    let error = sign(&mut fixture, &[permit("35", 100)]).expect_err("the request is denied");
+    assert_eq!(error.code, Code::PermissionDenied);
 }
 
 #[test]
-fn a_denial_that_fails_is_skipped_unless_the_operator_is_strict() {
-    let mut house = House::found(1);
-    let allow = json!({"consensus": alone(&house.user)});
-    add(&mut house, "everything", "ALLOW", &allow);
+fn failing_denials_are_skipped_unless_configured_to_deny() {
+    let mut fixture = Fixture::new(1);
+    let allow = json!({"consensus": alone(&fixture.user)});
+    add(&mut fixture, "everything", "ALLOW", &allow);
     let missing = json!({"condition": "wallet.label == 'cold' && wallet_account.path == 'm/0'"});
-    let deny = add(&mut house, "nothing cold", "DENY", &missing);
-    let (_, address) = house.wallet.clone();
+    let deny = add(&mut fixture, "nothing cold", "DENY", &missing);
+    let (_, address) = fixture.wallet.clone();
     let sign = json!({"signWith": address, "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
         "hashFunction": "HASH_FUNCTION_SHA256"});
-    let signs = |house: &mut House| asks(house, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &sign, NOW);
-    signs(&mut house).expect("the failing denial is skipped");
-    house.memory.deny_errors = DenyErrors::Deny;
-    let fault = signs(&mut house).expect_err("the wallet and the account are there, so it denies");
-    assert_eq!(outcome(&fault, &deny), "OUTCOME_DENY_EXPLICIT");
-    // There is no wallet at all, so the denial is about something else.
-    asks(&mut house, "ACTIVITY_TYPE_CREATE_USER_TAG", &json!({"userTagName": "t", "userIds": []}), NOW)
-        .expect("it is about wallets only");
+    let signs =
+        |fixture: &mut Fixture| submit_as_user(fixture, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &sign, NOW);
+    signs(&mut fixture).expect("the failing denial is skipped");
+    fixture.memory.deny_errors = DenyErrors::Deny;
+    let error = signs(&mut fixture).expect_err("the wallet and the account exist, so the policy denies");
+    assert_eq!(outcome(&error, &deny), "OUTCOME_DENY_EXPLICIT");
+    // The activity has no wallet, so the denial does not apply.
+    submit_as_user(
+        &mut fixture,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        &json!({"userTagName": "t", "userIds": []}),
+        NOW,
+    )
+    .expect("the denial applies to wallets only");
 }
 
 #[test]
-fn policies_that_ask_for_too_much_work_permit_nothing() {
-    let mut house = House::found(2);
+fn policies_beyond_the_step_limit_permit_nothing() {
+    let mut fixture = Fixture::new(2);
     let thousand = vec!["1"; 1000].join(",");
-    let endless = format!("[{thousand}].all(x, [{thousand}].all(y, x == y))");
-    let consensus = alone(&house.user);
+    let expensive = format!("[{thousand}].all(x, [{thousand}].all(y, x == y))");
+    let consensus = alone(&fixture.user);
     for number in 0..20 {
-        let expressions = json!({"condition": endless, "consensus": consensus});
-        add(&mut house, &format!("endless {number}"), "ALLOW", &expressions);
+        let expressions = json!({"condition": expensive, "consensus": consensus});
+        add(&mut fixture, &format!("expensive {number}"), "ALLOW", &expressions);
     }
-    let all = add(&mut house, "everything", "ALLOW", &json!({"consensus": consensus}));
-    let fault = asks(&mut house, "ACTIVITY_TYPE_CREATE_WALLET", &wallet("w"), NOW).expect_err("denied");
-    assert_eq!(fault.code, Code::PermissionDenied);
-    assert_eq!(outcome(&fault, &all), "OUTCOME_ERROR");
-    // Nor what needs no policy, since one that was not asked could deny it.
-    let own = json!({"userId": house.user.user, "apiKeys": [{"apiKeyName": "k",
-        "publicKey": crate::house::public_key(78), "curveType": "API_KEY_CURVE_P256"}]});
-    asks(&mut house, "ACTIVITY_TYPE_CREATE_API_KEYS_V2", &own, NOW).expect_err("denied");
-    // The root quorum is not bound by policies, and so can put an end to it.
-    house.agreed("ACTIVITY_TYPE_CREATE_WALLET", &wallet("by the quorum"));
+    let all = add(&mut fixture, "everything", "ALLOW", &json!({"consensus": consensus}));
+    let error = submit_as_user(&mut fixture, "ACTIVITY_TYPE_CREATE_WALLET", &wallet("w"), NOW)
+        .expect_err("the request is denied");
+    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(outcome(&error, &all), "OUTCOME_ERROR");
+    // The same holds for activities that need no policy, since a policy that was not evaluated could deny
+    // them.
+    let own = json!({"userId": fixture.user.user, "apiKeys": [{"apiKeyName": "k",
+        "publicKey": crate::fixture::public_key(78), "curveType": "API_KEY_CURVE_P256"}]});
+    submit_as_user(&mut fixture, "ACTIVITY_TYPE_CREATE_API_KEYS_V2", &own, NOW)
+        .expect_err("the request is denied");
+    // The root quorum is not bound by policies and can still act.
+    fixture.execute("ACTIVITY_TYPE_CREATE_WALLET", &wallet("by the quorum"));
 }
 
 #[test]
-fn the_console_hears_why_an_activity_waits() {
-    let mut house = House::found(2);
-    let [first, second] = house.roots.clone();
+fn console_receives_the_reason_why_an_activity_waits() {
+    let mut fixture = Fixture::new(2);
+    let [first, second] = fixture.roots.clone();
     let signing = "activity.kind == 'CREATE_WALLET'";
     let two = json!({"condition": signing, "consensus": "approvers.count() >= 2"});
-    let policy = add(&mut house, "two of anybody", "ALLOW", &two);
-    let waits = |house: &mut House, person: &Person, activity_type: &str, parameters: &Value| {
-        let answer = house.submit(person, house.id, activity_type, parameters, NOW).expect("it waits");
+    let policy = add(&mut fixture, "two of anybody", "ALLOW", &two);
+    let waits = |fixture: &mut Fixture, person: &Person, activity_type: &str, parameters: &Value| {
+        let answer =
+            fixture.submit(person, fixture.id, activity_type, parameters, NOW).expect("the activity waits");
         answer["activity"]["id"].as_str().expect("an id").to_owned()
     };
-    let user = house.user.clone();
-    let held = house.wallet.0.clone();
-    let by_policy = waits(&mut house, &user, "ACTIVITY_TYPE_CREATE_WALLET", &wallet("p"));
+    let user = fixture.user.clone();
+    let wallet_id = fixture.wallet.0.clone();
+    let by_policy = waits(&mut fixture, &user, "ACTIVITY_TYPE_CREATE_WALLET", &wallet("p"));
     let by_quorum = waits(
-        &mut house,
+        &mut fixture,
         &first,
         "ACTIVITY_TYPE_UPDATE_WALLET",
-        &json!({"walletId": held, "walletName": "q"}),
+        &json!({"walletId": wallet_id, "walletName": "q"}),
     );
     let only = waits(
-        &mut house,
+        &mut fixture,
         &first,
         "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
         &json!({"threshold": 2, "userIds": [first.user, second.user]}),
     );
-    let why = |house: &House, id: &str| {
-        let record = operator::review(&house.memory, house.id, id, NOW).expect("it is there");
-        record.row.waiting.expect("it waits")
+    let why = |fixture: &Fixture, id: &str| {
+        let record = operator::review(&fixture.memory, fixture.id, id, NOW).expect("the record exists");
+        record.row.waiting.expect("the activity waits")
     };
-    let waiting = why(&house, &by_policy);
+    let waiting = why(&fixture, &by_policy);
     assert_eq!((waiting.rule, waiting.reason), (WaitingRule::Policy, WaitingReason::PolicyConsensus));
-    let said: Vec<_> =
-        waiting.policy_evaluations.iter().map(|said| json!([said.policy_id, said.outcome])).collect();
-    assert!(said.contains(&json!([policy, "OUTCOME_REQUIRES_CONSENSUS"])), "{said:?}");
-    assert!(waiting.open_to.contains(&house.spare.user), "anybody counts: {:?}", waiting.open_to);
-    let waiting = why(&house, &by_quorum);
+    let outcomes: Vec<_> = waiting
+        .policy_evaluations
+        .iter()
+        .map(|evaluation| json!([evaluation.policy_id, evaluation.outcome]))
+        .collect();
+    assert!(outcomes.contains(&json!([policy, "OUTCOME_REQUIRES_CONSENSUS"])), "{outcomes:?}");
+    assert!(waiting.open_to.contains(&fixture.spare.user), "every user counts: {:?}", waiting.open_to);
+    let waiting = why(&fixture, &by_quorum);
     assert_eq!((waiting.rule, waiting.reason), (WaitingRule::RootQuorum, WaitingReason::NoPolicyAllows));
     assert_eq!(waiting.open_to, [second.user]);
-    let waiting = why(&house, &only);
+    let waiting = why(&fixture, &only);
     assert_eq!((waiting.rule, waiting.reason), (WaitingRule::RootQuorum, WaitingReason::RootQuorumOnly));
     assert_eq!(waiting.policy_evaluations, []);
-    add(&mut house, "no wallets", "DENY", &json!({"condition": signing}));
-    let waiting = why(&house, &by_policy);
+    add(&mut fixture, "no wallets", "DENY", &json!({"condition": signing}));
+    let waiting = why(&fixture, &by_policy);
     assert_eq!((waiting.rule, waiting.reason), (WaitingRule::RootQuorum, WaitingReason::PolicyDenies));
-    // Whoever cannot override the denial cannot end the request either.
-    assert_eq!(waiting.open_to, house.roots.clone().map(|root| root.user));
-    let spare = house.spare.clone();
-    let record = operator::review(&house.memory, house.id, &by_policy, NOW).expect("it is there");
+    // Users who cannot override the denial cannot reject the request either.
+    assert_eq!(waiting.open_to, fixture.roots.clone().map(|root| root.user));
+    let spare = fixture.spare.clone();
+    let record = operator::review(&fixture.memory, fixture.id, &by_policy, NOW).expect("the record exists");
     let reject = json!({"fingerprint": record.row.activity.fingerprint});
-    let fault = house.submit(&spare, house.id, "ACTIVITY_TYPE_REJECT_ACTIVITY", &reject, NOW);
-    assert_eq!(fault.expect_err("it is not theirs to decide").code, Code::PermissionDenied);
+    let error = fixture.submit(&spare, fixture.id, "ACTIVITY_TYPE_REJECT_ACTIVITY", &reject, NOW);
+    assert_eq!(error.expect_err("the user has no part in this decision").code, Code::PermissionDenied);
 }

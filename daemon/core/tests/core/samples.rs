@@ -1,22 +1,22 @@
-//! Valid parameters for each type: what the authority matrix and the outcomes are tried with. A new kind
-//! gets one more arm here.
+//! Valid parameters for each activity type, used by the authority table and the tests of outcomes. Add an arm
+//! here for each new kind.
 
 use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::{Value, json};
 
-use crate::house::{House, Person, account, public_key};
+use crate::fixture::{Fixture, Person, account, public_key};
 use crate::passkey::Passkey;
 
-/// The sample of EIP-155: one ether, on the main network.
+/// The sample transaction of EIP-155: one ether, on the main network.
 pub(crate) const UNSIGNED: &str =
     "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
 
-/// An authorization of EIP-7702, on the main network.
+/// An EIP-7702 authorization, on the main network.
 pub(crate) const AUTHORIZATION: &str =
     r#"{"address":"0x3535353535353535353535353535353535353535","chainId":1,"nonce":"0x0"}"#;
 
-/// Valid parameters; where the type is about a user's credentials, about those of `subject`.
-pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -> Value {
+/// Returns valid parameters. For types that change credentials of a user, the user is `subject`.
+pub(crate) fn parameters(activity_type: &str, fixture: &Fixture, subject: &Person) -> Value {
     let name = activity_type.trim_start_matches("ACTIVITY_TYPE_");
     let digest = "ab".repeat(32);
     let raw = |with: &str, value: &str| {
@@ -24,12 +24,12 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             "hashFunction": "HASH_FUNCTION_NO_OP"})
     };
     match name {
-        "ACCEPT_INVITATION" => json!({"invitationId": house.invitation, "userId": house.invited.user,
-            "authenticator": authenticator_v1("guest", house.invited.user)}),
-        "ACCEPT_INVITATION_V2" => json!({"invitationId": house.invitation, "userId": house.invited.user,
+        "ACCEPT_INVITATION" => json!({"invitationId": fixture.invitation, "userId": fixture.invited.user,
+            "authenticator": authenticator_v1("guest", fixture.invited.user)}),
+        "ACCEPT_INVITATION_V2" => json!({"invitationId": fixture.invitation, "userId": fixture.invited.user,
             "authenticator": authenticator("guest")}),
         "ACTIVATE_BILLING_TIER" => json!({"productId": "product"}),
-        "APPROVE_ACTIVITY" | "REJECT_ACTIVITY" => json!({"fingerprint": house.waiting}),
+        "APPROVE_ACTIVITY" | "REJECT_ACTIVITY" => json!({"fingerprint": fixture.waiting}),
         "CREATE_API_KEYS" => json!({"userId": subject.user, "apiKeys": [key(30)]}),
         "CREATE_API_KEYS_V2" => json!({"userId": subject.user, "apiKeys": [key_v2(30)]}),
         "CREATE_API_ONLY_USERS" => {
@@ -41,13 +41,13 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "CREATE_AUTHENTICATORS_V2" => {
             json!({"userId": subject.user, "authenticators": [authenticator("fresh")]})
         }
-        "CREATE_ORGANIZATION" => json!({"organizationName": "new", "rootEmail": "founder@new.example",
-            "rootAuthenticator": authenticator_v1("founder", house.founder.user), "rootUserId": house.founder.user}),
-        "CREATE_ORGANIZATION_V2" => json!({"organizationName": "new", "rootEmail": "founder@new.example",
-            "rootAuthenticator": authenticator("founder"), "rootUserId": house.founder.user}),
+        "CREATE_ORGANIZATION" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
+            "rootAuthenticator": authenticator_v1("registrant", fixture.registrant.user), "rootUserId": fixture.registrant.user}),
+        "CREATE_ORGANIZATION_V2" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
+            "rootAuthenticator": authenticator("registrant"), "rootUserId": fixture.registrant.user}),
         "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
-            "receiverUserEmail": "fresh@house.example", "receiverUserTags": [house.user_tag],
-            "accessType": "ACCESS_TYPE_ALL", "senderUserId": house.roots[0].user}]}),
+            "receiverUserEmail": "fresh@house.example", "receiverUserTags": [fixture.user_tag],
+            "accessType": "ACCESS_TYPE_ALL", "senderUserId": fixture.roots[0].user}]}),
         "CREATE_OAUTH_PROVIDERS_V2" => {
             json!({"userId": subject.user, "oauthProviders": [provider("fresh")]})
         }
@@ -58,12 +58,12 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         }
         "CREATE_POLICY_V2" => {
             json!({"policyName": "policy", "effect": "EFFECT_DENY", "notes": "", "selectors": [
-            {"subject": "user.id", "operator": "OPERATOR_IN", "targets": [subject.user, house.user.user]},
+            {"subject": "user.id", "operator": "OPERATOR_IN", "targets": [subject.user, fixture.user.user]},
             {"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "targets": ["CREATE_WALLET"]}]})
         }
         "CREATE_POLICY_V3" => policy("policy"),
         "CREATE_PRIVATE_KEY_TAG" => {
-            json!({"privateKeyTagName": "fresh", "privateKeyIds": [house.private_key]})
+            json!({"privateKeyTagName": "fresh", "privateKeyIds": [fixture.private_key]})
         }
         "CREATE_PRIVATE_KEYS" | "CREATE_PRIVATE_KEYS_V2" => json!({"privateKeys": [private_key("fresh")]}),
         "CREATE_SESSION_PROFILE" => json!({"sessionProfileName": "fresh", "expirationSeconds": "600",
@@ -75,13 +75,13 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         "CREATE_WEBHOOK_ENDPOINT" => json!({"url": "https://hooks.example.org/fresh", "name": "fresh",
             "subscriptions": [{"eventType": "ACTIVITY_UPDATES", "filtersJson": "{}"}]}),
         "UPDATE_WEBHOOK_ENDPOINT" => {
-            json!({"endpointId": house.endpoint, "name": "fresh", "isActive": false})
+            json!({"endpointId": fixture.endpoint, "name": "fresh", "isActive": false})
         }
-        "DELETE_WEBHOOK_ENDPOINT" => json!({"endpointId": house.endpoint}),
-        "DELETE_INVITATION" => json!({"invitationId": house.invitation}),
-        "DELETE_ORGANIZATION" => json!({"organizationId": house.bare.home}),
+        "DELETE_WEBHOOK_ENDPOINT" => json!({"endpointId": fixture.endpoint}),
+        "DELETE_INVITATION" => json!({"invitationId": fixture.invitation}),
+        "DELETE_ORGANIZATION" => json!({"organizationId": fixture.bare.home}),
         "DELETE_PAYMENT_METHOD" => json!({"paymentMethodId": "method"}),
-        "DELETE_SMART_CONTRACT_INTERFACE" => json!({"smartContractInterfaceId": house.interface}),
+        "DELETE_SMART_CONTRACT_INTERFACE" => json!({"smartContractInterfaceId": fixture.interface}),
         "DELETE_SUB_ORGANIZATION" => json!({"deleteWithoutExport": true}),
         "REMOVE_IP_ALLOWLIST" => json!({"publicKey": public_key(13)}),
         "SET_IP_ALLOWLIST" => {
@@ -116,8 +116,8 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
         }
         "CREATE_USER_TAG" => json!({"userTagName": "fresh", "userIds": [subject.user]}),
         "CREATE_WALLET" => wallet("fresh"),
-        "UPDATE_WALLET" => json!({"walletId": house.wallet.0, "walletName": "fresh"}),
-        "CREATE_WALLET_ACCOUNTS" => json!({"walletId": house.wallet.0, "accounts": [
+        "UPDATE_WALLET" => json!({"walletId": fixture.wallet.0, "walletName": "fresh"}),
+        "CREATE_WALLET_ACCOUNTS" => json!({"walletId": fixture.wallet.0, "accounts": [
             account("m/44'/60'/0'/0/1", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),
             account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
         ]}),
@@ -126,94 +126,96 @@ pub(crate) fn parameters(activity_type: &str, house: &House, subject: &Person) -
             json!({"userId": subject.user, "authenticatorIds": [subject.authenticator]})
         }
         "DELETE_OAUTH_PROVIDERS" => json!({"userId": subject.user, "providerIds": [subject.provider]}),
-        "DELETE_POLICIES" => json!({"policyIds": [house.policy]}),
-        "DELETE_POLICY" => json!({"policyId": house.policy}),
+        "DELETE_POLICIES" => json!({"policyIds": [fixture.policy]}),
+        "DELETE_POLICY" => json!({"policyId": fixture.policy}),
         "DELETE_PRIVATE_KEYS" => {
-            json!({"privateKeyIds": [house.private_key], "deleteWithoutExport": true})
+            json!({"privateKeyIds": [fixture.private_key], "deleteWithoutExport": true})
         }
         "DELETE_WALLET_ACCOUNTS" => {
-            json!({"walletAccountIds": [house.account], "deleteWithoutExport": true})
+            json!({"walletAccountIds": [fixture.account], "deleteWithoutExport": true})
         }
         "EXPORT_PRIVATE_KEY" => {
-            json!({"privateKeyId": house.private_key, "targetPublicKey": public_key(30)})
+            json!({"privateKeyId": fixture.private_key, "targetPublicKey": public_key(30)})
         }
-        "DELETE_SECRETS" => json!({"secretIds": [house.secret]}),
-        "EXPORT_SECRETS" => json!({"secrets": [{"secretId": house.secret, "targetPublicKey": public_key(30),
-            "encryptionSuite": SUITE, "requestContext": [{"key": "reason", "value": "release"}]}]}),
+        "DELETE_SECRETS" => json!({"secretIds": [fixture.secret]}),
+        "EXPORT_SECRETS" => {
+            json!({"secrets": [{"secretId": fixture.secret, "targetPublicKey": public_key(30),
+            "encryptionSuite": SUITE, "requestContext": [{"key": "reason", "value": "release"}]}]})
+        }
         "IMPORT_SECRETS" => {
-            let mut secret = house.sealed_secret.clone();
+            let mut secret = fixture.sealed_secret.clone();
             secret["name"] = json!("fresh");
             secret["staticProperties"] = json!([{"key": "env", "value": "test"}]);
             json!({"secrets": [secret]})
         }
         "INIT_IMPORT_SECRETS" => json!({"encryptionSuite": SUITE, "numSecrets": 2}),
-        "EXPORT_WALLET" => json!({"walletId": house.wallet.0, "targetPublicKey": public_key(30),
+        "EXPORT_WALLET" => json!({"walletId": fixture.wallet.0, "targetPublicKey": public_key(30),
             "language": "MNEMONIC_LANGUAGE_SPANISH"}),
-        "EXPORT_WALLET_ACCOUNT" => json!({"address": house.wallet.1, "targetPublicKey": public_key(30)}),
-        "IMPORT_PRIVATE_KEY" => json!({"userId": house.roots[0].user, "privateKeyName": "fresh",
-            "encryptedBundle": house.bundles[1], "curve": "CURVE_ED25519",
+        "EXPORT_WALLET_ACCOUNT" => json!({"address": fixture.wallet.1, "targetPublicKey": public_key(30)}),
+        "IMPORT_PRIVATE_KEY" => json!({"userId": fixture.roots[0].user, "privateKeyName": "fresh",
+            "encryptedBundle": fixture.bundles[1], "curve": "CURVE_ED25519",
             "addressFormats": ["ADDRESS_FORMAT_SOLANA"]}),
-        "IMPORT_WALLET" => json!({"userId": house.roots[0].user, "walletName": "fresh",
-            "encryptedBundle": house.bundles[0],
+        "IMPORT_WALLET" => json!({"userId": fixture.roots[0].user, "walletName": "fresh",
+            "encryptedBundle": fixture.bundles[0],
             "accounts": [account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]}),
-        "INIT_IMPORT_PRIVATE_KEY" | "INIT_IMPORT_WALLET" => json!({"userId": house.roots[0].user}),
-        "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": house.private_key}),
-        "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [house.private_key_tag]}),
-        "DELETE_USER_TAGS" => json!({"userTagIds": [house.user_tag]}),
-        "DELETE_WALLETS" => json!({"walletIds": [house.wallet.0], "deleteWithoutExport": true}),
-        "DELETE_USERS" => json!({"userIds": [house.spare.user]}),
+        "INIT_IMPORT_PRIVATE_KEY" | "INIT_IMPORT_WALLET" => json!({"userId": fixture.roots[0].user}),
+        "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": fixture.private_key}),
+        "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [fixture.private_key_tag]}),
+        "DELETE_USER_TAGS" => json!({"userTagIds": [fixture.user_tag]}),
+        "DELETE_WALLETS" => json!({"walletIds": [fixture.wallet.0], "deleteWithoutExport": true}),
+        "DELETE_USERS" => json!({"userIds": [fixture.spare.user]}),
         "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_WEBHOOK"}),
         "SET_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_AUTH"}),
-        "SIGN_RAW_PAYLOAD" => raw("privateKeyId", &house.private_key),
-        "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &house.wallet.1),
-        "SIGN_RAW_PAYLOADS" => json!({"signWith": house.wallet.1, "payloads": [digest, "cd".repeat(32)],
+        "SIGN_RAW_PAYLOAD" => raw("privateKeyId", &fixture.private_key),
+        "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &fixture.wallet.1),
+        "SIGN_RAW_PAYLOADS" => json!({"signWith": fixture.wallet.1, "payloads": [digest, "cd".repeat(32)],
             "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
         "SIGN_TRANSACTION" => {
-            json!({"privateKeyId": house.private_key, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+            json!({"privateKeyId": fixture.private_key, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
         }
         "SIGN_TRANSACTION_V2" => {
-            json!({"signWith": house.wallet.1, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+            json!({"signWith": fixture.wallet.1, "unsignedTransaction": UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
         }
         "UPDATE_ALLOWED_ORIGINS" => {
             json!({"allowedOrigins": ["https://house.example", "http://localhost:3000"]})
         }
-        "UPDATE_WALLET_ACCOUNT_NAME" => json!({"walletAccountId": house.account, "name": "fresh"}),
+        "UPDATE_WALLET_ACCOUNT_NAME" => json!({"walletAccountId": fixture.account, "name": "fresh"}),
         "UPDATE_ORGANIZATION_NAME" => json!({"organizationName": "fresh"}),
         "UPDATE_POLICY" | "UPDATE_POLICY_V2" => {
-            json!({"policyId": house.policy, "policyName": "fresh", "policyCondition": "true"})
+            json!({"policyId": fixture.policy, "policyName": "fresh", "policyCondition": "true"})
         }
-        "UPDATE_PRIVATE_KEY_TAG" => json!({"privateKeyTagId": house.private_key_tag,
-            "newPrivateKeyTagName": "fresh", "addPrivateKeyIds": [], "removePrivateKeyIds": [house.private_key]}),
-        "UPDATE_USER" => json!({"userId": house.spare.user, "userName": "fresh",
-            "userEmail": "fresh@house.example", "userTagIds": [house.user_tag]}),
-        "UPDATE_USER_EMAIL" => json!({"userId": house.spare.user, "userEmail": "fresh@house.example"}),
-        "UPDATE_USER_NAME" => json!({"userId": house.spare.user, "userName": "fresh"}),
+        "UPDATE_PRIVATE_KEY_TAG" => json!({"privateKeyTagId": fixture.private_key_tag,
+            "newPrivateKeyTagName": "fresh", "addPrivateKeyIds": [], "removePrivateKeyIds": [fixture.private_key]}),
+        "UPDATE_USER" => json!({"userId": fixture.spare.user, "userName": "fresh",
+            "userEmail": "fresh@house.example", "userTagIds": [fixture.user_tag]}),
+        "UPDATE_USER_EMAIL" => json!({"userId": fixture.spare.user, "userEmail": "fresh@house.example"}),
+        "UPDATE_USER_NAME" => json!({"userId": fixture.spare.user, "userName": "fresh"}),
         "UPDATE_USER_PHONE_NUMBER" => {
-            json!({"userId": house.spare.user, "userPhoneNumber": "+4915112345678"})
+            json!({"userId": fixture.spare.user, "userPhoneNumber": "+4915112345678"})
         }
-        "UPDATE_USER_TAG" => json!({"userTagId": house.user_tag, "newUserTagName": "fresh",
-            "addUserIds": [house.user.user], "removeUserIds": [house.spare.user]}),
+        "UPDATE_USER_TAG" => json!({"userTagId": fixture.user_tag, "newUserTagName": "fresh",
+            "addUserIds": [fixture.user.user], "removeUserIds": [fixture.spare.user]}),
         "UPDATE_ROOT_QUORUM" => {
-            json!({"threshold": 2, "userIds": house.roots.each_ref().map(|root| root.user)})
+            json!({"threshold": 2, "userIds": fixture.roots.each_ref().map(|root| root.user)})
         }
         _ => panic!("{activity_type} has no sample parameters: add an arm here"),
     }
 }
 
-/// How secrets are encrypted on their way.
+/// Encryption suite of secrets in transit.
 pub(crate) const SUITE: &str = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
 
-/// Number of a card that no bank issues.
+/// Card number for tests that no bank issues.
 pub(crate) const CARD: &str = "4242424242421881";
 
-/// Who may do this, and in which organization: most kinds are for a root user of the house.
-pub(crate) fn stage(activity_type: &str, house: &House) -> (Person, OrganizationId) {
+/// Returns who may do this, and in which organization: for most kinds a root user of the fixture.
+pub(crate) fn stage(activity_type: &str, fixture: &Fixture) -> (Person, OrganizationId) {
     match activity_type.trim_start_matches("ACTIVITY_TYPE_") {
-        "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (house.invited.clone(), house.id),
-        "CREATE_ORGANIZATION" | "CREATE_ORGANIZATION_V2" => (house.founder.clone(), house.id),
-        "DELETE_ORGANIZATION" => (house.bare.clone(), house.bare.home),
-        "DELETE_SUB_ORGANIZATION" => (house.child.clone(), house.child.home),
-        _ => (house.roots[0].clone(), house.id),
+        "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (fixture.invited.clone(), fixture.id),
+        "CREATE_ORGANIZATION" | "CREATE_ORGANIZATION_V2" => (fixture.registrant.clone(), fixture.id),
+        "DELETE_ORGANIZATION" => (fixture.bare.clone(), fixture.bare.home),
+        "DELETE_SUB_ORGANIZATION" => (fixture.child.clone(), fixture.child.home),
+        _ => (fixture.roots[0].clone(), fixture.id),
     }
 }
 
@@ -225,17 +227,17 @@ fn key_v2(number: u32) -> Value {
     json!({"apiKeyName": "new key", "publicKey": public_key(number), "curveType": "API_KEY_CURVE_P256"})
 }
 
-/// An authenticator in its newer form.
+/// Returns an authenticator in the current format.
 pub(crate) fn authenticator(name: &str) -> Value {
     Passkey::of(name).registration()
 }
 
-/// An authenticator in its older form.
+/// Returns an authenticator in the original format.
 fn authenticator_v1(name: &str, user: UserId) -> Value {
     Passkey::of(name).registration_v1(json!(user))
 }
 
-/// An OAuth identity by its claims.
+/// Returns an OAuth identity given by its claims.
 pub(crate) fn provider(subject: &str) -> Value {
     json!({"providerName": "issuer",
         "oidcClaims": {"iss": "https://issuer.example", "aud": "audience", "sub": subject}})

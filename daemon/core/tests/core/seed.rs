@@ -1,8 +1,9 @@
-//! What the service must offer, against what it offers: `assets/seed.json` names each intent and each result
-//! with its members, and a row whose type is offered has exactly these, with these types.
+//! Compares what the service must offer with what it offers. `assets/seed.json` lists each intent and result
+//! with its members; an offered type has exactly these members, with these types.
 //!
-//! A type in the file is `string`, `boolean`, `integer`, a list of one, an object of members, or the name of a
-//! shape. `besides` holds members that current clients send beyond the seed, by their path.
+//! A type in the file is `string`, `boolean`, `integer`, a list of one type, an object of members, or the
+//! name of an entry in `shapes`. `besides` lists the members that current clients send beyond the seed, by
+//! path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +15,10 @@ use serde_json::Value;
 use crate::catalog::{camel, split};
 use crate::golden;
 
-/// How many intents the seed names.
+/// Number of intents in the seed.
 const INTENTS: usize = 80;
 
-/// The file.
+/// Contents of `assets/seed.json`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Seed {
@@ -41,29 +42,29 @@ pub(crate) struct Row {
     outcome: Value,
     #[serde(default)]
     besides: BTreeMap<String, Value>,
-    /// What a type that is not offered will come with.
-    pub(crate) with: Option<With>,
+    /// The part of the service with which a type that is not offered yet is planned.
+    pub(crate) with: Option<PlannedWith>,
 }
 
-/// Larger parts that a type may wait for.
+/// Parts of the service on which a type may depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum With {
-    /// Mails, codes, tokens, sessions and recovery.
+pub(crate) enum PlannedWith {
+    /// Email, codes, tokens, sessions and recovery.
     SignIn,
-    /// Transactions that are read and signed.
+    /// Parsing and signing of transactions.
     Transactions,
-    /// Keys that leave and enter encrypted.
+    /// Encrypted export and import of keys.
     Bundles,
 }
 
 /// Paths of members with their types.
 type Members = BTreeSet<String>;
 
-/// Reads the file.
+/// Reads the seed.
 pub(crate) fn read() -> Seed {
-    let text = std::fs::read_to_string(golden::place("seed.json")).expect("the seed can be read");
-    serde_json::from_str(&text).expect("the seed has its form")
+    let text = std::fs::read_to_string(golden::path("seed.json")).expect("the seed can be read");
+    serde_json::from_str(&text).expect("the seed has the expected structure")
 }
 
 #[test]
@@ -79,66 +80,69 @@ fn each_intent_has_one_row() {
 }
 
 #[test]
-fn what_is_not_offered_says_why() {
+fn types_that_are_not_offered_state_when_they_are_planned() {
     let rows = read().rows;
-    let mut flaws = Vec::new();
+    let mut errors = Vec::new();
     for Row { activity_type, with, .. } in &rows {
-        let flaw = match (kinds::find(activity_type), with) {
+        let error = match (kinds::find(activity_type), with) {
             (Some(_), None) | (None, Some(_)) => continue,
-            (Some(_), Some(_)) => "is offered: take its `with` out of assets/seed.json",
-            (None, None) => "is not offered, and nothing says why",
+            (Some(_), Some(_)) => "is offered: remove its `with` from assets/seed.json",
+            (None, None) => "is not offered, and `with` is missing",
         };
-        flaws.push(format!("{activity_type} {flaw}"));
+        errors.push(format!("{activity_type} {error}"));
     }
-    assert!(flaws.is_empty(), "\n{}\n", flaws.join("\n"));
+    assert!(errors.is_empty(), "\n{}\n", errors.join("\n"));
 }
 
 #[test]
-fn what_is_offered_has_the_members_of_the_seed() {
+fn offered_types_have_the_members_of_the_seed() {
     let seed = read();
-    let mut flaws = Vec::new();
+    let mut errors = Vec::new();
     for row in &seed.rows {
-        // Rows that are not offered are read too: their shapes must exist.
+        // Rows that are not offered are resolved as well: their shapes must exist.
         let wanted = (seed.parameters(row), seed.members(&row.outcome));
         if let Some(entry) = kinds::find(&row.activity_type) {
-            flaws.extend(differences(row, entry, &wanted));
+            errors.extend(differences(row, entry, &wanted));
         }
     }
-    assert!(flaws.is_empty(), "\n{}\n", flaws.join("\n"));
+    assert!(errors.is_empty(), "\n{}\n", errors.join("\n"));
 }
 
-/// In what an entry differs from its row.
+/// Returns the differences between an entry and its row.
 fn differences(row: &Row, entry: &Entry, wanted: &(Members, Members)) -> Vec<String> {
     let described = entry.describe();
-    let mut flaws = Vec::new();
+    let mut errors = Vec::new();
     for (what, wanted, offered) in [
         ("intent", Some(&row.intent), Some(&described.intent)),
         ("result", row.result.as_ref(), described.result.as_ref()),
     ] {
         if wanted != offered {
-            flaws.push(format!("{}: {what}: {wanted:?} in the seed, offered {offered:?}", row.activity_type));
+            errors
+                .push(format!("{}: {what}: {wanted:?} in the seed, offered {offered:?}", row.activity_type));
         }
     }
     for (what, wanted, schema) in
         [("parameters", &wanted.0, &described.parameters), ("outcome", &wanted.1, &described.outcome)]
     {
         let mut offered = Members::new();
-        of_schema(schema, "", &mut offered);
+        collect_schema(schema, "", &mut offered);
         let name = format!("{}: {what}", row.activity_type);
-        flaws.extend(wanted.difference(&offered).map(|member| format!("{name}: `{member}` is not offered")));
-        flaws.extend(offered.difference(wanted).map(|member| format!("{name}: `{member}` is not asked for")));
+        errors.extend(wanted.difference(&offered).map(|member| format!("{name}: `{member}` is not offered")));
+        errors.extend(
+            offered.difference(wanted).map(|member| format!("{name}: `{member}` is not in the seed")),
+        );
     }
-    flaws
+    errors
 }
 
 impl Seed {
-    /// Parameters of a row, with those that clients send besides.
+    /// Returns the parameters of a row, including those that clients send in addition.
     fn parameters(&self, row: &Row) -> Members {
         let own = self.members(&row.parameters);
         let mut all = own.clone();
         for (path, shape) in &row.besides {
             let before = all.len();
-            self.of_shape(shape, path, &mut all);
+            self.collect_type(shape, path, &mut all);
             assert!(all.len() > before, "{}: `{path}` is listed twice", row.activity_type);
         }
         all
@@ -146,37 +150,37 @@ impl Seed {
 
     fn members(&self, shape: &Value) -> Members {
         let mut found = Members::new();
-        self.of_shape(shape, "", &mut found);
+        self.collect_type(shape, "", &mut found);
         found
     }
 
-    /// Members of a shape as the seed writes it.
-    fn of_shape(&self, shape: &Value, path: &str, found: &mut Members) {
+    /// Collects the members of a type in the notation of the seed.
+    fn collect_type(&self, shape: &Value, path: &str, found: &mut Members) {
         match shape {
             Value::String(name) if ["string", "boolean", "integer"].contains(&name.as_str()) => {
                 found.insert(format!("{path}: {name}"));
             }
             Value::String(name) => {
                 let shape = self.shapes.get(name).unwrap_or_else(|| panic!("{path}: no shape {name}"));
-                self.of_shape(shape, path, found);
+                self.collect_type(shape, path, found);
             }
             Value::Array(items) => {
                 let [item] = items.as_slice() else { panic!("{path}: a list of one type") };
-                self.of_shape(item, &format!("{path}[]"), found);
+                self.collect_type(item, &format!("{path}[]"), found);
             }
             Value::Object(members) => {
                 found.extend((!path.is_empty()).then(|| format!("{path}: object")));
-                members.iter().for_each(|(name, shape)| self.of_shape(shape, &below(path, name), found));
+                members.iter().for_each(|(name, shape)| self.collect_type(shape, &join(path, name), found));
             }
-            other => panic!("{path}: {other} is no type"),
+            other => panic!("{path}: {other} is not a type"),
         }
     }
 }
 
-/// Members of a JSON schema. Whether a member may be absent or null makes no difference.
-fn of_schema(schema: &Value, path: &str, found: &mut Members) {
+/// Collects the members of a JSON schema. Whether a member may be absent or null does not matter.
+fn collect_schema(schema: &Value, path: &str, found: &mut Members) {
     let alternatives = ["oneOf", "anyOf"].iter().filter_map(|list| schema.get(list)?.as_array());
-    alternatives.clone().flatten().for_each(|one| of_schema(one, path, found));
+    alternatives.clone().flatten().for_each(|one| collect_schema(one, path, found));
     let names = match &schema["type"] {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
         Value::String(name) => vec![name.as_str()],
@@ -185,17 +189,17 @@ fn of_schema(schema: &Value, path: &str, found: &mut Members) {
     };
     for name in names.into_iter().filter(|name| *name != "null") {
         match name {
-            "array" => of_schema(&schema["items"], &format!("{path}[]"), found),
+            "array" => collect_schema(&schema["items"], &format!("{path}[]"), found),
             "object" => {
                 found.extend((!path.is_empty()).then(|| format!("{path}: object")));
                 let members = schema["properties"].as_object().into_iter().flatten();
-                members.for_each(|(name, schema)| of_schema(schema, &below(path, name), found));
+                members.for_each(|(name, schema)| collect_schema(schema, &join(path, name), found));
             }
             name => _ = found.insert(format!("{path}: {name}")),
         }
     }
 }
 
-fn below(path: &str, name: &str) -> String {
+fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

@@ -1,5 +1,5 @@
-//! What was stored stays readable: fixtures of every record, of secrets and of the keys they stand under.
-//! Fixtures are written once. Blessing adds what is missing and never touches what is there.
+//! Stored data stays readable: test vectors of every record, of secrets, and of their keys. Vectors are
+//! written once: blessing adds missing ones and never changes existing ones.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,55 +20,57 @@ use quorate_core::model::{
     ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, RecordDigest,
     Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
-use quorate_core::notice::Notice;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
 use quorate_core::secret;
+use quorate_core::webhooks::StoredDelivery;
 use serde_json::Value;
 
+use crate::fixture::Fixture;
 use crate::golden;
-use crate::house::House;
 
-/// The fixture of a record: its JSON. The folder is the version byte before it.
-fn fixture(version: u8, noun: &str) -> PathBuf {
-    golden::place(&format!("vectors/records/{version}/{}.json", noun.replace(' ', "_")))
+/// Returns the path of the test vector of a record: its JSON, in a folder named after the version byte.
+fn vector_path(version: u8, noun: &str) -> PathBuf {
+    golden::path(&format!("vectors/records/{version}/{}.json", noun.replace(' ', "_")))
 }
 
-fn check<R: Record>(house: &House, is_it: impl Fn(&[u8]) -> bool) {
-    check_as::<R>(R::NOUN, house, is_it);
+fn check<R: Record>(fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
+    check_as::<R>(R::NOUN, fixture, is_match);
 }
 
-/// Reads the fixture, adds it from a live record when blessing, and checks what a stored record promises.
-fn check_as<R: Record>(name: &str, house: &House, is_it: impl Fn(&[u8]) -> bool) {
-    let place = fixture(1, name);
-    if golden::is_blessing() && !place.exists() {
+/// Reads the test vector, which blessing creates from a record if it is missing, and checks the guarantees of
+/// stored records.
+fn check_as<R: Record>(name: &str, fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
+    let path = vector_path(1, name);
+    if golden::is_blessing() && !path.exists() {
         let letters = [b'o', b'e', b'n', b'a', b'p', b'i'];
-        let rows = letters.into_iter().flat_map(|letter| house.memory.rows(letter));
-        let (_, found) = rows.into_iter().find(|(key, _)| is_it(key)).expect("the house has one");
-        let text = serde_json::to_string_pretty(&json::<R>(found)).expect("JSON serializes");
-        std::fs::write(&place, text + "\n").expect("a fixture can be written");
+        let rows = letters.into_iter().flat_map(|letter| fixture.memory.rows(letter));
+        let (_, stored) =
+            rows.into_iter().find(|(key, _)| is_match(key)).expect("the test organization has one");
+        let text = serde_json::to_string_pretty(&json::<R>(stored)).expect("JSON serializes");
+        std::fs::write(&path, text + "\n").expect("the file is written");
     }
-    let text = std::fs::read_to_string(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = vec![1];
     bytes.extend_from_slice(text.as_bytes());
-    let record = R::decode(&bytes).unwrap_or_else(|flaw| panic!("{}: {flaw}", R::NOUN));
-    let again = record.encode().expect("it can be stored again");
+    let record = R::decode(&bytes).unwrap_or_else(|error| panic!("{}: {error}", R::NOUN));
+    let again = record.encode().expect("encoding succeeds");
     assert_eq!(again[0], R::VERSION);
     let old: Value = serde_json::from_str(&text).expect("a fixture is JSON");
     let new = json::<R>(&again);
-    assert!(holds(&new, &old), "{}: something stored is lost\n  was {old}\n  now {new}", R::NOUN);
+    assert!(holds(&new, &old), "{}: stored data is lost\n  before {old}\n  after  {new}", R::NOUN);
     bytes[0] = R::VERSION + 1;
-    assert!(R::decode(&bytes).is_err(), "{}: a newer version is refused", R::NOUN);
+    assert!(R::decode(&bytes).is_err(), "{}: a newer version is rejected", R::NOUN);
     for cut in [0, 1, bytes.len() / 2] {
         assert!(R::decode(&again[..cut.min(again.len())]).is_err(), "{}: cut at {cut}", R::NOUN);
     }
 }
 
-/// What a stored record says.
+/// Decodes a stored record as JSON.
 fn json<R: Record>(bytes: &[u8]) -> Value {
-    serde_json::to_value(R::decode(bytes).expect("it is readable")).expect("a record serializes")
+    serde_json::to_value(R::decode(bytes).expect("the store is readable")).expect("a record serializes")
 }
 
-/// Whether everything in `old` is still in `new`.
+/// Returns whether everything in `old` is still in `new`.
 fn holds(new: &Value, old: &Value) -> bool {
     match (new, old) {
         (Value::Object(new), Value::Object(old)) => {
@@ -87,84 +89,85 @@ fn entity(class: u8) -> impl Fn(&[u8]) -> bool {
 
 #[test]
 fn records_stay_readable() {
-    let mut house = House::found(2);
+    let mut fixture = Fixture::new(2);
     if golden::is_blessing() {
-        std::fs::create_dir_all(golden::place("vectors/records/1")).expect("a folder can be made");
-        house.agreed("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
+        std::fs::create_dir_all(golden::path("vectors/records/1")).expect("the folder is created");
+        fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
             "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
     }
-    check::<Head>(&house, |key| key[0] == b'o');
-    check_as::<Head>("organization with digest", &house, |key| key[0] == b'o');
-    check::<User>(&house, entity(b'u'));
-    let with_passkey = layout::entity(house.id, Entity::User(house.user.user));
-    check_as::<User>("user with passkey", &house, |key| *key == *with_passkey);
-    check::<Wallet>(&house, entity(b'w'));
-    check::<PrivateKey>(&house, entity(b'k'));
-    check::<Policy>(&house, entity(b'p'));
-    check::<Tag>(&house, entity(b't'));
-    check::<WalletAccount>(&house, |key| key[0] == b'n');
-    check::<ActivityRecord>(&house, |key| key[0] == b'a');
-    check::<Notice>(&house, |key| key[0] == b'x');
-    check::<Invitation>(&house, entity(b'i'));
-    check::<WebhookEndpoint>(&house, entity(b'h'));
-    check::<Secret>(&house, entity(b'v'));
-    check::<SessionProfile>(&house, entity(b's'));
-    check::<SmartContractInterface>(&house, entity(b'c'));
-    check::<InterfaceText>(&house, |key| key[0] == b'i');
-    check::<Mail>(&house, |_| false);
-    check::<Delivery>(&house, |key| DeliveryId::of_key(key).is_some());
-    check::<EventBody>(&house, outbox::is_body);
-    check::<Parked>(&house, |_| false);
+    check::<Head>(&fixture, |key| key[0] == b'o');
+    check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
+    check::<User>(&fixture, entity(b'u'));
+    let with_passkey = layout::entity(fixture.id, Entity::User(fixture.user.user));
+    check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);
+    check::<Wallet>(&fixture, entity(b'w'));
+    check::<PrivateKey>(&fixture, entity(b'k'));
+    check::<Policy>(&fixture, entity(b'p'));
+    check::<Tag>(&fixture, entity(b't'));
+    check::<WalletAccount>(&fixture, |key| key[0] == b'n');
+    check::<ActivityRecord>(&fixture, |key| key[0] == b'a');
+    check_as::<StoredDelivery>("notice", &fixture, |key| key[0] == b'x');
+    check::<Invitation>(&fixture, entity(b'i'));
+    check::<WebhookEndpoint>(&fixture, entity(b'h'));
+    check::<Secret>(&fixture, entity(b'v'));
+    check::<SessionProfile>(&fixture, entity(b's'));
+    check::<SmartContractInterface>(&fixture, entity(b'c'));
+    check::<InterfaceText>(&fixture, |key| key[0] == b'i');
+    check::<Mail>(&fixture, |_| false);
+    check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
+    check::<EventBody>(&fixture, outbox::is_body);
+    check::<Parked>(&fixture, |_| false);
 }
 
 #[test]
-fn policies_limited_in_time_stay_readable() {
-    let place = fixture(2, Policy::NOUN);
-    let text = std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+fn policies_with_time_stay_readable() {
+    let path = vector_path(2, Policy::NOUN);
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let policy = Policy::decode(&[b"\x02".as_slice(), &text].concat()).expect("version 2");
     assert_eq!(policy.time.as_ref().map(|time| time.as_str().len()), Some(46));
     let stored: Value = serde_json::from_slice(&text).expect("a fixture is JSON");
-    assert_eq!(json::<Policy>(&policy.encode().expect("it can be stored again")), stored);
+    assert_eq!(json::<Policy>(&policy.encode().expect("encoding succeeds")), stored);
 }
 
 #[test]
 fn packed_activities_stay_readable() {
     let read = |version, noun: &str| {
-        let place = fixture(version, noun);
-        std::fs::read(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
+        let path = vector_path(version, noun);
+        std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let old =
         ActivityRecord::decode(&[b"\x01".as_slice(), &read(1, "activity")].concat()).expect("version 1");
-    let place = golden::place("vectors/records/2/activity.hex");
-    if golden::is_blessing() && !place.exists() {
-        let packed = old.encode().expect("it can be stored again");
-        std::fs::create_dir_all(golden::place("vectors/records/2")).expect("a folder can be made");
-        std::fs::write(&place, const_hex::encode(&packed[1..]) + "\n").expect("a fixture can be written");
+    let path = golden::path("vectors/records/2/activity.hex");
+    if golden::is_blessing() && !path.exists() {
+        let packed = old.encode().expect("encoding succeeds");
+        std::fs::create_dir_all(golden::path("vectors/records/2")).expect("the folder is created");
+        std::fs::write(&path, const_hex::encode(&packed[1..]) + "\n").expect("the file is written");
     }
-    let text = std::fs::read_to_string(&place).unwrap_or_default();
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
     let packed = const_hex::decode(text.trim()).expect("the fixture is hex");
     let new = ActivityRecord::decode(&[b"\x02".as_slice(), &packed].concat()).expect("version 2");
-    // Version 3 holds behind it what policies said at each vote: at the first one, one that it is allowed.
-    let said = [&[1, 1][..], &[0x88; 16], &[0]].concat();
+    // Version 3 appends the policy evaluations of each vote: here one, of the first vote, with the outcome
+    // allow.
+    let evaluations = [&[1, 1][..], &[0x88; 16], &[0]].concat();
     let evaluated =
-        ActivityRecord::decode(&[b"\x03".as_slice(), &packed, &said].concat()).expect("version 3");
+        ActivityRecord::decode(&[b"\x03".as_slice(), &packed, &evaluations].concat()).expect("version 3");
     assert_eq!(evaluated.votes[0].evaluations.len(), 1);
     assert_eq!(evaluated.votes[0].evaluations[0].policy, PolicyId::from_bytes([0x88; 16]));
     let value = |record| serde_json::to_value(record).expect("a record serializes");
     assert_eq!(value(&new), value(&old));
     assert!(
         ActivityRecord::decode(&[b"\x02".as_slice(), &packed, b"\x00"].concat()).is_err(),
-        "a byte too many"
+        "one byte too many"
     );
 }
 
 #[test]
 fn index_entries_of_waiting_activities_stay_readable() {
     let read = |noun: &str| {
-        let text = std::fs::read_to_string(golden::place(&format!("vectors/records/2/{noun}.hex")));
+        let text = std::fs::read_to_string(golden::path(&format!("vectors/records/2/{noun}.hex")));
         const_hex::decode(text.expect("a fixture").trim()).expect("the fixture is hex")
     };
-    // SHA-256 of the record, computed by hashlib of Python.
+    // SHA-256 of the record, computed with Python's hashlib.
     let record = [b"\x02".as_slice(), &read("activity")].concat();
     let entry = RecordDigest::of_entry(&read("waiting_entry")).expect("32 bytes");
     assert_eq!(entry, RecordDigest::of(&record));
@@ -177,7 +180,7 @@ fn index_entries_of_waiting_activities_stay_readable() {
 #[test]
 fn secrets_stay_readable() {
     let hex = |text: &str| const_hex::decode(text).expect("hex");
-    // BIP-39, test vector of the all-zero entropy without a passphrase.
+    // BIP-39: seed of the all-zero entropy without a passphrase.
     let seed = "5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1\
                 9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4";
     let wallet = hex(&format!("01{seed}{}", "00".repeat(16)));
@@ -187,7 +190,7 @@ fn secrets_stay_readable() {
     let key = secret::private_key(Curve::Secp256k1, &one).expect("a private key secret");
     let generator = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
     assert_eq!(key.public().compressed_hex(), generator);
-    // The first row of the vectors of BIP-39, whose passphrase is TREZOR.
+    // The first BIP-39 test vector, whose passphrase is TREZOR.
     let seed = "c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e53495531f09a6987599d18264c1e1c92f2cf141630c7a3c4ab7c81b2f001698e7463b04";
     let with_passphrase = hex(&format!("03{seed}10{}5452455a4f52", "00".repeat(16)));
     let seed_of = secret::seed(&with_passphrase).expect("a wallet secret");
@@ -214,27 +217,24 @@ fn secrets_stay_readable() {
 }
 
 #[test]
-fn keys_of_the_store_stay() {
+fn store_keys_stay_the_same() {
     const NAME: &str = "vectors/records/keys.txt";
     let mut text = "# The key of each record for the ids 11…, 22…, 33… and so on, in hex.\n".to_owned();
     for (name, key) in keys() {
-        writeln!(text, "{name:<24}{}", const_hex::encode(key)).expect("a text can be written to");
+        writeln!(text, "{name:<24}{}", const_hex::encode(key)).expect("writing to a string succeeds");
     }
-    let place = golden::place(NAME);
-    let mut expected = std::fs::read_to_string(&place).unwrap_or_default();
+    let path = golden::path(NAME);
+    let mut expected = std::fs::read_to_string(&path).unwrap_or_default();
     if golden::is_blessing() {
         let name = |line: &str| line.split("  ").next().map(str::to_owned);
         let known: Vec<_> = expected.lines().map(name).collect();
         for line in text.lines().filter(|line| !known.contains(&name(line))) {
             expected.extend([line, "\n"]);
         }
-        std::fs::write(&place, &expected).expect("a fixture can be written");
+        std::fs::write(&path, &expected).expect("the file is written");
     }
-    let lost: Vec<&str> = expected.lines().filter(|line| !text.lines().any(|now| now == *line)).collect();
-    assert!(
-        !expected.is_empty() && lost.is_empty(),
-        "keys under which things were stored are gone: {lost:#?}"
-    );
+    let missing: Vec<&str> = expected.lines().filter(|line| !text.lines().any(|now| now == *line)).collect();
+    assert!(!expected.is_empty() && missing.is_empty(), "keys of stored records are missing: {missing:#?}");
 }
 
 fn keys() -> Vec<(&'static str, Vec<u8>)> {
@@ -264,7 +264,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("wallet secret", layout::secret(organization, SecretOf::Wallet(wallet))),
         ("private key secret", layout::secret(organization, SecretOf::PrivateKey(private_key))),
         ("account", layout::account(organization, wallet, 7)),
-        ("account place", layout::account_place(organization, WalletAccountId::from_bytes([0x99; 16]))),
+        ("account place", layout::account_index(organization, WalletAccountId::from_bytes([0x99; 16]))),
         (
             "account path",
             layout::account_path(&index, wallet, "CURVE_SECP256K1", "m/44'", "ADDRESS_FORMAT_ETHEREUM"),
@@ -276,16 +276,19 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("body", layout::body(at, &Fingerprint::of(b""))),
         ("denied", layout::denied(organization, &[0xbb; 16], activity)),
         ("child", layout::child(organization, at, child)),
-        ("found by", layout::found_by(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16])),
-        ("notice", layout::notice(organization, None, activity, 3)),
-        ("endpoint notice", layout::notice(organization, Some(endpoint), activity, 3)),
+        (
+            "found by",
+            layout::lookup_entry(&index, organization, Lookup::PublicKey, "02ab", child, &[0xcc; 16]),
+        ),
+        ("notice", layout::event_key(organization, None, activity, 3)),
+        ("endpoint notice", layout::event_key(organization, Some(endpoint), activity, 3)),
         ("delivery", delivery(Some(endpoint)).key()),
         ("feature delivery", delivery(None).key()),
         ("scheduled delivery", delivery(Some(endpoint)).scheduled(at)),
         ("event body", delivery(None).body()),
         ("parked deliveries", delivery(Some(endpoint)).destination.parked()),
         ("mail", layout::mail(activity, 2)),
-        ("departed", layout::departed(organization, UserId::from_bytes([0x66; 16]))),
+        ("deleted user", layout::deleted_user(organization, UserId::from_bytes([0x66; 16]))),
         (
             "account name",
             layout::account_name(&index, organization, "n", WalletAccountId::from_bytes([0x99; 16])),
@@ -297,7 +300,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("secret value", layout::secret(organization, SecretOf::Secret(SecretId::from_bytes([0x13; 16])))),
         ("contract interface", entity(Entity::SmartContractInterface(interface))),
         ("interface text", layout::interface_text(organization, interface)),
-        ("leftover", layout::leftover(organization, wallet)),
+        ("tombstone", layout::tombstone(organization, wallet)),
         (
             "import targets",
             layout::import_targets(organization, UserId::from_bytes([0x66; 16]), Purpose::Wallet),

@@ -1,40 +1,40 @@
-//! Votes against a plain model: sets of people, times and a threshold. Random histories of proposals, votes,
-//! repeated bodies, changes of the quorum, deletions and clock jumps; after each step the stored state is what
-//! the model says, and these hold:
+//! Votes against a simple model: sets of people, times and a threshold. The histories are random: proposals,
+//! votes, repeated bodies, changes of the quorum, deletions and clock jumps. After each step the stored state
+//! equals the model, and these invariants hold:
 //!
-//! - what ran, ran once;
-//! - a status moves along the permitted arrows only, and an ended activity never changes;
-//! - what ran by consent has enough approvals by distinct, living members within the window, counted from the
-//!   stored stamps alone, each of which verifies;
-//! - a body that was a vote once is never a vote of the same person again, and none is once it is too old;
-//! - the root quorum can always be met, also when every key that expires has expired.
+//! - every activity runs at most once;
+//! - a status changes only along the permitted transitions, and a terminal status never changes;
+//! - an activity that ran by consensus has enough approvals by distinct, existing members within the window,
+//!   counted from the stored stamps alone, each of which verifies;
+//! - a body counts as a vote of the same person only once, and not at all once it is too old;
+//! - the root quorum can always be met, even when every expiring key has expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use quorate_common::activity::{Selection, Status, VOTE_WINDOW_MILLIS};
-use quorate_common::fault::Code;
+use quorate_common::api_error::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
 use quorate_common::stamp::StampKey;
 use quorate_core::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS, Limits};
 use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, Millis, Organization, User};
-use quorate_core::{founding, records};
+use quorate_core::{creation, records};
 use serde_json::{Value, json};
 
-use crate::house::{NOW, Person, Shown, new_user, operation, public_key};
+use crate::fixture::{AuthMethod, NOW, Person, new_user, operation, public_key};
 use crate::memory::Memory;
 
-/// How many people there are at the start; the first three are the root quorum.
+/// Number of people at the start; the first three are the root quorum.
 const PEOPLE: usize = 4;
 
-/// One thing that happens. Numbers name people and activities, counted round.
+/// A step of a history. Numbers select people and activities, modulo their count.
 #[derive(Debug, Clone)]
 enum Step {
     Propose {
         by: usize,
-        what: Wish,
+        what: Proposal,
     },
     Approve {
         by: usize,
@@ -44,22 +44,22 @@ enum Step {
         by: usize,
         which: usize,
     },
-    /// The very bytes of a proposal, sent by anybody.
+    /// Anybody sends exactly the bytes of a proposal.
     Repeat {
         by: usize,
         which: usize,
     },
-    /// The clock moves, back or forth.
+    /// The clock moves backward or forward.
     Clock {
         minutes: i64,
     },
 }
 
-/// What is proposed, in numbers of people.
+/// A proposal, with numbers that select people.
 #[derive(Debug, Clone)]
-enum Wish {
+enum Proposal {
     AddUser,
-    /// A user whose only key expires after so many minutes.
+    /// Adds a user whose only key expires after this number of minutes.
     AddGuest(u16),
     DeleteUser(usize),
     Quorum {
@@ -68,23 +68,23 @@ enum Wish {
     },
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
+fn proposal() -> impl Strategy<Value = Proposal> {
     let threshold = prop_oneof![1 => -1..1i32, 9 => 1..4i32];
     prop_oneof![
-        3 => Just(Wish::AddUser),
-        2 => (1..2000u16).prop_map(Wish::AddGuest),
-        2 => (0..6usize).prop_map(Wish::DeleteUser),
+        3 => Just(Proposal::AddUser),
+        2 => (1..2000u16).prop_map(Proposal::AddGuest),
+        2 => (0..6usize).prop_map(Proposal::DeleteUser),
         3 => (threshold, prop::collection::vec(0..6usize, 0..6))
-            .prop_map(|(threshold, members)| Wish::Quorum { threshold, members }),
+            .prop_map(|(threshold, members)| Proposal::Quorum { threshold, members }),
     ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // The first people are asked most: they are the root quorum for a start.
+    // The first people act most often: they are the initial root quorum.
     let who = || prop_oneof![5 => 0..3usize, 2 => 3..8usize];
     let pair = || (who(), 0..16usize);
     prop_oneof![
-        4 => (who(), wish()).prop_map(|(by, what)| Step::Propose { by, what }),
+        4 => (who(), proposal()).prop_map(|(by, what)| Step::Propose { by, what }),
         6 => pair().prop_map(|(by, which)| Step::Approve { by, which }),
         1 => pair().prop_map(|(by, which)| Step::Reject { by, which }),
         2 => pair().prop_map(|(by, which)| Step::Repeat { by, which }),
@@ -92,63 +92,63 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a proposal does, once it is about people.
+/// The effect of a proposal, with its numbers resolved to people.
 #[derive(Debug, Clone)]
-enum Deed {
+enum ModelEffect {
     AddUser { number: u32, minutes: Option<u16> },
     DeleteUser(usize),
     Quorum { threshold: i32, members: Vec<usize> },
 }
 
-/// An activity as the model sees it.
+/// An activity of the model.
 #[derive(Debug, Clone)]
-struct Case {
+struct ModelActivity {
     body: Vec<u8>,
     activity_type: &'static str,
     proposer: usize,
-    deed: Deed,
+    effect: ModelEffect,
     approvals: Vec<(usize, Millis)>,
-    /// Who voted by sending the very body.
+    /// People who voted by sending the same body.
     senders: BTreeSet<usize>,
     status: Status,
     proposed: Millis,
     waited: bool,
 }
 
-/// The model and the thing itself.
+/// The model and the tested core.
 struct History {
     memory: Memory,
     home: quorate_common::ids::OrganizationId,
     now: Millis,
     serial: u64,
     people: Vec<Person>,
-    living: BTreeSet<usize>,
-    /// When the only key of a person expires.
-    ends: BTreeMap<usize, Millis>,
+    existing: BTreeSet<usize>,
+    /// Expiry of the only key of a person.
+    expirations: BTreeMap<usize, Millis>,
     members: BTreeSet<usize>,
     threshold: usize,
-    cases: Vec<Case>,
+    activities: Vec<ModelActivity>,
     seen: BTreeMap<String, Status>,
 }
 
 impl History {
-    fn begin() -> Self {
+    fn start() -> Self {
         let mut memory = Memory::default();
         let users = (0..3).map(|number| new_user(&format!("person {number}"), number)).collect();
-        let founded = memory.with_moment(NOW, |world, moment| {
+        let new_organization = memory.with_runtime(NOW, |world, runtime| {
             let name = quorate_common::bounded::Label::parse("club".to_owned()).expect("a label");
             let index = quorate_core::world::World::index(world);
-            founding::organization(name, users, 2, &Limits::default(), index, moment)
+            creation::organization(name, users, 2, &Limits::default(), index, runtime)
         });
-        let founded = founded.unwrap_or_else(|refusal| panic!("{refusal:?}"));
-        memory.commit(founded.commit);
-        let home = founded.id;
-        let people = founded.root_users.iter().zip(0..).map(|(user, number)| Person {
+        let new_organization = new_organization.unwrap_or_else(|error| panic!("{error:?}"));
+        memory.commit(new_organization.commit);
+        let home = new_organization.id;
+        let people = new_organization.root_users.iter().zip(0..).map(|(user, number)| Person {
             home,
             user: user.id,
             keys: Vec::new(),
             number,
-            shows: Shown::Stamp,
+            auth: AuthMethod::Stamp,
             authenticator: None,
             provider: None,
         });
@@ -158,20 +158,20 @@ impl History {
             now: NOW,
             serial: 0,
             people: people.collect(),
-            living: (0..3).collect(),
-            ends: BTreeMap::new(),
+            existing: (0..3).collect(),
+            expirations: BTreeMap::new(),
             members: (0..3).collect(),
             threshold: 2,
-            cases: Vec::new(),
+            activities: Vec::new(),
             seen: BTreeMap::new(),
         };
-        history.take(&Step::Propose { by: 0, what: Wish::AddUser });
-        history.take(&Step::Approve { by: 1, which: 0 });
+        history.apply(&Step::Propose { by: 0, what: Proposal::AddUser });
+        history.apply(&Step::Approve { by: 1, which: 0 });
         assert_eq!(history.people.len(), PEOPLE);
         history
     }
 
-    fn take(&mut self, step: &Step) {
+    fn apply(&mut self, step: &Step) {
         let before = self.organization();
         let quorum = (self.members.clone(), self.threshold);
         match step {
@@ -181,8 +181,8 @@ impl History {
             Step::Reject { by, which } => self.vote(by % self.people.len(), *which, Selection::Rejected),
             Step::Repeat { by, which } => self.repeat(by % self.people.len(), *which),
         }
-        self.agrees_with_the_model();
-        self.moves_along_arrows(&before, &quorum);
+        self.assert_matches_model();
+        self.assert_valid_transitions(&before, &quorum);
     }
 
     fn organization(&self) -> Organization {
@@ -199,14 +199,14 @@ impl History {
     fn send(&mut self, by: usize, activity_type: &str, body: &[u8]) -> Result<Value, Code> {
         let stamps = self.people[by].stamps(body);
         let answer = self.memory.submit(&operation(activity_type), &stamps, body, self.now);
-        answer.map_err(|fault| fault.code)
+        answer.map_err(|error| error.code)
     }
 
-    fn propose(&mut self, by: usize, what: &Wish) {
+    fn propose(&mut self, by: usize, what: &Proposal) {
         let count = self.people.len();
-        let (deed, activity_type, parameters) = match what {
-            Wish::AddUser | Wish::AddGuest(_) => {
-                let minutes = if let Wish::AddGuest(minutes) = what { Some(*minutes) } else { None };
+        let (effect, activity_type, parameters) = match what {
+            Proposal::AddUser | Proposal::AddGuest(_) => {
+                let minutes = if let Proposal::AddGuest(minutes) = what { Some(*minutes) } else { None };
                 let number = u32::try_from(100 + self.serial).expect("a small number");
                 let mut key = json!({"apiKeyName": "key", "publicKey": public_key(number)});
                 if let Some(minutes) = minutes {
@@ -214,23 +214,23 @@ impl History {
                 }
                 let user = json!({"userName": format!("person {number}"), "apiKeys": [key]});
                 (
-                    Deed::AddUser { number, minutes },
+                    ModelEffect::AddUser { number, minutes },
                     "ACTIVITY_TYPE_CREATE_API_ONLY_USERS",
                     json!({"apiOnlyUsers": [user]}),
                 )
             }
-            Wish::DeleteUser(person) => {
+            Proposal::DeleteUser(person) => {
                 let person = person % count;
                 let parameters = json!({"userIds": [self.people[person].user]});
-                (Deed::DeleteUser(person), "ACTIVITY_TYPE_DELETE_USERS", parameters)
+                (ModelEffect::DeleteUser(person), "ACTIVITY_TYPE_DELETE_USERS", parameters)
             }
-            Wish::Quorum { threshold, members } => {
+            Proposal::Quorum { threshold, members } => {
                 let members: BTreeSet<usize> = members.iter().map(|person| person % count).collect();
                 let members: Vec<usize> = members.into_iter().collect();
                 let ids: Vec<UserId> = members.iter().map(|person| self.people[*person].user).collect();
                 let parameters = json!({"threshold": threshold, "userIds": ids});
                 (
-                    Deed::Quorum { threshold: *threshold, members },
+                    ModelEffect::Quorum { threshold: *threshold, members },
                     "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
                     parameters,
                 )
@@ -238,224 +238,233 @@ impl History {
         };
         let body = self.body(activity_type, &parameters);
         let answer = self.send(by, activity_type, &body).map(drop);
-        let mut case = Case {
+        let mut activity = ModelActivity {
             body,
             activity_type,
             proposer: by,
-            deed,
+            effect,
             approvals: vec![(by, self.now)],
             senders: BTreeSet::from([by]),
             status: Status::ConsensusNeeded,
             proposed: self.now,
             waited: false,
         };
-        let flaw = self.flaw(&case.deed);
+        let expected_error = self.expected_error(&activity.effect);
         let expected = if !self.can_stamp(by) {
             Err(Code::Unauthenticated)
-        } else if let Some(code @ Code::InvalidArgument) = flaw {
+        } else if let Some(code @ Code::InvalidArgument) = expected_error {
             Err(code)
         } else {
-            let is_met = self.consent(&case) >= self.threshold;
-            let outcome = match flaw {
+            let is_met = self.count_approvals(&activity) >= self.threshold;
+            let outcome = match expected_error {
                 _ if !is_met && !self.members.contains(&by) => Err(Code::PermissionDenied),
                 Some(code) => Err(code),
                 None => Ok(()),
             };
-            case.status = match outcome {
+            activity.status = match outcome {
                 Err(Code::PermissionDenied) => Status::Rejected,
                 Err(_) => Status::Failed,
-                Ok(()) if is_met => self.perform(&case.deed),
+                Ok(()) if is_met => self.perform(&activity.effect),
                 Ok(()) => Status::ConsensusNeeded,
             };
-            case.waited = case.status == Status::ConsensusNeeded;
-            self.cases.push(case);
+            activity.waited = activity.status == Status::ConsensusNeeded;
+            self.activities.push(activity);
             outcome
         };
         assert_eq!(answer, expected, "{what:?} by {by}");
     }
 
     fn vote(&mut self, by: usize, which: usize, selection: Selection) {
-        if self.cases.is_empty() {
+        if self.activities.is_empty() {
             return;
         }
-        let which = which % self.cases.len();
-        let fingerprint = Fingerprint::of(&self.cases[which].body);
+        let which = which % self.activities.len();
+        let fingerprint = Fingerprint::of(&self.activities[which].body);
         let activity_type = match selection {
             Selection::Approved => "ACTIVITY_TYPE_APPROVE_ACTIVITY",
             Selection::Rejected => "ACTIVITY_TYPE_REJECT_ACTIVITY",
         };
         let body = self.body(activity_type, &json!({"fingerprint": fingerprint}));
         let answer = self.send(by, activity_type, &body).map(drop);
-        let case = self.cases[which].clone();
-        let has_a_say = self.members.contains(&by) || case.proposer == by;
+        let activity = self.activities[which].clone();
+        let may_vote = self.members.contains(&by) || activity.proposer == by;
         let expected = if !self.can_stamp(by) {
             Err(Code::Unauthenticated)
-        } else if !(case.waited || self.is_young(case.proposed)) {
-            // Only what waited is found by its fingerprint for ever.
+        } else if !(activity.waited || self.is_recent(activity.proposed)) {
+            // Only activities that waited are always found by fingerprint.
             Err(Code::NotFound)
-        } else if !case.status.is_terminal() && !has_a_say {
+        } else if !activity.status.is_terminal() && !may_vote {
             Err(Code::PermissionDenied)
         } else {
             Ok(())
         };
         assert_eq!(answer, expected, "{selection:?} by {by} of {which}");
-        if expected.is_ok() && !case.status.is_terminal() {
+        if expected.is_ok() && !activity.status.is_terminal() {
             match selection {
                 Selection::Approved => self.approve(by, which),
-                Selection::Rejected => self.cases[which].status = Status::Rejected,
+                Selection::Rejected => self.activities[which].status = Status::Rejected,
             }
         }
     }
 
     fn repeat(&mut self, by: usize, which: usize) {
-        if self.cases.is_empty() {
+        if self.activities.is_empty() {
             return;
         }
-        let which = which % self.cases.len();
-        let case = self.cases[which].clone();
-        let answer = self.send(by, case.activity_type, &case.body).map(drop);
+        let which = which % self.activities.len();
+        let activity = self.activities[which].clone();
+        let answer = self.send(by, activity.activity_type, &activity.body).map(drop);
         if !self.can_stamp(by) {
             assert_eq!(answer, Err(Code::Unauthenticated));
-        } else if case.status == Status::ConsensusNeeded {
-            let is_vote =
-                self.members.contains(&by) && !case.senders.contains(&by) && !self.live(&case).contains(&by);
-            if is_vote && !self.is_young(case.proposed) {
-                assert_eq!(answer, Err(Code::InvalidArgument), "a vote by a body that is out of time");
+        } else if activity.status == Status::ConsensusNeeded {
+            let is_vote = self.members.contains(&by)
+                && !activity.senders.contains(&by)
+                && !self.current_approvers(&activity).contains(&by);
+            if is_vote && !self.is_recent(activity.proposed) {
+                assert_eq!(answer, Err(Code::InvalidArgument), "a vote by a body that is too old");
                 return;
             }
             assert_eq!(answer, Ok(()));
             if is_vote {
-                self.cases[which].senders.insert(by);
+                self.activities[which].senders.insert(by);
                 self.approve(by, which);
             }
         }
     }
 
-    /// Whether requests of a person are taken.
+    /// Returns whether the stamps of a person are accepted.
     fn can_stamp(&self, person: usize) -> bool {
-        self.living.contains(&person) && self.ends.get(&person).is_none_or(|end| self.now < *end)
+        self.existing.contains(&person) && self.expirations.get(&person).is_none_or(|end| self.now < *end)
     }
 
-    /// One more approval, unless theirs still counts; then what has enough is performed.
+    /// Adds an approval, unless the person has one that still counts. Then performs the activity if it has
+    /// enough.
     fn approve(&mut self, by: usize, which: usize) {
-        if self.live(&self.cases[which]).contains(&by) {
+        if self.current_approvers(&self.activities[which]).contains(&by) {
             return;
         }
         let now = self.now;
-        self.cases[which].approvals.push((by, now));
-        let case = self.cases[which].clone();
-        if self.consent(&case) >= self.threshold {
-            let status =
-                if self.flaw(&case.deed).is_some() { Status::Failed } else { self.perform(&case.deed) };
-            self.cases[which].status = status;
+        self.activities[which].approvals.push((by, now));
+        let activity = self.activities[which].clone();
+        if self.count_approvals(&activity) >= self.threshold {
+            let status = if self.expected_error(&activity.effect).is_some() {
+                Status::Failed
+            } else {
+                self.perform(&activity.effect)
+            };
+            self.activities[which].status = status;
         }
     }
 
-    /// Whether a body of this time may be sent now.
-    fn is_young(&self, proposed: Millis) -> bool {
+    /// Returns whether a body with this timestamp may be sent now.
+    fn is_recent(&self, proposed: Millis) -> bool {
         proposed + BODY_AGE_MILLIS >= self.now && self.now + BODY_AHEAD_MILLIS >= proposed
     }
 
-    /// People whose approval of a case counts now.
-    fn live(&self, case: &Case) -> BTreeSet<usize> {
-        let young = |at: Millis| self.now.saturating_sub(at) < VOTE_WINDOW_MILLIS;
-        let counted = case.approvals.iter().filter(|(person, at)| young(*at) && self.living.contains(person));
+    /// Returns the people whose approval of an activity counts now.
+    fn current_approvers(&self, activity: &ModelActivity) -> BTreeSet<usize> {
+        let recent = |at: Millis| self.now.saturating_sub(at) < VOTE_WINDOW_MILLIS;
+        let counted =
+            activity.approvals.iter().filter(|(person, at)| recent(*at) && self.existing.contains(person));
         counted.map(|(person, _)| *person).collect()
     }
 
-    /// How many members consent to a case now.
-    fn consent(&self, case: &Case) -> usize {
-        self.live(case).intersection(&self.members).count()
+    /// Returns how many members of the root quorum approve an activity now.
+    fn count_approvals(&self, activity: &ModelActivity) -> usize {
+        self.current_approvers(activity).intersection(&self.members).count()
     }
 
-    /// Why a deed cannot be done now.
-    fn flaw(&self, deed: &Deed) -> Option<Code> {
-        match deed {
-            Deed::AddUser { .. } => None,
-            Deed::DeleteUser(person) if !self.living.contains(person) => Some(Code::NotFound),
-            Deed::DeleteUser(person) => self.members.contains(person).then_some(Code::InvalidArgument),
-            Deed::Quorum { threshold, members } => {
-                let known = !members.is_empty() && members.iter().all(|member| self.living.contains(member));
+    /// Returns the error with which an effect would fail now.
+    fn expected_error(&self, effect: &ModelEffect) -> Option<Code> {
+        match effect {
+            ModelEffect::AddUser { .. } => None,
+            ModelEffect::DeleteUser(person) if !self.existing.contains(person) => Some(Code::NotFound),
+            ModelEffect::DeleteUser(person) => self.members.contains(person).then_some(Code::InvalidArgument),
+            ModelEffect::Quorum { threshold, members } => {
+                let known =
+                    !members.is_empty() && members.iter().all(|member| self.existing.contains(member));
                 let fits = usize::try_from(*threshold)
                     .is_ok_and(|threshold| (1..=members.len()).contains(&threshold));
-                let lasting = members.iter().filter(|member| !self.ends.contains_key(member)).count();
+                let lasting = members.iter().filter(|member| !self.expirations.contains_key(member)).count();
                 let is_enough = usize::try_from(*threshold).is_ok_and(|threshold| lasting >= threshold);
                 (!known || !fits || !is_enough).then_some(Code::InvalidArgument)
             }
         }
     }
 
-    fn perform(&mut self, deed: &Deed) -> Status {
-        match deed {
-            Deed::AddUser { number, minutes } => {
+    fn perform(&mut self, effect: &ModelEffect) -> Status {
+        match effect {
+            ModelEffect::AddUser { number, minutes } => {
                 let organization = self.organization();
                 let name = format!("person {number}");
-                let made = organization.users().find(|user| user.name.as_str() == name);
-                let user = made.unwrap_or_else(|| panic!("{name} was to be made")).id;
-                self.living.insert(self.people.len());
+                let created = organization.users().find(|user| user.name.as_str() == name);
+                let user = created.unwrap_or_else(|| panic!("{name} does not exist")).id;
+                self.existing.insert(self.people.len());
                 if let Some(minutes) = minutes {
-                    self.ends.insert(self.people.len(), self.now + u64::from(*minutes) * 60_000);
+                    self.expirations.insert(self.people.len(), self.now + u64::from(*minutes) * 60_000);
                 }
                 self.people.push(Person {
                     home: self.home,
                     user,
                     keys: Vec::new(),
                     number: *number,
-                    shows: Shown::Stamp,
+                    auth: AuthMethod::Stamp,
                     authenticator: None,
                     provider: None,
                 });
             }
-            Deed::DeleteUser(person) => drop(self.living.remove(person)),
-            Deed::Quorum { threshold, members } => {
-                self.threshold = usize::try_from(*threshold).expect("it was checked");
+            ModelEffect::DeleteUser(person) => drop(self.existing.remove(person)),
+            ModelEffect::Quorum { threshold, members } => {
+                self.threshold = usize::try_from(*threshold).expect("the threshold was checked");
                 self.members = members.iter().copied().collect();
             }
         }
         Status::Completed
     }
 
-    fn record(&self, case: &Case) -> ActivityRecord {
+    fn record(&self, activity: &ModelActivity) -> ActivityRecord {
         let organization = self.organization();
-        let fingerprint = Fingerprint::of(&case.body);
-        let taken = records::taken_body(&self.memory, &organization, case.proposed, &fingerprint);
-        match taken.expect("it is readable").expect("it is stored") {
-            records::Taken::Activity(record) => *record,
-            records::Taken::Denied => panic!("an activity is gone: {case:?}"),
+        let fingerprint = Fingerprint::of(&activity.body);
+        let known = records::processed_body(&self.memory, &organization, activity.proposed, &fingerprint);
+        match known.expect("the store is readable").expect("the body is stored") {
+            records::ProcessedBody::Activity(record) => *record,
+            records::ProcessedBody::Denied => panic!("an activity is missing: {activity:?}"),
         }
     }
 
-    /// The stored state is the model's. What ran, ran once: nobody exists twice or too late.
-    fn agrees_with_the_model(&self) {
+    /// Asserts that the stored state equals the model, and that no user was created twice.
+    fn assert_matches_model(&self) {
         let organization = self.organization();
-        for case in &self.cases {
-            assert_eq!(self.record(case).status, case.status, "{case:?}");
+        for activity in &self.activities {
+            assert_eq!(self.record(activity).status, activity.status, "{activity:?}");
         }
         let users: BTreeSet<UserId> = organization.users().map(|user| user.id).collect();
-        let living: BTreeSet<UserId> = self.living.iter().map(|person| self.people[*person].user).collect();
-        assert_eq!(users, living, "the people are those of the model");
+        let existing: BTreeSet<UserId> =
+            self.existing.iter().map(|person| self.people[*person].user).collect();
+        assert_eq!(users, existing, "the users equal those of the model");
         let names: BTreeSet<&str> = organization.users().map(|user| user.name.as_str()).collect();
-        assert_eq!(names.len(), users.len(), "nobody was made twice");
+        assert_eq!(names.len(), users.len(), "a user was created twice");
         let quorum = &organization.head.quorum;
         let members: BTreeSet<UserId> = self.members.iter().map(|person| self.people[*person].user).collect();
         assert_eq!(quorum.members.iter().copied().collect::<BTreeSet<_>>(), members);
-        assert_eq!(usize::try_from(quorum.threshold).expect("small"), self.threshold);
-        let able = quorum.members.iter().filter_map(|member| organization.user(*member));
-        let lasts = |user: &&User| user.api_keys.iter().any(|key| key.expiration_seconds.is_none());
-        let able = able.filter(lasts).count();
+        assert_eq!(usize::try_from(quorum.threshold).expect("a small number"), self.threshold);
+        let members = quorum.members.iter().filter_map(|member| organization.user(*member));
+        let has_lasting_key = |user: &&User| user.api_keys.iter().any(|key| key.expiration_seconds.is_none());
+        let lasting = members.filter(has_lasting_key).count();
         assert!(
-            (1..=able).contains(&self.threshold),
-            "{able} members can meet a threshold of {}",
+            (1..=lasting).contains(&self.threshold),
+            "{lasting} members can meet a threshold of {}",
             self.threshold
         );
     }
 
-    /// Statuses move as permitted, and what came to run in this step had the consent it needed.
-    fn moves_along_arrows(&mut self, before: &Organization, quorum: &(BTreeSet<usize>, usize)) {
+    /// Asserts that statuses changed as permitted, and that activities which ran in this step had enough
+    /// approvals.
+    fn assert_valid_transitions(&mut self, before: &Organization, quorum: &(BTreeSet<usize>, usize)) {
         let rows: Vec<ActivityRecord> = self
             .memory
             .rows(b'a')
-            .map(|(_, bytes)| ActivityRecord::decode(bytes).expect("it decodes"))
+            .map(|(_, bytes)| ActivityRecord::decode(bytes).expect("the record decodes"))
             .collect();
         for record in rows {
             let old = self.seen.insert(record.fingerprint.to_string(), record.status);
@@ -466,18 +475,21 @@ impl History {
                     Status::Completed | Status::Failed | Status::Rejected,
                 )
                 | (None, Status::ConsensusNeeded) => {}
-                (old, new) => panic!("a status moved from {old:?} to {new:?}"),
+                (old, new) => panic!("a status changed from {old:?} to {new:?}"),
             }
             if record.status == Status::Completed
-                && self.cases.iter().any(|case| Fingerprint::of(&case.body) == record.fingerprint)
+                && self
+                    .activities
+                    .iter()
+                    .any(|activity| Fingerprint::of(&activity.body) == record.fingerprint)
             {
-                self.had_consent(&record, before, quorum);
+                self.assert_had_consent(&record, before, quorum);
             }
         }
     }
 
-    /// Recounts the approvals of an activity from its stored stamps, with the people from before it ran.
-    fn had_consent(
+    /// Recounts the approvals of an activity from its stored stamps, with the users from before it ran.
+    fn assert_had_consent(
         &self,
         record: &ActivityRecord,
         before: &Organization,
@@ -487,7 +499,7 @@ impl History {
         let mut consenting = BTreeSet::new();
         let mut bodies = BTreeSet::new();
         for vote in &record.votes {
-            assert!(bodies.insert((vote.user, &vote.message)), "one body is two votes of one person");
+            assert!(bodies.insert((vote.user, &vote.message)), "one body is two votes of the same person");
             let key = StampKey::parse(vote.scheme.curve().expect("an API key's"), &vote.public_key)
                 .expect("a vote has a key");
             assert!(
@@ -501,16 +513,16 @@ impl History {
             let owner = before
                 .user(vote.user)
                 .filter(|user| user.api_keys.iter().any(|key| key.public_key == vote.public_key));
-            let young = self.now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
+            let recent = self.now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
             if vote.selection == Selection::Approved
-                && young
+                && recent
                 && owner.is_some()
                 && members.contains(&vote.user)
             {
                 consenting.insert(vote.user);
             }
         }
-        assert!(consenting.len() >= *threshold, "{} of {threshold} consented", consenting.len());
+        assert!(consenting.len() >= *threshold, "{} of {threshold} approved", consenting.len());
     }
 }
 
@@ -518,10 +530,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn votes_count_as_in_the_model(steps in prop::collection::vec(step(), 1..60)) {
-        let mut history = History::begin();
+    fn votes_match_the_model(steps in prop::collection::vec(step(), 1..60)) {
+        let mut history = History::start();
         for step in &steps {
-            history.take(step);
+            history.apply(step);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The dialler against receivers that answer what they please.
+//! The dialler against receivers with various kinds of behaviour.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -8,24 +8,24 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
-/// What a receiver does once the request is there.
+/// Behaviour of a receiver after it has read the request.
 #[derive(Clone, Copy)]
-enum Manner {
+enum Behavior {
     Answers(&'static str),
-    /// Accepts, reads and says nothing.
+    /// Reads and sends nothing.
     Silent,
     /// Closes without an answer.
     Closes,
-    /// Answers, then sends a body without end.
+    /// Sends an endless body.
     Floods,
-    /// Sends a head without end.
+    /// Sends an endless head.
     FloodsHead,
-    /// Sends interim answers without end.
+    /// Sends endless interim answers.
     Dawdles,
 }
 
-/// Listens on the loopback; the task gives back what was received and how much was sent.
-async fn receiver(manner: Manner) -> (SocketAddr, JoinHandle<(String, usize)>) {
+/// Listens on loopback. The task returns the received request and the number of bytes sent.
+async fn receiver(behavior: Behavior) -> (SocketAddr, JoinHandle<(String, usize)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let task = tokio::spawn(async move {
@@ -39,26 +39,26 @@ async fn receiver(manner: Manner) -> (SocketAddr, JoinHandle<(String, usize)>) {
             }
             received.extend(part.iter().take(count));
         }
-        let sent = behave(&mut stream, manner).await;
+        let sent = behave(&mut stream, behavior).await;
         (String::from_utf8_lossy(&received).into_owned(), sent)
     });
     (address, task)
 }
 
-async fn behave(stream: &mut TcpStream, manner: Manner) -> usize {
-    let (head, endless): (&[u8], &[u8]) = match manner {
-        Manner::Answers(answer) => (answer.as_bytes(), b""),
-        Manner::Closes => (b"", b""),
-        Manner::Silent => {
+async fn behave(stream: &mut TcpStream, behavior: Behavior) -> usize {
+    let (head, endless): (&[u8], &[u8]) = match behavior {
+        Behavior::Answers(answer) => (answer.as_bytes(), b""),
+        Behavior::Closes => (b"", b""),
+        Behavior::Silent => {
             let mut rest = Vec::new();
             let _ = stream.read_to_end(&mut rest).await;
             return 0;
         }
-        Manner::Floods => (b"HTTP/1.1 200 OK\r\nContent-Length: 10737418240\r\n\r\n", &[b'x'; 16 * 1024]),
-        Manner::FloodsHead => {
+        Behavior::Floods => (b"HTTP/1.1 200 OK\r\nContent-Length: 10737418240\r\n\r\n", &[b'x'; 16 * 1024]),
+        Behavior::FloodsHead => {
             (b"HTTP/1.1 200 OK\r\n", b"X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n")
         }
-        Manner::Dawdles => (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        Behavior::Dawdles => (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
     };
     let _ = stream.write_all(head).await;
     let mut sent = head.len();
@@ -76,17 +76,17 @@ async fn post(dialler: &Dialler, url: &str) -> Outcome {
     let url = WebhookUrl::check(url, &dialler.policy).unwrap();
     let headers = [("X-Turnkey-Event-Id", "evt_123".to_owned())];
     let posting = dialler.post(&url, &headers, Bytes::from_static(b"{\"a\":1}"));
-    timeout(Duration::from_secs(20), posting).await.unwrap_or_else(|_| panic!("nothing happened in time"))
+    timeout(Duration::from_secs(20), posting).await.unwrap_or_else(|_| panic!("no outcome in time"))
 }
 
-async fn check(manner: Manner, expected: Outcome) -> (String, usize) {
-    let (address, task) = receiver(manner).await;
+async fn check(behavior: Behavior, expected: Outcome) -> (String, usize) {
+    let (address, task) = receiver(behavior).await;
     assert_eq!(post(&dialler(ReceiverPolicy::dev()), &format!("http://{address}/hook?a=b")).await, expected);
     task.await.unwrap()
 }
 
 #[tokio::test]
-async fn statuses_decide() {
+async fn the_status_determines_the_outcome() {
     for (answer, expected) in [
         ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", Outcome::Delivered(200)),
         ("HTTP/1.1 204 No Content\r\n\r\n", Outcome::Delivered(204)),
@@ -97,18 +97,19 @@ async fn statuses_decide() {
         ("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", Outcome::Failed(500)),
         ("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", Outcome::Failed(503)),
         ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\ncut", Outcome::Delivered(200)),
-        ("SSH-2.0-OpenSSH\r\n", Outcome::Silent("connection broke")),
-        ("", Outcome::Silent("connection broke")),
+        ("SSH-2.0-OpenSSH\r\n", Outcome::Silent("connection failed")),
+        ("", Outcome::Silent("connection failed")),
     ] {
-        check(Manner::Answers(answer), expected).await;
+        check(Behavior::Answers(answer), expected).await;
     }
-    check(Manner::Closes, Outcome::Silent("connection broke")).await;
+    check(Behavior::Closes, Outcome::Silent("connection failed")).await;
 }
 
 #[tokio::test]
-async fn the_request_is_what_the_receiver_verifies() {
+async fn the_request_has_the_headers_that_receivers_verify() {
     let (received, _) =
-        check(Manner::Answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), Outcome::Delivered(200)).await;
+        check(Behavior::Answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), Outcome::Delivered(200))
+            .await;
     let lower = received.to_ascii_lowercase();
     assert!(received.starts_with("POST /hook?a=b HTTP/1.1\r\n"), "{received}");
     for line in [
@@ -124,29 +125,29 @@ async fn the_request_is_what_the_receiver_verifies() {
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let (target, target_task) = receiver(Manner::Answers("HTTP/1.1 200 OK\r\n\r\n")).await;
+    let (target, target_task) = receiver(Behavior::Answers("HTTP/1.1 200 OK\r\n\r\n")).await;
     for status in [301, 302, 303, 307, 308] {
         let answer =
             format!("HTTP/1.1 {status} Moved\r\nLocation: http://{target}/\r\nContent-Length: 0\r\n\r\n");
-        check(Manner::Answers(answer.leak()), Outcome::Final(status)).await;
+        check(Behavior::Answers(answer.leak()), Outcome::Final(status)).await;
     }
-    assert!(!target_task.is_finished(), "nobody came");
+    assert!(!target_task.is_finished(), "the target was not called");
     target_task.abort();
 }
 
 #[tokio::test]
-async fn hostile_receivers_cost_little() {
-    check(Manner::Silent, Outcome::Silent("no answer in time")).await;
-    check(Manner::Dawdles, Outcome::Silent("no answer in time")).await;
-    check(Manner::FloodsHead, Outcome::Silent("connection broke")).await;
-    let (_, sent) = check(Manner::Floods, Outcome::Delivered(200)).await;
-    // What the kernel's buffers took, not what we read.
+async fn hostile_receivers_use_little_memory_and_time() {
+    check(Behavior::Silent, Outcome::Silent("no answer in time")).await;
+    check(Behavior::Dawdles, Outcome::Silent("no answer in time")).await;
+    check(Behavior::FloodsHead, Outcome::Silent("connection failed")).await;
+    let (_, sent) = check(Behavior::Floods, Outcome::Delivered(200)).await;
+    // The kernel buffers some data; the dialler itself reads little.
     assert!(sent < 64 * 1024 * 1024, "{sent} bytes were taken");
 }
 
 #[tokio::test]
 async fn names_are_checked_by_their_addresses() {
-    let (address, task) = receiver(Manner::Answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")).await;
+    let (address, task) = receiver(Behavior::Answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")).await;
     let url = format!("http://receiver.example:{}/", address.port());
     let named = |addresses: &[&str], networks: &[&str]| {
         let allow_networks = networks.iter().map(|network| network.parse().unwrap()).collect();
@@ -156,7 +157,7 @@ async fn names_are_checked_by_their_addresses() {
             ..dialler(ReceiverPolicy { allow_networks, allow_http: true })
         }
     };
-    let refused = Outcome::Refused("address is not allowed");
+    let not_allowed = Outcome::NotAllowed("address is not allowed");
     for (addresses, networks) in [
         (vec!["127.0.0.1"], vec![]),
         (vec!["8.8.8.8", "127.0.0.1"], vec![]),
@@ -164,18 +165,18 @@ async fn names_are_checked_by_their_addresses() {
         (vec!["127.0.0.1", "10.0.0.1"], vec!["127.0.0.0/8"]),
         (vec!["::ffff:127.0.0.1"], vec!["127.0.0.0/8"]),
     ] {
-        assert_eq!(post(&named(&addresses, &networks), &url).await, refused, "{addresses:?}");
+        assert_eq!(post(&named(&addresses, &networks), &url).await, not_allowed, "{addresses:?}");
     }
     assert_eq!(post(&named(&["127.0.0.1"], &["127.0.0.0/8"]), &url).await, Outcome::Delivered(200));
     assert!(task.await.unwrap().0.contains("host: receiver.example:"));
 }
 
 #[tokio::test]
-async fn nobody_there_and_no_certificate_are_tried_again() {
+async fn connection_and_certificate_errors_are_retried() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let dialler = dialler(ReceiverPolicy::dev());
     assert_eq!(post(&dialler, &format!("http://{closed}/")).await, Outcome::Silent("cannot connect"));
-    let (address, task) = receiver(Manner::Closes).await;
+    let (address, task) = receiver(Behavior::Closes).await;
     let without_roots = Dialler { tls: None, ..dialler.clone() };
     assert_eq!(
         post(&without_roots, &format!("https://{address}/")).await,
@@ -228,11 +229,11 @@ async fn certificates_are_verified_by_name() {
 }
 
 #[tokio::test]
-async fn headers_cannot_be_split() {
+async fn headers_with_line_breaks_are_rejected() {
     let dialler = dialler(ReceiverPolicy::dev());
     let url = WebhookUrl::check("http://127.0.0.1:9/", &dialler.policy).unwrap();
     for header in [("X-Event", "a\r\nX-Other: b".to_owned()), ("X Event", "a".to_owned())] {
         let outcome = dialler.post(&url, std::slice::from_ref(&header), Bytes::new()).await;
-        assert!(matches!(outcome, Outcome::Refused(_)), "{header:?}");
+        assert!(matches!(outcome, Outcome::NotAllowed(_)), "{header:?}");
     }
 }

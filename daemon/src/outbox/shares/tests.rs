@@ -1,4 +1,4 @@
-//! Whose turn it is, with receivers that answer and others.
+//! Tests of the order of deliveries, with prompt, slow and silent receivers.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
@@ -24,23 +24,23 @@ fn wake(shares: &mut Shares, number: u8, endpoints: std::ops::Range<u16>) {
     }
 }
 
-/// Starts all that can be started, with bodies of this size.
+/// Starts all deliveries that can be started, with bodies of this size.
 fn start_all(shares: &mut Shares, size: u32) -> Vec<Slot> {
     let mut slots = Vec::new();
-    // A destination without room for a body has its turn again; that must end, too.
+    // A destination without space for its body is selected again; that must end, too.
     for _ in 0..1000 {
-        let Some(destination) = shares.turn() else { break };
+        let Some(destination) = shares.select() else { break };
         slots.extend(shares.start(destination, size));
     }
-    assert!(shares.turn().is_none());
+    assert!(shares.select().is_none());
     slots
 }
 
-/// Starts deliveries to a receiver that answered before.
+/// Starts deliveries to a receiver that has answered before.
 fn start_trusted(shares: &mut Shares) -> Vec<Slot> {
     wake(shares, 1, 0..1);
     let slots = start_all(shares, 10);
-    shares.end(&slots[0], Conduct::Answered, 0);
+    shares.end(&slots[0], Behavior::Answered, 0);
     let slots = start_all(shares, 10);
     assert_eq!(slots.len(), 8);
     slots
@@ -51,14 +51,14 @@ fn of(slots: &[Slot], number: u8) -> usize {
 }
 
 #[test]
-fn turns_go_round_the_tenants() {
+fn tenants_take_turns() {
     let mut shares = Shares::new(64);
     wake(&mut shares, 1, 0..1000);
     wake(&mut shares, 2, 0..1);
     wake(&mut shares, 3, 0..2);
     let order: Vec<u8> = (0..4)
         .map(|_| {
-            let destination = shares.turn().unwrap();
+            let destination = shares.select().unwrap();
             shares.start(destination, 10).unwrap();
             destination.organization.as_bytes()[0]
         })
@@ -67,17 +67,17 @@ fn turns_go_round_the_tenants() {
 }
 
 #[test]
-fn who_is_not_known_to_answer_gets_half_of_a_share_and_one_delivery_each() {
+fn unknown_receivers_get_half_of_a_share_and_one_delivery_each() {
     let mut shares = Shares::new(64);
     wake(&mut shares, 1, 0..100);
     let slots = start_all(&mut shares, 10);
     assert_eq!(slots.len(), 8);
-    // One that answers gets more at once, and the other half of the share is left to it.
-    assert!(!shares.end(&slots[0], Conduct::Answered, 0));
+    // A receiver that answers gets more deliveries at once, and the other half of the share is left to it.
+    assert!(!shares.end(&slots[0], Behavior::Answered, 0));
     let more = start_all(&mut shares, 10);
     let first = |slots: &[Slot]| slots.iter().filter(|slot| slot.destination == destination(1, 0)).count();
     assert_eq!((more.len(), first(&more)), (9, 8));
-    // No number of such tenants takes more than half of all.
+    // Any number of such tenants together takes at most half of all.
     for number in 2..=20 {
         wake(&mut shares, number, 0..100);
     }
@@ -86,7 +86,7 @@ fn who_is_not_known_to_answer_gets_half_of_a_share_and_one_delivery_each() {
     assert_eq!((of(&others, 2), of(&others, 20)), (7, 6));
 }
 
-/// Wakes endpoints of a sub-organization of the tenant 1.
+/// Wakes endpoints of a sub-organization of tenant 1.
 fn wake_child(shares: &mut Shares, number: u8, endpoints: std::ops::Range<u16>) {
     for endpoint in endpoints {
         shares.wake(destination(number, endpoint), || organization(1));
@@ -94,9 +94,9 @@ fn wake_child(shares: &mut Shares, number: u8, endpoints: std::ops::Range<u16>) 
 }
 
 #[test]
-fn slow_receivers_leave_room_for_prompt_and_unknown_ones() {
+fn slow_receivers_leave_capacity_for_prompt_and_unknown_ones() {
     let mut shares = Shares::new(64);
-    // Those of one tenant, and of strangers.
+    // Some belong to sub-organizations of one tenant, others to other tenants.
     for number in 2..=9 {
         wake_child(&mut shares, number, 0..8);
     }
@@ -105,14 +105,14 @@ fn slow_receivers_leave_room_for_prompt_and_unknown_ones() {
     }
     for _ in 0..100 {
         for slot in start_all(&mut shares, 10) {
-            shares.end(&slot, Conduct::Slow, 0);
+            shares.end(&slot, Behavior::Slow, 0);
         }
     }
     assert!(shares.lines.values().all(|line| line.trust == Trust::Doubtful));
     let slow = start_all(&mut shares, 10);
     assert_eq!(slow.len(), DELIVERIES / 4);
     wake_child(&mut shares, 10, 0..1);
-    let next = shares.turn();
+    let next = shares.select();
     assert_eq!(next, Some(destination(10, 0)), "the first delivery to an unknown receiver");
 }
 
@@ -120,38 +120,38 @@ fn slow_receivers_leave_room_for_prompt_and_unknown_ones() {
 fn slow_receivers_get_one_delivery_at_a_time_until_a_later_one_is_prompt() {
     let mut shares = Shares::new(64);
     let slots = start_trusted(&mut shares);
-    shares.end(&slots[0], Conduct::Slow, 0);
+    shares.end(&slots[0], Behavior::Slow, 0);
     assert!(start_all(&mut shares, 10).is_empty());
-    // What began beside it does not restore it.
+    // Deliveries that began at the same time do not restore the trust.
     for slot in &slots[1..] {
-        shares.end(slot, Conduct::Answered, 0);
+        shares.end(slot, Behavior::Answered, 0);
     }
     let trial = start_all(&mut shares, 10);
     assert_eq!(trial.len(), 1);
-    // It is remembered while nothing waits.
-    shares.end(&trial[0], Conduct::Slow, 0);
-    let destination = shares.turn().unwrap();
+    // The trust is kept while nothing waits.
+    shares.end(&trial[0], Behavior::Slow, 0);
+    let destination = shares.select().unwrap();
     shares.idle(destination);
     wake(&mut shares, 1, 0..1);
     let trial = start_all(&mut shares, 10);
     assert_eq!((trial.len(), trial[0].trust), (1, Trust::Doubtful));
-    shares.end(&trial[0], Conduct::Answered, 0);
+    shares.end(&trial[0], Behavior::Answered, 0);
     assert_eq!(start_all(&mut shares, 10).len(), 8);
 }
 
 #[test]
-fn no_organization_takes_all_of_the_share_of_its_tenant() {
+fn no_organization_takes_the_whole_share_of_its_tenant() {
     let mut shares = Shares::new(64);
     wake_child(&mut shares, 2, 0..10);
     for slot in start_all(&mut shares, 10) {
-        shares.end(&slot, Conduct::Answered, 0);
+        shares.end(&slot, Behavior::Answered, 0);
     }
-    // All of these may turn slow now.
+    // All of these receivers may become slow now.
     let slots = start_all(&mut shares, 10);
     assert_eq!(slots.len(), 16);
     wake_child(&mut shares, 3, 0..1);
     assert_eq!(start_all(&mut shares, 10).len(), 1);
-    // Bodies as well.
+    // The same applies to bodies.
     let mut shares = Shares::new(64);
     wake_child(&mut shares, 2, 0..10);
     let size = u32::try_from(TENANT_BYTES / 4).unwrap();
@@ -161,46 +161,46 @@ fn no_organization_takes_all_of_the_share_of_its_tenant() {
 }
 
 #[test]
-fn who_is_silent_rests_and_is_tried_once() {
+fn a_silent_receiver_pauses_and_gets_one_trial() {
     let mut shares = Shares::new(64);
     let slots = start_trusted(&mut shares);
-    assert!(shares.end(&slots[0], Conduct::Silent, 1000));
+    assert!(shares.end(&slots[0], Behavior::Silent, 1000));
     let rest = shares.next().unwrap();
     assert!((1500..=2000).contains(&rest), "{rest}");
-    // What ran beside it is the same silence.
+    // Concurrent deliveries count as the same silence.
     for slot in &slots[1..] {
-        assert!(!shares.end(slot, Conduct::Silent, 1000));
+        assert!(!shares.end(slot, Behavior::Silent, 1000));
     }
     assert_eq!(shares.next(), Some(rest));
-    // Something new changes nothing.
+    // A new delivery changes nothing.
     wake(&mut shares, 1, 0..1);
     shares.tick(rest - 1);
     assert!(start_all(&mut shares, 10).is_empty());
     shares.tick(rest);
     let trial = start_all(&mut shares, 10);
     assert_eq!(trial.len(), 1);
-    assert!(!shares.end(&trial[0], Conduct::Silent, 5000));
+    assert!(!shares.end(&trial[0], Behavior::Silent, 5000));
     let rest = shares.next().unwrap();
     assert!((6000..=7000).contains(&rest), "{rest}");
-    // Once the rest is over, something new is a trial, however late the others are due.
+    // Once the pause is over, a new delivery is a trial, however late the others are due.
     shares.tick(rest);
-    let destination = shares.turn().unwrap();
+    let destination = shares.select().unwrap();
     shares.rest(destination, u64::MAX);
     assert!(start_all(&mut shares, 10).is_empty());
     wake(&mut shares, 1, 0..1);
     let trial = start_all(&mut shares, 10);
-    shares.end(&trial[0], Conduct::Answered, rest);
+    shares.end(&trial[0], Behavior::Answered, rest);
     assert_eq!(start_all(&mut shares, 10).len(), 8);
 }
 
 #[test]
-fn who_answers_that_it_failed_gets_one_delivery_at_a_time() {
+fn a_failing_receiver_gets_one_delivery_at_a_time() {
     let mut shares = Shares::new(64);
     wake(&mut shares, 1, 0..1);
     for _ in 0..3 {
         let slots = start_all(&mut shares, 10);
         assert_eq!(slots.len(), 1);
-        assert!(!shares.end(&slots[0], Conduct::Failed, 0));
+        assert!(!shares.end(&slots[0], Behavior::Failed, 0));
     }
     assert_eq!(shares.next(), None);
 }
@@ -213,36 +213,36 @@ fn bodies_in_memory_are_bounded() {
     }
     let size = u32::try_from(TENANT_BYTES / 2).unwrap();
     let slots = start_all(&mut shares, size);
-    // Half of all, since none of these is known to answer.
+    // Half of all, because none of these receivers is known to answer.
     assert_eq!(slots.len(), 4);
     assert!((1..=20).all(|number| of(&slots, number) <= 1));
     assert_eq!(shares.load.0[0].bytes, BYTES / 2);
-    // One that is larger than a share goes alone, and when there is room.
+    // A body that is larger than a share is delivered alone, once nothing else runs.
     let mut shares = Shares::new(64);
     wake(&mut shares, 1, 0..2);
     let slots = start_all(&mut shares, size * 3);
     assert_eq!(slots.len(), 1);
-    shares.end(&slots[0], Conduct::Answered, 0);
+    shares.end(&slots[0], Behavior::Answered, 0);
     assert_eq!(start_all(&mut shares, size * 3).len(), 1);
 }
 
 #[test]
-fn what_has_nothing_waiting_is_forgotten() {
+fn destinations_without_waiting_deliveries_are_dropped() {
     let mut shares = Shares::new(64);
     for number in 0..=u8::MAX {
         wake(&mut shares, number, 0..100);
-        while let Some(destination) = shares.turn() {
+        while let Some(destination) = shares.select() {
             shares.idle(destination);
         }
     }
-    assert_eq!((shares.lines.len(), shares.tenants.len(), shares.turns.len()), (0, 0, 0));
-    // Those that answered are remembered, up to a number.
+    assert_eq!((shares.lines.len(), shares.tenants.len(), shares.queue.len()), (0, 0, 0));
+    // Destinations that have answered are kept, up to a limit.
     for number in 0..=u8::MAX {
         for endpoint in 0..100 {
             wake(&mut shares, number, endpoint..endpoint + 1);
             let slot = start_all(&mut shares, 10);
-            shares.end(&slot[0], Conduct::Answered, 0);
-            let destination = shares.turn().unwrap();
+            shares.end(&slot[0], Behavior::Answered, 0);
+            let destination = shares.select().unwrap();
             shares.idle(destination);
         }
     }

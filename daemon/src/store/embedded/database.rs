@@ -1,8 +1,9 @@
-//! A database of sled, and calls of it.
+//! A sled database, and calls of sled.
 //!
-//! Where sled 0.34 writes part of its log in the background and that fails, it remembers the error, but does not in all
-//! cases wake the calls that wait for this part. A flush that begins later finds the error and wakes all of them, so a
-//! thread looks for an error while calls are under way. It flushes when there is one, and tells whoever reopens the store.
+//! If a background write of sled 0.34 fails, sled records the error, but does not always wake the calls that
+//! wait for that part of the log. A later flush finds the error and wakes all of them. A thread therefore
+//! checks for an error while calls are in progress. If there is one, the thread flushes and notifies the
+//! committer, which reopens the store.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -10,12 +11,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::panics::guarded;
-use super::{Alert, StoreError};
+use super::{FailureCallback, StoreError};
 
-/// How often an error is looked for.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval of the check for an error.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A database that is open.
+/// An open database.
 pub(super) struct Database {
     watched: Arc<Watched>,
     thread: Option<JoinHandle<()>>,
@@ -23,34 +24,34 @@ pub(super) struct Database {
 
 struct Watched {
     db: sled::Db,
-    /// Knows the error of the database.
+    /// Configuration, which records the error of the database.
     config: sled::Config,
-    alarm: Arc<Alarm>,
-    /// Calls under way.
+    notifier: Arc<FailureNotifier>,
+    /// Number of calls in progress.
     calls: AtomicUsize,
     /// Whether the thread sleeps until it is woken.
     sleeps: AtomicBool,
     /// Whether the database is being closed.
-    is_over: Mutex<bool>,
+    is_closing: Mutex<bool>,
     woken: Condvar,
 }
 
 impl Database {
-    /// A database that was opened with these settings.
-    pub(super) fn new(db: sled::Db, config: sled::Config, alarm: Arc<Alarm>) -> Self {
+    /// Starts the thread for a database that was opened with this configuration.
+    pub(super) fn new(db: sled::Db, config: sled::Config, notifier: Arc<FailureNotifier>) -> Self {
         let watched = Arc::new(Watched {
             db,
             config,
-            alarm,
+            notifier,
             calls: AtomicUsize::new(0),
             sleeps: AtomicBool::new(false),
-            is_over: Mutex::new(false),
+            is_closing: Mutex::new(false),
             woken: Condvar::new(),
         });
         let shared = Arc::clone(&watched);
         let thread = std::thread::Builder::new().name("store watch".to_owned()).spawn(move || shared.watch());
         if let Err(error) = &thread {
-            tracing::warn!(cause = %error, "the store is not watched: a failed write may block it");
+            tracing::warn!(cause = %error, "cannot watch the store: a failed write may block it");
         }
         Self { watched, thread: thread.ok() }
     }
@@ -61,11 +62,11 @@ impl Database {
         doing: &'static str,
         call: impl FnOnce(&sled::Db) -> sled::Result<T>,
     ) -> Result<T, StoreError> {
-        let _under_way = self.watched.begin();
+        let _in_progress = self.watched.begin();
         guarded(doing, || call(&self.watched.db))
     }
 
-    /// Whether a write failed. It takes no more writes then, and not all reads.
+    /// Returns whether a write failed. The database then accepts no writes and not all reads.
     pub(super) fn has_failed(&self) -> bool {
         self.watched.config.global_error().is_err()
     }
@@ -78,70 +79,72 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        *self.watched.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.watched.is_closing.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.watched.woken.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It has no result.
+            // The thread returns nothing.
             let _ = thread.join();
         }
     }
 }
 
-/// Who is told of a failed database.
+/// Calls a callback when the database fails.
 #[derive(Default)]
-pub(super) struct Alarm(Mutex<Option<Alert>>);
+pub(super) struct FailureNotifier(Mutex<Option<FailureCallback>>);
 
-impl Alarm {
-    pub(super) fn set(&self, alert: Alert) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(alert);
+impl FailureNotifier {
+    pub(super) fn set(&self, callback: FailureCallback) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
     }
 
-    fn sound(&self) {
-        if let Some(alert) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            alert();
+    fn notify(&self) {
+        if let Some(callback) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            callback();
         }
     }
 }
 
-/// A call under way.
-struct UnderWay<'a>(&'a AtomicUsize);
+/// Counts a call in progress.
+struct InProgress<'a>(&'a AtomicUsize);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Watched {
-    fn begin(&self) -> UnderWay<'_> {
+    fn begin(&self) -> InProgress<'_> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.sleeps.load(Ordering::SeqCst) && self.sleeps.swap(false, Ordering::SeqCst) {
-            // Whoever holds the lock has seen that it sleeps no more, or will.
-            drop(self.is_over.lock().unwrap_or_else(PoisonError::into_inner));
+            // The thread either holds the lock or waits: in both cases it notices that it must not sleep
+            // anymore.
+            drop(self.is_closing.lock().unwrap_or_else(PoisonError::into_inner));
             self.woken.notify_one();
         }
-        UnderWay(&self.calls)
+        InProgress(&self.calls)
     }
 
     fn watch(&self) {
-        let mut is_told = false;
-        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*is_over {
+        let mut is_reported = false;
+        let mut is_closing = self.is_closing.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*is_closing {
             if self.calls.load(Ordering::SeqCst) == 0 {
                 self.sleeps.store(true, Ordering::SeqCst);
                 if self.calls.load(Ordering::SeqCst) == 0 {
-                    let woken = |over: &mut bool| !*over && self.sleeps.load(Ordering::SeqCst);
-                    is_over = self.woken.wait_while(is_over, woken).unwrap_or_else(PoisonError::into_inner);
+                    let sleeps = |closing: &mut bool| !*closing && self.sleeps.load(Ordering::SeqCst);
+                    is_closing =
+                        self.woken.wait_while(is_closing, sleeps).unwrap_or_else(PoisonError::into_inner);
                 }
                 self.sleeps.store(false, Ordering::SeqCst);
             }
-            let looked = self.woken.wait_timeout_while(is_over, LOOK, |over| !*over);
-            is_over = looked.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.woken.wait_timeout_while(is_closing, CHECK_INTERVAL, |closing| !*closing);
+            is_closing = waited.unwrap_or_else(PoisonError::into_inner).0;
             if self.config.global_error().is_err() {
-                // Returns the error that is known, after it has woken all that wait.
+                // The flush returns the known error, after it has woken all waiting calls.
                 let _ = guarded("waking calls of the store", || self.db.flush());
-                if !std::mem::replace(&mut is_told, true) {
-                    self.alarm.sound();
+                if !std::mem::replace(&mut is_reported, true) {
+                    self.notifier.notify();
                 }
             }
         }
@@ -161,10 +164,10 @@ mod tests {
         let database = Database::new(config.open().unwrap(), config.clone(), Arc::default());
         for number in 0..3_u8 {
             database.call("writing", |db| db.insert([number], &[number]).map(drop)).unwrap();
-            // Long enough that the thread goes to sleep between two calls.
+            // Wait until the thread goes to sleep between two calls.
             let deadline = std::time::Instant::now() + Duration::from_mins(1);
             while !database.watched.sleeps.load(Ordering::SeqCst) {
-                assert!(std::time::Instant::now() < deadline, "the thread does not rest");
+                assert!(std::time::Instant::now() < deadline, "the thread does not sleep");
                 std::thread::yield_now();
             }
         }

@@ -1,4 +1,4 @@
-//! The files of a store: created, opened, checked and removed.
+//! The files of a store: creation, opening, checks and removal.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,45 +9,48 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::StoreError;
-use super::database::{Alarm, Database};
+use super::database::{Database, FailureNotifier};
 use super::panics::{Quiet, cause};
 use super::space::Space;
 
-/// How long reopening waits for the threads of the database that it replaces.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a sync that sled does in the background is taken to last.
+/// Maximum wait for the threads of the previous database when a store is reopened.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Assumed maximum duration of a background sync of sled.
 const BACKGROUND: Duration = Duration::from_secs(10);
-/// The file that holds sled's log.
+/// File name of sled's log.
 const LOG: &str = "db";
-/// Ending of a snapshot file that sled has not finished.
+/// Extension of an unfinished snapshot file of sled.
 const UNFINISHED: &str = "generating";
-/// Beginning of the names of snapshot files, which spare sled to read all of its log.
+/// Prefix of snapshot files, which save sled from reading its whole log.
 const SNAPSHOT: &str = "snap.";
-/// What is put before the name of a snapshot that is not used.
+/// Prefix that is prepended to the name of a snapshot that is not used.
 const ASIDE: &str = "damaged.";
-/// Folder in which sled stores large nodes, which it never syncs.
+/// Directory in which sled stores large nodes, which it never syncs.
 const BLOBS: &str = "blobs";
-/// Marks a store in which nothing was ever stored: its creation was not finished.
+/// File that marks a store in which nothing was ever stored, because its creation was not finished.
 const UNUSED: &str = "unused";
-/// What fails when a store does not open.
+/// First part of the error of a store that cannot be opened.
 const OPENING: &str = "opening the store in";
-/// Capacity of sled's page cache, in bytes as stored; in memory it takes about two and a half times that.
+/// Capacity of sled's page cache, in bytes as stored. It uses about two and a half times that memory.
 const CACHE: u64 = 16 * 1024 * 1024;
 
-/// Opens a database that does not open as it is, from its log alone: its snapshot is damaged, or does not fit the log. What
-/// the log lost is missing then, and only the guard can tell.
+/// Opens a database from its log alone, because its snapshot is damaged or does not match the log. Records
+/// that the log has lost are then missing, which only the guard can detect.
 pub(super) fn open_from_log(
     folder: &Path,
     space: &Space,
-    alarm: &Arc<Alarm>,
+    notifier: &Arc<FailureNotifier>,
 ) -> Result<Database, StoreError> {
     let failed = |source| space.failed(OPENING, folder, source);
     let snapshots = set_aside(folder).map_err(failed)?;
-    let opened = open(folder, space, alarm);
+    let opened = open(folder, space, notifier);
     for (name, aside) in snapshots {
         if opened.is_ok() {
             let aside = aside.display();
-            tracing::warn!(%aside, "the snapshot of the store is damaged, and was set aside: the store is read from its log");
+            tracing::warn!(
+                %aside,
+                "the snapshot of the store is damaged and was renamed; the store is read from its log"
+            );
         } else {
             fs::rename(aside, name).map_err(failed)?;
         }
@@ -55,7 +58,7 @@ pub(super) fn open_from_log(
     opened
 }
 
-/// Renames the snapshots of a store, so that sled does not see them. Returns the old and the new names.
+/// Renames the snapshots of a store, so that sled does not find them. Returns the old and the new paths.
 fn set_aside(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
     let mut renamed = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -73,12 +76,16 @@ fn set_aside(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
 }
 
 /// Opens the database.
-pub(super) fn open(folder: &Path, space: &Space, alarm: &Arc<Alarm>) -> Result<Database, StoreError> {
+pub(super) fn open(
+    folder: &Path,
+    space: &Space,
+    notifier: &Arc<FailureNotifier>,
+) -> Result<Database, StoreError> {
     let name = folder.display().to_string();
     let config = sled::Config::new().path(folder).flush_every_ms(None).cache_capacity(CACHE);
     let failed = |source| space.failed(OPENING, folder, source);
     let damaged = |cause: &str| {
-        tracing::debug!(folder = name, cause, "the store does not open");
+        tracing::debug!(folder = name, cause, "the store cannot be opened");
         StoreError::Damaged(name.clone())
     };
     if !remove_unfinished(folder).map_err(failed)? {
@@ -88,21 +95,21 @@ pub(super) fn open(folder: &Path, space: &Space, alarm: &Arc<Alarm>) -> Result<D
     let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
     drop(quiet);
     match opened {
-        Ok(Ok(db)) => Ok(Database::new(db, config, Arc::clone(alarm))),
+        Ok(Ok(db)) => Ok(Database::new(db, config, Arc::clone(notifier))),
         Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
             Err(StoreError::InUse(name))
         }
-        // An error without a number of the system is sled's own opinion of the file.
+        // An I/O error without an error number of the system is sled's own verdict on the file.
         Ok(Err(sled::Error::Io(error))) if error.raw_os_error().is_some() => Err(failed(error)),
-        // sled does not say in all cases that the file system was full.
+        // sled does not always report that the file system was full.
         _ if space.is_exhausted() => Err(failed(io::ErrorKind::StorageFull.into())),
         Ok(Err(error)) => Err(damaged(&cause(&error))),
         Err(_) => Err(damaged("its log is damaged")),
     }
 }
 
-/// Removes a snapshot that an interrupted start has not finished: sled would take it for the newest one, and for
-/// damaged. Returns whether no process has the store open.
+/// Removes a snapshot that an interrupted start has not finished. sled would regard it as the newest one, and
+/// as damaged. Returns whether no process has the store open.
 fn remove_unfinished(folder: &Path) -> io::Result<bool> {
     let log = match fs::File::open(folder.join(LOG)) {
         Ok(log) => log,
@@ -123,26 +130,31 @@ fn remove_unfinished(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A second open file description of sled's log, which reports the write errors that the first one may not report.
+/// A second open file description of sled's log, which reports write errors that the first one may not
+/// report.
 ///
-/// Linux reports a failed write once for each open file description. When sled shrinks its log, it syncs it in the
-/// background, on the description that makes groups durable. If a write of a group fails then, the background sync may
-/// be the one that learns of it, and the sync of the group succeeds although bytes were dropped. A shorter log shows that
-/// such a sync runs; a log that was shrunk and has grown again needs no look, since sled waits for it before that.
+/// Linux reports a failed write once for each open file description. When sled shrinks its log, it syncs the
+/// log in the background, on the description that also makes groups durable. If a write of a group fails, the
+/// background sync may consume the error. The sync of the group then succeeds although bytes were lost. A
+/// shorter log indicates that such a sync may be running. A log that was shrunk and has grown again needs no
+/// check, because sled waits for the background sync before it grows the log.
 pub(super) struct LogWitness {
     log: fs::File,
     length: u64,
-    /// Until when a background sync may still run.
-    suspects: Option<Instant>,
+    /// Time until which a background sync may be running.
+    suspect_until: Option<Instant>,
 }
 
 impl LogWitness {
     /// Opens the log. No group may have been written since sled opened it.
+    ///
+    /// # Errors
+    /// Returns an error if the log cannot be opened.
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
         let open = || {
             let log = fs::File::open(folder.join(LOG))?;
             let length = log.metadata()?.len();
-            Ok(Self { log, length, suspects: None })
+            Ok(Self { log, length, suspect_until: None })
         };
         open().map_err(|error: std::io::Error| StoreError::Failed {
             doing: "opening the store",
@@ -150,8 +162,9 @@ impl LogWitness {
         })
     }
 
-    /// Fails if a background sync took an error from the groups that were synced since the last call.
-    pub(super) fn demand_no_loss(&mut self) -> Result<(), StoreError> {
+    /// Returns an error if a background sync has consumed an error of the groups that were synced since the
+    /// last call.
+    pub(super) fn check_no_loss(&mut self) -> Result<(), StoreError> {
         self.check()
             .map_err(|error| StoreError::Failed { doing: "making a group durable", cause: error.to_string() })
     }
@@ -159,25 +172,25 @@ impl LogWitness {
     fn check(&mut self) -> std::io::Result<()> {
         let before = std::mem::replace(&mut self.length, self.log.metadata()?.len());
         if self.length < before {
-            self.suspects = Some(Instant::now() + BACKGROUND);
+            self.suspect_until = Some(Instant::now() + BACKGROUND);
         }
-        let Some(until) = self.suspects else { return Ok(()) };
+        let Some(until) = self.suspect_until else { return Ok(()) };
         if Instant::now() > until {
-            self.suspects = None;
+            self.suspect_until = None;
         }
         self.log.sync_data()
     }
 }
 
-/// Opens the database when the threads of the one before have let go of it.
+/// Opens the database, after the threads of the previous one have released its lock.
 pub(super) fn open_patiently(
     folder: &Path,
     space: &Space,
-    alarm: &Arc<Alarm>,
+    notifier: &Arc<FailureNotifier>,
 ) -> Result<Database, StoreError> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
-        match open(folder, space, alarm) {
+        match open(folder, space, notifier) {
             Err(StoreError::InUse(_)) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -186,9 +199,9 @@ pub(super) fn open_patiently(
     }
 }
 
-/// Makes the next reads of all files come from the disk: after a failed sync, memory may hold what the disk does not.
-pub(super) fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
-    let forget = || {
+/// Drops all files of the store from the page cache. After a failed sync, the cache may differ from the disk.
+pub(super) fn drop_page_cache(folder: &Path) -> Result<(), StoreError> {
+    let drop_all = || {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if entry.file_type()?.is_file() {
@@ -199,14 +212,15 @@ pub(super) fn distrust_cache(folder: &Path) -> Result<(), StoreError> {
         }
         Ok(())
     };
-    forget().map_err(|error: io::Error| StoreError::Failed {
+    drop_all().map_err(|error: io::Error| StoreError::Failed {
         doing: "syncing the files of the store",
         cause: error.to_string(),
     })
 }
 
-/// Gives a folder without sled's settings file that file, whole or not at all. sled writes it in two steps, and
-/// refuses a store whose settings end after the first; so a store inside this folder writes it, and it is renamed.
+/// Creates sled's settings file atomically if it is missing. sled writes it in two steps and rejects a store
+/// whose settings end after the first one. Therefore a scratch store in this directory writes the file, which
+/// is then renamed.
 pub(super) fn create(folder: &Path, space: &Space) -> Result<(), StoreError> {
     let settings = folder.join("conf");
     if settings.exists() {
@@ -217,7 +231,7 @@ pub(super) fn create(folder: &Path, space: &Space) -> Result<(), StoreError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    let make = || {
+    let create = || {
         clear()?;
         fs::create_dir_all(folder)?;
         let config = sled::Config::new().path(&scratch).temporary(true).flush_every_ms(None);
@@ -229,17 +243,17 @@ pub(super) fn create(folder: &Path, space: &Space) -> Result<(), StoreError> {
         fs::File::open(&written)?.sync_all()?;
         fs::rename(&written, &settings)?;
         drop(db);
-        // Threads of sled may hold it a little longer.
+        // Threads of sled may still hold the scratch store.
         clear()?;
         fs::File::open(folder)?.sync_all()
     };
-    make().map_err(|error| space.failed("creating the store", folder, error))
+    create().map_err(|error| space.failed("creating the store", folder, error))
 }
 
-/// Whether the folder of a store is missing, empty, or was never finished.
+/// Returns whether the directory of a store is missing, empty, or was never finished.
 ///
 /// # Errors
-/// When the system does not let the folder be read.
+/// Returns an error if the directory cannot be read.
 pub(super) fn is_unused(folder: &Path) -> io::Result<bool> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none() || folder.join(UNUSED).try_exists()?),
@@ -248,8 +262,8 @@ pub(super) fn is_unused(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Marks the folder of a store as unused, before anything is stored in it. One that has a log is left as it is: another
-/// process may just have begun to use it.
+/// Marks the directory of a store as unused, before anything is stored in it. A directory with a log is not
+/// changed, because another process may just have begun to use it.
 pub(super) fn mark_unused(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     if folder.join(LOG).try_exists()? {
@@ -259,7 +273,7 @@ pub(super) fn mark_unused(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// Removes everything from an unused store but its mark.
+/// Removes everything from an unused store except its mark.
 pub(super) fn clear_unused(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -272,7 +286,7 @@ pub(super) fn clear_unused(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the mark of [`mark_unused`], before anything is stored in the folder.
+/// Removes the mark of [`mark_unused`], before anything is stored in the directory.
 pub(super) fn mark_used(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(UNUSED)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

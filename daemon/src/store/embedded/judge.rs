@@ -1,4 +1,5 @@
-//! Judges batches against the database and the batches before them in the group, and gathers what the group writes.
+//! Checks the conditions of batches against the database and earlier batches of the group, and collects what
+//! the group writes.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
@@ -8,7 +9,7 @@ use std::ops::Bound;
 use super::super::{Batch, Change, Changed, LONGEST_VALUE, StoreError, Verdict};
 use crate::cache::TwoGenerations;
 
-/// The state that the next batch of a group finds.
+/// The state that the next batch of a group sees.
 pub(super) struct Judge<'db, 'a> {
     db: &'db sled::Db,
     known: &'db mut TwoGenerations<Vec<u8>, u64>,
@@ -21,17 +22,18 @@ impl<'db, 'a> Judge<'db, 'a> {
         Self { db, known, registers: HashMap::new(), write: Write::default() }
     }
 
-    /// Judges the next batch, whose changes the following ones find if it is done.
+    /// Checks the next batch. If its conditions hold, the following batches see its changes.
     pub(super) fn judge(&mut self, batch: &'a Batch) -> sled::Result<Verdict> {
         if !self.holds(batch)? {
             return Ok(Verdict::Clash);
         }
         self.registers.extend(batch.set.iter().map(|(key, value)| (key.as_slice(), *value)));
-        self.write.take(self.db, batch)?;
+        self.write.add_batch(self.db, batch)?;
         Ok(Verdict::Done)
     }
 
-    /// The registers that were looked at, as the group leaves them, and what the group writes.
+    /// Returns the registers that were read or set, with their values after the group, and what the group
+    /// writes.
     pub(super) fn end(self) -> (Vec<(Vec<u8>, u64)>, Write<'a>) {
         (self.registers.into_iter().map(|(key, value)| (key.to_vec(), value)).collect(), self.write)
     }
@@ -42,26 +44,26 @@ impl<'db, 'a> Judge<'db, 'a> {
                 return Ok(false);
             }
         }
-        for key in &batch.absent {
-            if self.write.leaves(key).map_or_else(|| self.db.contains_key(key), Ok)? {
+        for key in &batch.must_not_exist {
+            if self.write.exists_after(key).map_or_else(|| self.db.contains_key(key), Ok)? {
                 return Ok(false);
             }
         }
-        for prefix in &batch.vacant {
-            if !self.is_vacant(prefix)? {
+        for prefix in &batch.must_be_empty {
+            if !self.is_empty(prefix)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether no key has this prefix after the batches before.
-    fn is_vacant(&self, prefix: &[u8]) -> sled::Result<bool> {
-        if self.write.leaves_any(prefix) {
+    /// Returns whether no key has this prefix after the earlier batches.
+    fn is_empty(&self, prefix: &[u8]) -> sled::Result<bool> {
+        if self.write.any_exists_after(prefix) {
             return Ok(false);
         }
         for key in self.db.scan_prefix(prefix).keys() {
-            if self.write.leaves(&key?) != Some(false) {
+            if self.write.exists_after(&key?) != Some(false) {
                 return Ok(false);
             }
         }
@@ -89,18 +91,18 @@ impl<'db, 'a> Judge<'db, 'a> {
     }
 }
 
-/// What a group writes, by key.
+/// The changes of a group, by key.
 #[derive(Default)]
 pub(super) struct Write<'g>(BTreeMap<&'g [u8], Replaced<'g>>);
 
-/// The values of a record before and after a group; `None` where there is no record.
+/// The values of a record before and after a group; `None` if there is no record.
 struct Replaced<'g> {
     before: Option<sled::IVec>,
     after: Option<Cow<'g, [u8]>>,
 }
 
 impl<'g> Write<'g> {
-    fn take(&mut self, db: &sled::Db, batch: &'g Batch) -> sled::Result<()> {
+    fn add_batch(&mut self, db: &sled::Db, batch: &'g Batch) -> sled::Result<()> {
         for (key, value) in &batch.set {
             self.add(db, key, Some(Cow::Owned(value.to_be_bytes().to_vec())), false)?;
         }
@@ -128,13 +130,13 @@ impl<'g> Write<'g> {
         Ok(())
     }
 
-    /// Whether there is a record at a key afterwards; `None` if it is not changed.
-    fn leaves(&self, key: &[u8]) -> Option<bool> {
+    /// Returns whether a record exists after the changes; `None` if it is not changed.
+    fn exists_after(&self, key: &[u8]) -> Option<bool> {
         self.0.get(key).map(|replaced| replaced.after.is_some())
     }
 
-    /// Whether there is a changed record with this prefix afterwards.
-    fn leaves_any(&self, prefix: &[u8]) -> bool {
+    /// Returns whether a changed record with this prefix exists after the changes.
+    fn any_exists_after(&self, prefix: &[u8]) -> bool {
         let from = self.0.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
         let mut changed = from.take_while(|(key, _)| key.starts_with(prefix));
         changed.any(|(_, replaced)| replaced.after.is_some())
@@ -144,7 +146,7 @@ impl<'g> Write<'g> {
         self.0.is_empty()
     }
 
-    /// The records that are changed, by key.
+    /// Returns the changed records, in key order.
     pub(super) fn changed(&self) -> impl Iterator<Item = Changed<'_>> {
         self.0.iter().map(|(key, replaced)| Changed {
             key,
@@ -153,7 +155,7 @@ impl<'g> Write<'g> {
         })
     }
 
-    /// The number of bytes, unless a value is too long.
+    /// Returns the number of bytes, or an error if a value is too long.
     pub(super) fn bytes(&self) -> Result<u64, StoreError> {
         let mut bytes = 0_u64;
         for (key, replaced) in &self.0 {
@@ -167,8 +169,8 @@ impl<'g> Write<'g> {
         Ok(bytes)
     }
 
-    /// The changes as sled takes them, and the values before them.
-    pub(super) fn apart(self) -> (sled::Batch, BTreeMap<sled::IVec, Option<sled::IVec>>) {
+    /// Returns the changes as a sled batch, and the values before them.
+    pub(super) fn into_parts(self) -> (sled::Batch, BTreeMap<sled::IVec, Option<sled::IVec>>) {
         let mut batch = sled::Batch::default();
         let before = self.0.into_iter().map(|(key, Replaced { before, after })| {
             let key = sled::IVec::from(key);

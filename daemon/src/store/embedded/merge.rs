@@ -1,4 +1,4 @@
-//! Rows of the database as they were before a group.
+//! Merges rows of the database with the values before a group.
 
 use std::cmp::Ordering;
 

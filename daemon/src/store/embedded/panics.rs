@@ -1,4 +1,4 @@
-//! Calls of sled, which panics on damage that it does not expect.
+//! Calls of sled, which panics on some kinds of damage.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use super::StoreError;
 
-/// Runs a call of sled, which panics on damage that it does not expect.
+/// Calls sled and converts panics into errors.
 pub(super) fn guarded<T>(
     doing: &'static str,
     call: impl FnOnce() -> sled::Result<T>,
@@ -24,7 +24,7 @@ fn failed(doing: &'static str, error: &sled::Error) -> StoreError {
     StoreError::Failed { doing, cause: cause(error) }
 }
 
-/// What sled says of an error, without what is for its own developers.
+/// Describes an error of sled, without details for sled's developers.
 pub(super) fn cause(error: &sled::Error) -> String {
     match error {
         sled::Error::Corruption { at: Some(at), .. } => format!("damaged data at {at:?} of the log"),
@@ -34,11 +34,11 @@ pub(super) fn cause(error: &sled::Error) -> String {
 }
 
 thread_local! {
-    /// Whether panics of this thread are reported by an error.
+    /// Whether panics of this thread are converted into errors.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics of this thread off standard error while it lives.
+/// Suppresses the panic messages of this thread until it is dropped.
 pub(super) struct Quiet(bool);
 
 impl Quiet {

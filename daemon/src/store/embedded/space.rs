@@ -1,4 +1,4 @@
-//! Free space: sled does not survive a full disk, so groups are refused before it is full.
+//! Free space: sled does not survive a full disk, so groups are rejected before it is full.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -9,21 +9,21 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use super::StoreError;
 
-/// Size of the file that is removed when the disk is full all the same, so that the store can be opened, in bytes.
+/// Size of the spare file in bytes. It is removed on a full disk, so that the store can be opened.
 const SPARE: u64 = 8 * 1024 * 1024;
-/// With fewer bytes free, the spare file is removed before the store is opened: a few segments of sled's log.
+/// Free bytes below which the spare file is removed before the store is opened: a few segments of sled's log.
 const OPENING: u64 = 4 * 1024 * 1024;
-/// How many bytes sled may write for each byte of a group.
+/// Maximum number of bytes that sled writes for each byte of a group.
 const AMPLIFICATION: u64 = 4;
-/// With fewer bytes free, an engine that fails is taken to fail for that reason: one segment of sled's log.
+/// Free bytes below which a failure of sled is attributed to a full disk: one segment of sled's log.
 const EXHAUSTED: u64 = 512 * 1024;
-/// How many bytes are written to learn whether writing is possible.
+/// Number of bytes that are written to test whether writing is possible.
 const PROBE: usize = 64 * 1024;
 
-/// The free space of the file system of a folder.
+/// The free space on the file system of a directory.
 pub(super) struct Space {
     folder: PathBuf,
-    /// Bytes that must be free.
+    /// Number of bytes that must be free.
     reserve: u64,
 }
 
@@ -32,35 +32,35 @@ impl Space {
         Self { folder: folder.to_owned(), reserve }
     }
 
-    /// Fails if a group of so many bytes might fill the disk.
+    /// Returns an error if a group of this size might fill the disk.
     pub(super) fn check(&self, bytes: u64) -> Result<(), StoreError> {
         let needed = self.reserve.saturating_add(bytes.saturating_mul(AMPLIFICATION));
         match self.free() {
             Some(free) if free < needed => Err(self.full(free, needed)),
-            // Where the system does not tell, a write that fails does.
+            // If the free space is unknown, a failed write reports a full disk.
             _ => Ok(()),
         }
     }
 
-    /// Removes the spare file if the disk is so full that the store could not be opened.
-    pub(super) fn make_way(&self) {
+    /// Removes the spare file if the disk is too full to open the store.
+    pub(super) fn free_spare(&self) {
         if self.free().is_some_and(|free| free < OPENING) {
-            // There may be none, and what is written next reports what is missing.
+            // The file may be missing; the next write then reports the missing space.
             let _ = fs::remove_file(self.spare());
         }
     }
 
-    /// Fails if the disk takes no writes.
+    /// Returns an error if the disk is not writable.
     pub(super) fn probe(&self) -> Result<(), StoreError> {
         let written = self.try_write();
         written.map_err(|error| StoreError::Failed { doing: "writing to the disk", cause: error.to_string() })
     }
 
-    /// Creates the spare file again, if there is space for it.
+    /// Creates the spare file again, if there is enough space.
     pub(super) fn restore(&self) {
-        let roomy = self.free().is_some_and(|free| free >= self.reserve.saturating_add(SPARE));
-        if self.reserve > 0 && roomy && !self.spare().exists() {
-            // Without it, a full disk only takes longer to recover from.
+        let has_space = self.free().is_some_and(|free| free >= self.reserve.saturating_add(SPARE));
+        if self.reserve > 0 && has_space && !self.spare().exists() {
+            // Without the spare file, the recovery from a full disk only takes longer.
             let _ = self.allocate();
         }
     }
@@ -90,7 +90,7 @@ impl Space {
         Some(system.f_bavail.saturating_mul(system.f_frsize))
     }
 
-    /// The error of a call of the system. On a full file system it names the space that is missing.
+    /// Converts an I/O error. On a full file system, the result contains the missing space.
     pub(super) fn failed(&self, doing: &'static str, path: &Path, source: std::io::Error) -> StoreError {
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -101,7 +101,7 @@ impl Space {
         }
     }
 
-    /// Whether the file system has no space for even a small file.
+    /// Returns whether the file system has no space even for a small file.
     pub(super) fn is_exhausted(&self) -> bool {
         self.free().is_some_and(|free| free < EXHAUSTED)
     }

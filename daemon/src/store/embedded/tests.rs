@@ -1,11 +1,11 @@
-//! Tests of the embedded store on real files.
+//! Tests of the embedded store with real files.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use std::fs;
 
 use super::super::{Batch, LONGEST_VALUE, contract};
 use super::*;
 
-/// Opens a store that this process had open: threads of sled hold its lock a little longer.
+/// Opens a store that this process had open. Retries while threads of sled still hold its lock.
 fn reopened(folder: &Path) -> Result<Embedded, StoreError> {
     loop {
         match Embedded::open(folder, 0) {
@@ -21,7 +21,7 @@ fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
 }
 
 #[test]
-fn keeps_the_contract() {
+fn fulfils_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     contract::check(&|| Box::new(reopened(folder.path()).unwrap()));
 }
@@ -34,7 +34,7 @@ fn a_second_process_gets_an_error() {
 }
 
 #[test]
-fn a_damaged_store_is_an_error_and_no_panic() {
+fn a_damaged_store_is_an_error_and_does_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     drop(Embedded::open(folder.path(), 0).unwrap());
     fs::write(folder.path().join("conf"), [b'x'; 100]).unwrap();
@@ -42,7 +42,7 @@ fn a_damaged_store_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_store_is_read_without_a_damaged_snapshot() {
+fn a_store_can_be_read_without_its_damaged_snapshot() {
     let data = tempfile::tempdir().unwrap();
     let folder = data.path().join("store");
     for number in 0..3_u8 {
@@ -85,7 +85,7 @@ fn a_store_is_unused_until_something_may_be_stored() {
     assert!(Embedded::is_unused(&folder).unwrap());
     drop(Embedded::create(&folder, 0).unwrap());
     assert!(Embedded::is_unused(&folder).unwrap(), "the creation was interrupted");
-    // What an interrupted creation leaves may not open.
+    // An interrupted creation may leave a store that cannot be opened.
     fs::write(folder.join("conf"), [b'x'; 100]).unwrap();
     let store = loop {
         match Embedded::create(&folder, 0) {
@@ -98,7 +98,7 @@ fn a_store_is_unused_until_something_may_be_stored() {
 }
 
 #[test]
-fn a_start_that_was_interrupted_while_it_wrote_its_snapshot_can_be_repeated() {
+fn an_interrupted_snapshot_does_not_prevent_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let store = Embedded::open(folder.path(), 0).unwrap();
     store.commit(&put(&[(b"k", b"v")])).unwrap();
@@ -119,7 +119,7 @@ fn readers_see_the_state_before_a_group_until_it_is_durable() {
         rows.into_iter().map(|(key, value)| [key, value].concat()).collect::<Vec<_>>()
     };
     let before = read(Direction::Ascending, None, 9);
-    // As while a group is synced that adds `a` and `c`, replaces `b`, and removes `f`.
+    // The state while a group is synced that adds `a` and `c`, replaces `b`, and removes `f`.
     let hidden = [(b"a", None), (b"b", Some("old")), (b"c", None), (b"f", Some("old"))];
     store.write().before =
         hidden.iter().map(|(key, value)| (sled::IVec::from(*key), value.map(sled::IVec::from))).collect();
@@ -138,17 +138,17 @@ fn readers_see_the_state_before_a_group_until_it_is_durable() {
     assert_eq!(read(Direction::Descending, Some(b"f"), 1), reversed[1..2]);
     assert_eq!((store.value(b"a").unwrap(), store.value(b"f").unwrap()), (None, Some(b"old".to_vec())));
     store.write().before.clear();
-    assert_eq!(read(Direction::Ascending, None, 9), [&b"anew"[..], b"bnew", b"cnew", b"dold"]);
+    assert_eq!(read(Direction::Ascending, None, 9), [&b"\x61new"[..], b"bnew", b"cnew", b"dold"]);
 }
 
 #[test]
-fn a_group_that_failed_stays_hidden_until_the_store_is_reopened() {
+fn a_failed_group_is_hidden_until_the_store_is_reopened() {
     let folder = tempfile::tempdir().unwrap();
     let store = Embedded::open(folder.path(), 0).unwrap();
     let first = Batch { set: vec![(b"r".to_vec(), 1)], ..Batch::default() };
     store.commit(&Group::of(first)).unwrap();
     let stray = folder.path().join("blobs/7");
-    fs::write(&stray, b"as sled does with a large node").unwrap();
+    fs::write(&stray, b"a large node, as sled stores it").unwrap();
     let second =
         Batch { set: vec![(b"r".to_vec(), 2)], writes: vec![Change::put(*b"k", *b"v")], ..Batch::default() };
     assert!(matches!(store.commit(&Group::of(second)), Err(StoreError::Failed { .. })));
@@ -158,14 +158,14 @@ fn a_group_that_failed_stays_hidden_until_the_store_is_reopened() {
     assert!(store.confirm(&[(b"other".to_vec(), 0)]).unwrap());
     fs::remove_file(stray).unwrap();
     store.recover().unwrap();
-    // Whether it is there or not is decided by what is on disk: here all of it is.
+    // After reopening, the data on disk decides; here, the whole group is on disk.
     assert_eq!((store.register(b"r").unwrap(), store.value(b"k").unwrap()), (2, Some(b"v".to_vec())));
     assert!(store.confirm(&[(b"r".to_vec(), 2)]).unwrap());
     store.commit(&put(&[(b"x", b"y")])).unwrap();
 }
 
 #[test]
-fn a_nearly_full_disk_refuses_groups_and_goes_on_reading() {
+fn a_nearly_full_disk_rejects_groups_and_still_reads() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Embedded::open(folder.path(), 0).unwrap();
     store.commit(&put(&[(b"k", b"v")])).unwrap();
@@ -178,13 +178,13 @@ fn a_nearly_full_disk_refuses_groups_and_goes_on_reading() {
 }
 
 #[test]
-fn values_of_the_greatest_length_never_make_a_file_of_their_own() {
+fn values_of_the_maximum_length_are_never_stored_in_separate_files() {
     let folder = tempfile::tempdir().unwrap();
     let store = Embedded::open(folder.path(), 0).unwrap();
     let value = vec![7; LONGEST_VALUE];
     let key = |number: u32| [&[b'~'; 120][..], &(number.wrapping_mul(2_654_435_761)).to_be_bytes()].concat();
     for group in 0..24_u32 {
-        // Inserted in groups, then half of them removed, so that sled splits and merges its nodes.
+        // Insert groups and remove most of them, so that sled splits and merges its nodes.
         let changes = (group * 64..(group + 1) * 64).map(|number| Change::put(key(number), value.clone()));
         store.commit(&Group::of(Batch { writes: changes.collect(), ..Batch::default() })).unwrap();
         let removed = (group * 64..(group + 1) * 64).filter(|number| number % 3 != 0);

@@ -1,9 +1,9 @@
-//! The limit: a bare HTTP server that does, for each signature, the same cryptography as the daemon, a durable
-//! commit, and nothing else. What it costs, no implementation of this API can beat by much. As a twin it commits the
-//! same records as the daemon to the same store; as a plain limit one record to plain sled.
+//! The limit server: a minimal HTTP server that does, for each signature, the same cryptography as the daemon
+//! and a durable commit, and nothing else. No implementation of this API can be much faster. The twin commits
+//! the same records as the daemon to the same store; the plain limit commits one record to plain sled.
 //!
-//! It has no users, no policies and no rules: it knows its organizations and keys from a file of targets, and
-//! takes every body that parses. It must never hold a key that is worth anything.
+//! It has no users, policies or rules. It reads its organizations and keys from a file of targets, and
+//! accepts every body that parses. It must never hold a valuable key.
 
 #![allow(
     clippy::unwrap_used,
@@ -40,22 +40,22 @@ use quorate_common::stamp::HEADER;
 use tokio::net::TcpListener;
 
 use plain::Plain;
-use request::{Flaw, Places};
+use request::{Invalid, Organizations};
 use twin::Twin;
 
-/// Marks the limit of a server that checks stamps, signs, and makes activities durable.
+/// Measures the limit of a server that checks stamps, signs, and makes activities durable
 #[derive(Parser)]
 struct Arguments {
-    /// File of targets; the base URL in it does not matter here
+    /// File of targets; its base URL is ignored
     #[arg(long)]
     targets: PathBuf,
     /// Folder of the store
     #[arg(long)]
     folder: PathBuf,
-    /// Where to write the same targets with the address of this server, when it serves
+    /// Output file for the targets with the address of this server, written when it serves
     #[arg(long)]
     ready: PathBuf,
-    /// Commit one record to plain sled, and not what the daemon commits
+    /// Commit one record to plain sled instead of the daemon's records
     #[arg(long)]
     plain: bool,
 }
@@ -66,14 +66,14 @@ enum Limit {
 }
 
 impl Limit {
-    const fn places(&self) -> &Places {
+    const fn organizations(&self) -> &Organizations {
         match self {
-            Self::Twin(twin) => twin.places(),
-            Self::Plain(plain) => plain.places(),
+            Self::Twin(twin) => twin.organizations(),
+            Self::Plain(plain) => plain.organizations(),
         }
     }
 
-    async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
+    async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Invalid> {
         match self {
             Self::Twin(twin) => twin.sign(stamp, body).await,
             Self::Plain(plain) => plain.sign(stamp, body).await,
@@ -106,7 +106,7 @@ async fn serve(listener: TcpListener, limit: Arc<Limit>) {
         let limit = Arc::clone(&limit);
         let service = service_fn(move |request| answer(Arc::clone(&limit), request));
         tokio::spawn(async move {
-            // A client that goes away ends its connection only.
+            // A client that disconnects ends only its own connection.
             drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
         });
     }
@@ -117,13 +117,13 @@ async fn answer(limit: Arc<Limit>, request: Request<Incoming>) -> Result<Respons
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let stamp = head.headers.get(HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let result = if head.uri.path().ends_with("/whoami") {
-        limit.places().whoami(stamp, &body)
+        limit.organizations().whoami(stamp, &body)
     } else {
         limit.sign(stamp, &body).await
     };
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
-        Err(flaw) => (StatusCode::BAD_REQUEST, flaw.as_bytes().to_vec()),
+        Err(error) => (StatusCode::BAD_REQUEST, error.as_bytes().to_vec()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;

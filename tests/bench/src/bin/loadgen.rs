@@ -1,4 +1,5 @@
-//! The load generator: provisions a daemon, loads servers on this machine, compares, and judges by the goals.
+//! The load generator: provisions a daemon, loads servers on this machine, compares them, and evaluates the
+//! goals.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a tool for developers")]
 
@@ -17,14 +18,14 @@ use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
 use quorate_bench::{chains, decisions, first_frame, process};
 
-/// Requests prepared at once when filling.
+/// Number of requests prepared at once when filling.
 const PORTION: usize = 20_000;
-/// How long the daemon's figures take at most to reach its metrics.
+/// Maximum time until the daemon's figures reach its metrics.
 const METRICS_DELAY: Duration = Duration::from_millis(1500);
-/// How long a filling portion may take.
+/// Time limit of a filling portion.
 const PORTION_DEADLINE: Duration = Duration::from_mins(5);
 
-/// Loads servers on this machine and judges them.
+/// Loads servers on this machine and evaluates the results
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -33,31 +34,31 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make organizations, keys and wallets in a dev daemon, and write a file of targets
+    /// Create organizations, keys and wallets in a dev daemon, and write a file of targets
     Provision {
         /// Credentials file of the daemon
         #[arg(long)]
         credentials: PathBuf,
-        /// Sub-organizations; 0 means that the organization itself signs
+        /// Number of sub-organizations; with 0 the organization itself signs
         #[arg(long, default_value_t = 20)]
         organizations: usize,
-        /// API keys and accounts of each
+        /// Number of API keys and accounts of each
         #[arg(long, default_value_t = 2)]
         keys: usize,
-        /// Where to write the targets
+        /// Output file for the targets
         #[arg(long)]
         out: PathBuf,
     },
     /// Compare servers side by side
     Compare {
-        /// What to compare (JSON)
+        /// Configuration of the comparison (JSON)
         #[arg(long)]
         config: PathBuf,
-        /// Where to write the figures
+        /// Output file for the figures
         #[arg(long)]
         out: PathBuf,
     },
-    /// Send signatures until there are so many activities, or so many sub-organizations
+    /// Sign until there are this many activities, or create this many sub-organizations
     Fill {
         /// File of targets
         #[arg(long)]
@@ -65,7 +66,7 @@ enum Command {
         /// How many
         #[arg(long)]
         count: usize,
-        /// What is sent
+        /// Request to send
         #[arg(long, value_enum, default_value_t = Mode::Sign)]
         mode: Mode,
     },
@@ -74,31 +75,31 @@ enum Command {
         /// File of targets
         #[arg(long)]
         targets: PathBuf,
-        /// How many of each
+        /// Numbers of resources
         #[command(flatten)]
         wanted: Crowd,
     },
-    /// Load with signatures and count what the daemon syncs
+    /// Load the daemon with signatures and count its syncs
     Syncs {
         /// File of targets
         #[arg(long)]
         targets: PathBuf,
-        /// Connections
+        /// Number of connections
         #[arg(long, default_value_t = 64)]
         connections: usize,
-        /// How many requests
+        /// Number of requests
         #[arg(long)]
         count: usize,
-        /// Where to write the figures
+        /// Output file for the figures
         #[arg(long)]
         out: PathBuf,
     },
-    /// Send whoami alone, beside signatures of another process, and beside signatures of the same daemon
+    /// Measure queries alone and with concurrent signatures
     Beside {
         /// File of targets
         #[arg(long)]
         targets: PathBuf,
-        /// File of targets of the other process
+        /// File of targets of another process
         #[arg(long)]
         others: PathBuf,
         /// Folder in which syncs are timed
@@ -107,7 +108,7 @@ enum Command {
         /// How to measure
         #[command(flatten)]
         wanted: beside::Wanted,
-        /// Where to write the figures
+        /// Output file for the figures
         #[arg(long)]
         out: PathBuf,
     },
@@ -116,35 +117,35 @@ enum Command {
         /// Process id
         #[arg(long)]
         process: u32,
-        /// Where to write the figure
+        /// Output file for the figure
         #[arg(long)]
         out: PathBuf,
     },
-    /// Measure what decisions by policies cost, in this process
+    /// Measure the cost of policy decisions, in this process
     Decide {
-        /// Where to write the figures
+        /// Output file for the figures
         #[arg(long)]
         out: PathBuf,
     },
-    /// Measure what reading transactions, and importing and exporting wallets cost, in this process
+    /// Measure the cost of reading transactions, and of importing and exporting wallets, in this process
     Chains {
-        /// Where to write the figures
+        /// Output file for the figures
         #[arg(long)]
         out: PathBuf,
     },
     /// Measure the time to the first complete frame of a terminal program
     FirstFrame {
-        /// How often to start it
+        /// Number of starts
         #[arg(long)]
         runs: usize,
-        /// Where to write the figure
+        /// Output file for the figure
         #[arg(long)]
         out: PathBuf,
         /// The program and its arguments
         #[arg(last = true, required = true)]
         program: Vec<String>,
     },
-    /// Print the goals and whether they are met; exit code 1 if one is not
+    /// Print the goals and whether they are met; exit with code 1 if one is not
     Report {
         /// Folder of the figures
         #[arg(long)]
@@ -216,13 +217,13 @@ fn run(host: &str, connections: usize, mode: Mode) -> Run<'_> {
 fn fill(targets: &Targets, count: usize, mode: Mode) {
     let host = client::host(&targets.base_url);
     let mut source = Source::new(mode, &host, &targets.targets, "", "", "");
-    let mut left = count;
-    while left > 0 {
-        let requests = source.batch(left.min(PORTION));
-        left -= requests.len();
+    let mut remaining = count;
+    while remaining > 0 {
+        let requests = source.batch(remaining.min(PORTION));
+        remaining -= requests.len();
         let outcome = client::block_on(run(&host, 64, mode).of(requests));
         assert!(outcome.errors.is_empty(), "filling failed: {:?}", outcome.errors);
-        println!("{} of {count}", count - left);
+        println!("{} of {count}", count - remaining);
     }
 }
 
@@ -239,17 +240,17 @@ fn syncs(targets: &Targets, connections: usize, count: usize) -> Syncs {
     syncs
 }
 
-/// Commits and syncs as the daemon's metrics tell them, once they have settled.
+/// Returns the numbers of commits and syncs in the daemon's metrics, once they are up to date.
 fn figures(host: &str) -> (u64, u64) {
     std::thread::sleep(METRICS_DELAY);
     let text = client::block_on(async {
-        let mut connection = Connection::open(host).await.expect("the daemon takes connections");
+        let mut connection = Connection::open(host).await.expect("the daemon accepts connections");
         let request = Source::new(Mode::Get, host, &[], "/metrics", "", "").batch(1).remove(0);
         let (_, body) = connection.call(request).await.expect("the daemon answers");
         String::from_utf8_lossy(&body).into_owned()
     });
     let figure = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("the metric is there");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("the metric exists");
         line.trim().parse().expect("a metric is a number")
     };
     (figure("quorate_commits_total "), figure("quorate_syncs_total "))

@@ -1,4 +1,4 @@
-//! One program for all targets: the environment says which one libFuzzer drives. Asserts nothing itself.
+//! Runs a fuzz target under libFuzzer. The environment variable `FUZZ_TARGET` selects the target.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use quorate_fuzz::Target;
 
-/// Names the target.
-const CHOICE: &str = "FUZZ_TARGET";
+/// Environment variable with the name of the target.
+const VARIABLE: &str = "FUZZ_TARGET";
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
-    let name = std::env::var(CHOICE).unwrap_or_default();
-    quorate_fuzz::target(&name).unwrap_or_else(|| panic!("{CHOICE} is {name:?}, which is no target"))
+    let name = std::env::var(VARIABLE).unwrap_or_default();
+    quorate_fuzz::target(&name).unwrap_or_else(|| panic!("{VARIABLE}: unknown target {name:?}"))
 });
 
 fuzz_target!(|data: &[u8]| (TARGET.run)(data));

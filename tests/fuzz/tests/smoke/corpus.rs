@@ -1,14 +1,15 @@
-//! The committed cases and words: `assets/corpora/<target>/` has a file for each case, named by what it shows, and
-//! `assets/corpora/<family>.dict` the words of a language, in the notation of libFuzzer.
+//! The committed cases and dictionaries. `assets/corpora/<target>/` has one file per case, named after what
+//! it covers. `assets/corpora/<family>.dict` has the words of a language in the dictionary format of
+//! libFuzzer.
 
 use std::fs;
 use std::path::PathBuf;
 
 use quorate_fuzz::{TARGETS, Target, target};
 
-/// Cases a target must have at least, so that a reader of the wrong folder does not pass.
+/// Minimum number of cases of a target, so that reading the wrong folder fails.
 const LEAST_CASES: usize = 40;
-/// Most bytes of the cases of a target: they are read by people.
+/// Maximum size of the cases of a target in bytes, because people review them.
 const LIMIT_BYTES: usize = 150 * 1024;
 
 /// A committed case.
@@ -17,7 +18,7 @@ pub(crate) struct Case {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What is committed for a target.
+/// The committed cases and words of a target.
 pub(crate) struct Corpus {
     pub(crate) cases: Vec<Case>,
     pub(crate) words: Vec<Vec<u8>>,
@@ -45,18 +46,18 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn targets_and_folders_are_the_same() {
+fn each_target_has_a_corpus_folder() {
     let entries = fs::read_dir(folder()).unwrap().map(Result::unwrap);
     let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
     let mut folders: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
     folders.sort();
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    assert_eq!(folders, names, "each target has a folder of cases, and each folder a target");
-    assert!(names.iter().all(|name| target(name).is_some_and(|found| found.name == *name)));
+    assert_eq!(folders, names, "each target has a folder of cases, and each folder has a target");
+    assert!(names.iter().all(|name| target(name).is_some_and(|target| target.name == *name)));
 }
 
 #[test]
-fn cases_are_many_small_and_named() {
+fn corpora_have_enough_small_named_cases() {
     for target in TARGETS {
         let corpus = Corpus::of(*target);
         let bytes: usize = corpus.cases.iter().map(|case| case.bytes.len()).sum();

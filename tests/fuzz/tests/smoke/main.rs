@@ -1,5 +1,5 @@
-//! A short walk around the committed cases: each of them, then damaged copies, the same ones on every machine. Follows no
-//! coverage; `make fuzz` does.
+//! Runs each committed case and mutated copies of it, which are the same on every machine. It is not guided
+//! by coverage, unlike `make fuzz`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
@@ -12,11 +12,11 @@ use quorate_fuzz::{TARGETS, Target};
 use crate::corpus::Corpus;
 use crate::mutation::Mutator;
 
-/// Damaged copies for each target.
+/// Number of mutated copies per target.
 const MUTATIONS: u64 = 20_000;
 
 #[test]
-fn committed_cases_come_back() {
+fn committed_cases_do_not_panic_or_hang() {
     trial::run(TARGETS.iter().flat_map(|target| {
         let cases = Corpus::of(*target).cases;
         cases.into_iter().map(|case| trial::Trial { target: *target, origin: case.name, bytes: case.bytes })
@@ -24,14 +24,14 @@ fn committed_cases_come_back() {
 }
 
 #[test]
-fn damaged_cases_come_back() {
-    trial::run(TARGETS.iter().flat_map(|target| damaged(*target)));
+fn mutated_cases_do_not_panic_or_hang() {
+    trial::run(TARGETS.iter().flat_map(|target| mutated(*target)));
 }
 
-fn damaged(target: Target) -> impl Iterator<Item = trial::Trial> {
+fn mutated(target: Target) -> impl Iterator<Item = trial::Trial> {
     let corpus = Corpus::of(target);
     (0..MUTATIONS).map(move |seed| {
-        let bytes = Mutator::new(seed).damaged(&corpus);
+        let bytes = Mutator::new(seed).mutated(&corpus);
         trial::Trial { target, origin: format!("seed {seed}"), bytes }
     })
 }

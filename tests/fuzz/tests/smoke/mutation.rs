@@ -1,15 +1,16 @@
-//! Damaged copies of cases. A seed makes the same copy wherever it is made: no clock and no system randomness.
+//! Creates mutated copies of cases. A seed always creates the same copy: it uses no clock and no system
+//! randomness.
 
 use crate::corpus::Corpus;
 
-/// Longest copy; a little more than the longest text any target reads.
+/// Maximum length of a copy in bytes, slightly more than the longest text that a target accepts.
 const LONGEST: usize = 66_000;
-/// Longest copy but for one in [`LONG_ONE_IN`]: long ones take long.
+/// Maximum length of all copies except one in [`LONG_ONE_IN`], because long copies are slow.
 const USUALLY_LONGEST: usize = 3_000;
 const LONG_ONE_IN: usize = 100;
-/// Most changes to one copy.
+/// Maximum number of changes to one copy.
 const CHANGES: usize = 5;
-/// Numbers at the borders of the types that readers use.
+/// Numbers at the limits of the types that the parsers use.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",
@@ -25,7 +26,7 @@ const NUMBERS: [&str; 12] = [
     "115792089237316195423570985008687907853269984665640564039457584007913129639936",
 ];
 
-/// A source of choices: splitmix64.
+/// A source of deterministic random choices: splitmix64.
 pub(crate) struct Mutator {
     state: u64,
 }
@@ -42,7 +43,7 @@ impl Mutator {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below a limit that is not zero.
+    /// Returns a number below a limit, which must not be zero.
     fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit).unwrap();
         usize::try_from(self.next() % limit).unwrap()
@@ -52,14 +53,14 @@ impl Mutator {
         &choices[self.below(choices.len())]
     }
 
-    /// Two places of a text, the lower one first.
+    /// Returns two positions of a text, the lower one first.
     fn span(&mut self, bytes: &[u8]) -> (usize, usize) {
         let (one, other) = (self.below(bytes.len() + 1), self.below(bytes.len() + 1));
         (one.min(other), one.max(other))
     }
 
-    /// A copy of some case with a few changes.
-    pub(crate) fn damaged(&mut self, corpus: &Corpus) -> Vec<u8> {
+    /// Returns a copy of a random case with a few changes.
+    pub(crate) fn mutated(&mut self, corpus: &Corpus) -> Vec<u8> {
         let is_long = self.below(LONG_ONE_IN) == 0;
         let limit = if is_long { LONGEST } else { USUALLY_LONGEST };
         let mut bytes = self.case(corpus, limit).to_vec();
@@ -90,8 +91,8 @@ impl Mutator {
             5 => self.renumber(bytes, from),
             6 => {
                 let moved: Vec<u8> = bytes.drain(from..to).collect();
-                let place = self.below(bytes.len() + 1);
-                bytes.splice(place..place, moved);
+                let target = self.below(bytes.len() + 1);
+                bytes.splice(target..target, moved);
             }
             7 => {
                 let word = self.one_of(&corpus.words);
@@ -107,21 +108,22 @@ impl Mutator {
 
     fn flip(&mut self, bytes: &mut [u8]) {
         if !bytes.is_empty() {
-            let place = self.below(bytes.len());
-            bytes[place] ^= 1 << self.below(8);
+            let index = self.below(bytes.len());
+            bytes[index] ^= 1 << self.below(8);
         }
     }
 
     fn repeat(&mut self, bytes: &mut Vec<u8>, from: usize, to: usize, limit: usize) {
         let part = bytes[from..to].to_vec();
-        let room = limit.saturating_sub(bytes.len()) / part.len().max(1);
-        let times = self.below(room.min(2_000) + 1);
+        let most = limit.saturating_sub(bytes.len()) / part.len().max(1);
+        let times = self.below(most.min(2_000) + 1);
         bytes.splice(from..from, part.repeat(times));
     }
 
-    /// Puts another number in the place of the next one.
+    /// Replaces the next number.
     fn renumber(&mut self, bytes: &mut Vec<u8>, from: usize) {
-        let Some(start) = bytes[from..].iter().position(u8::is_ascii_digit).map(|place| from + place) else {
+        let Some(start) = bytes[from..].iter().position(u8::is_ascii_digit).map(|offset| from + offset)
+        else {
             return;
         };
         let length = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -131,13 +133,13 @@ impl Mutator {
 }
 
 #[test]
-fn a_seed_makes_the_same_copy() {
+fn seed_determines_the_copy() {
     let corpus = Corpus::of(quorate_fuzz::TARGETS[0]);
-    let copies: Vec<Vec<u8>> = (0..50).map(|seed| Mutator::new(seed).damaged(&corpus)).collect();
-    let again: Vec<Vec<u8>> = (0..50).map(|seed| Mutator::new(seed).damaged(&corpus)).collect();
-    assert_eq!(copies, again);
+    let copies: Vec<Vec<u8>> = (0..50).map(|seed| Mutator::new(seed).mutated(&corpus)).collect();
+    let repeated: Vec<Vec<u8>> = (0..50).map(|seed| Mutator::new(seed).mutated(&corpus)).collect();
+    assert_eq!(copies, repeated);
     let mut distinct = copies.clone();
     distinct.sort();
     distinct.dedup();
-    assert!(distinct.len() > 40, "seeds differ, and so do their copies");
+    assert!(distinct.len() > 40, "different seeds create different copies");
 }

@@ -1,4 +1,4 @@
-//! Runs trials one after another and names the one that does not come back, whether it panics or hangs.
+//! Runs trials one after another and reports the one that panics or hangs.
 
 use std::panic::catch_unwind;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use quorate_fuzz::Target;
 
-/// How long a single trial may take before it counts as hanging. No measurement: the slowest takes a hundredth of this on a
-/// slow machine, and what is bounded by steps does not come near.
+/// Time after which a trial counts as hanging.
+///
+/// This is not a measurement: the slowest trial takes a hundredth of it on a slow machine, and step limits
+/// bound the evaluations.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Bytes for a target, and where they come from.
+/// Input of a target, and its origin.
 #[derive(Clone)]
 pub(crate) struct Trial {
     pub(crate) target: Target,
@@ -20,15 +22,15 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Enough to do it again.
+    /// Describes the trial in enough detail to repeat it.
     fn described(&self) -> String {
         format!("{} with {}:\n\"{}\"", self.target.name, self.origin, self.bytes.escape_ascii())
     }
 }
 
-/// What the thread that runs trials says.
-enum News {
-    Begins(Trial),
+/// An event of the thread that runs trials.
+enum Event {
+    Started(Trial),
     Panicked,
     Done,
 }
@@ -36,31 +38,31 @@ enum News {
 /// Runs all trials.
 ///
 /// # Panics
-/// If one of them does, or takes longer than [`DEADLINE`].
+/// Panics if a trial panics or takes longer than [`DEADLINE`].
 pub(crate) fn run(trials: impl Iterator<Item = Trial> + Send + 'static) {
-    let (told, heard) = channel();
-    // Never joined where it hangs: the failing test ends the process.
-    thread::spawn(move || run_all(trials, &told));
+    let (sender, events) = channel();
+    // The thread is never joined if it hangs: the failing test ends the process.
+    thread::spawn(move || run_all(trials, &sender));
     let mut current: Option<Trial> = None;
     loop {
         let name = |current: &Option<Trial>| current.as_ref().map(Trial::described).unwrap_or_default();
-        match heard.recv_timeout(DEADLINE) {
-            Ok(News::Begins(trial)) => current = Some(trial),
-            Ok(News::Done) => return,
-            Ok(News::Panicked) | Err(RecvTimeoutError::Disconnected) => panic!("panics: {}", name(&current)),
+        match events.recv_timeout(DEADLINE) {
+            Ok(Event::Started(trial)) => current = Some(trial),
+            Ok(Event::Done) => return,
+            Ok(Event::Panicked) | Err(RecvTimeoutError::Disconnected) => panic!("panics: {}", name(&current)),
             Err(RecvTimeoutError::Timeout) => panic!("hangs: {}", name(&current)),
         }
     }
 }
 
-fn run_all(trials: impl Iterator<Item = Trial>, told: &Sender<News>) {
+fn run_all(trials: impl Iterator<Item = Trial>, sender: &Sender<Event>) {
     for trial in trials {
         let Trial { target, bytes, .. } = trial.clone();
-        told.send(News::Begins(trial)).expect("the test listens");
+        sender.send(Event::Started(trial)).expect("the test listens");
         if catch_unwind(move || (target.run)(&bytes)).is_err() {
-            told.send(News::Panicked).expect("the test listens");
+            sender.send(Event::Panicked).expect("the test listens");
             return;
         }
     }
-    told.send(News::Done).expect("the test listens");
+    sender.send(Event::Done).expect("the test listens");
 }

@@ -1,4 +1,5 @@
-//! Transactions of each chain and typed data, of which the daemon says something else than what was signed.
+//! Tests with transactions of each chain and typed data for which the daemon states something else than what
+//! was signed.
 
 use quorate_common::fingerprint::Fingerprint;
 use serde_json::{Value, json};
@@ -6,25 +7,25 @@ use serde_json::{Value, json};
 use super::*;
 use crate::proof::Mark;
 
-/// What was signed, and the same to somebody else.
+/// A signed request, and the same request for another recipient.
 struct Swap {
     name: &'static str,
     activity_type: &'static str,
     intent: &'static str,
     signed: Value,
     other: Value,
-    /// Who gets it, and who gets the other, as reviews tell it.
+    /// Recipients of the signed and of the other request, as reviews show them.
     recipients: [&'static str; 2],
 }
 
-/// The bytes of a published sample.
-fn sample(file: &str, case: &str, member: &str) -> String {
+/// Returns a member of a published test vector.
+fn sample(file: &str, row_name: &str, member: &str) -> String {
     let file: Value = serde_json::from_str(file).unwrap();
-    let row = file["rows"].as_array().unwrap().iter().find(|row| row["case"] == case).unwrap();
+    let row = file["rows"].as_array().unwrap().iter().find(|row| row["case"] == row_name).unwrap();
     row[member].as_str().unwrap().to_owned()
 }
 
-/// A transaction to a recipient, in hex, and to another in its place.
+/// Returns a transaction to a recipient, in hex, and the same transaction to another recipient.
 fn transaction(
     chain: &'static str,
     with: &str,
@@ -46,7 +47,7 @@ fn transaction(
     }
 }
 
-/// A permit of tokens (EIP-2612), and one for another spender.
+/// Returns a token permit (EIP-2612), and the same permit for another spender.
 fn permit() -> Swap {
     let recipients =
         ["0x3535353535353535353535353535353535353535", "0x1111111111111111111111111111111111111111"];
@@ -75,7 +76,8 @@ fn permit() -> Swap {
     }
 }
 
-/// One of each chain. The other recipients' addresses are by @solana/web3.js's bs58, and bitcoinjs-lib.
+/// Returns one swap per chain. The addresses of the other recipients were computed with bs58 of
+/// @solana/web3.js and with bitcoinjs-lib.
 fn swaps() -> [Swap; 5] {
     let (fives, ones) = ("35".repeat(20), "11".repeat(20));
     [
@@ -115,32 +117,32 @@ fn swaps() -> [Swap; 5] {
     ]
 }
 
-/// The console in front of a record, read to its end, after `a` was pressed: whether the review had a line marked
-/// `[x]`, whether a decision began, and the notice.
-fn approving(stage: &Stage, record: &ReviewRecord) -> (bool, bool, String) {
-    let mut desk = Desk::new(stage, std::slice::from_ref(record), (120, 60));
-    desk.open(record);
-    let fails = desk.shown().lines().any(|line| line.contains("[x]") && !line.contains("marks:"));
+/// Reads a record to its end in the console and presses `a`. Returns whether the review had a line marked
+/// `[x]`, whether a decision started, and the notice.
+fn approving(fixture: &Fixture, record: &ReviewRecord) -> (bool, bool, String) {
+    let mut console = TestConsole::new(fixture, std::slice::from_ref(record), (120, 60));
+    console.open(record);
+    let fails = console.shown().lines().any(|line| line.contains("[x]") && !line.contains("marks:"));
     for _ in 0..20 {
-        desk.press(Key::PageDown);
+        console.press(Key::PageDown);
     }
-    desk.press(Key::Char('a'));
-    (fails, desk.model.decide.is_some(), desk.model.notice.clone())
+    console.press(Key::Char('a'));
+    (fails, console.model.decide.is_some(), console.model.notice.clone())
 }
 
-/// Asserts that a lie fails this check, with a line marked `[x]`, and that nobody approves it.
-fn found_out(stage: &Stage, record: &ReviewRecord, check: &str, swap: &Swap) {
-    let (name, review) = (swap.name, stage.review(record, 0));
-    let found = review.checks.iter().find(|found| found.id == check);
+/// Asserts that a forged record fails this check, shows a line marked `[x]` and cannot be approved.
+fn assert_detected(fixture: &Fixture, record: &ReviewRecord, check: &str, swap: &Swap) {
+    let (name, review) = (swap.name, fixture.review(record, 0));
+    let found = review.checks.iter().find(|candidate| candidate.id == check);
     assert_eq!(found.map(|check| check.mark), Some(Mark::Failed), "{name} {check}: {found:?}");
     assert!(review.blocked() && review.approve_refusal().is_some(), "{name} {check}");
-    let (fails, decides, notice) = approving(stage, record);
+    let (fails, decides, notice) = approving(fixture, record);
     assert!(fails && !decides && notice.contains("a check failed"), "{name} {check}: {notice}");
 }
 
-/// All that a review tells of the signed bytes.
-fn told(stage: &Stage, record: &ReviewRecord) -> String {
-    let review = stage.review(record, 0);
+/// Returns all text that a review shows about the signed bytes.
+fn shown_text(fixture: &Fixture, record: &ReviewRecord) -> String {
+    let review = fixture.review(record, 0);
     let fields = review.fields.iter().chain(&review.facts).map(|field| field.value.as_str());
     let mut all: Vec<&str> = fields.collect();
     all.push(&review.sentence);
@@ -148,33 +150,33 @@ fn told(stage: &Stage, record: &ReviewRecord) -> String {
 }
 
 #[test]
-fn what_was_signed_on_each_chain_is_approved_and_nothing_else() {
-    let stage = Stage::new(3, 2);
+fn only_the_signed_recipient_is_approved_on_each_chain() {
+    let fixture = Fixture::new(3, 2);
     for swap in swaps() {
-        let propose = |parameters: &Value| stage.propose(1, swap.activity_type, swap.intent, parameters);
+        let propose = |parameters: &Value| fixture.propose(1, swap.activity_type, swap.intent, parameters);
         let (honest, other) = (propose(&swap.signed), propose(&swap.other));
         for (record, [to, not]) in [(&honest, [0, 1]), (&other, [1, 0])] {
-            let told = told(&stage, record);
-            assert!(told.contains(swap.recipients[to]), "{}: {told}", swap.name);
-            assert!(!told.contains(swap.recipients[not]), "{}: {told}", swap.name);
-            let (fails, decides, notice) = approving(&stage, record);
+            let shown = shown_text(&fixture, record);
+            assert!(shown.contains(swap.recipients[to]), "{}: {shown}", swap.name);
+            assert!(!shown.contains(swap.recipients[not]), "{}: {shown}", swap.name);
+            let (fails, decides, notice) = approving(&fixture, record);
             assert!(decides && !fails, "{}: {notice}", swap.name);
         }
 
-        // The rendering is of the other, and the review tells what was signed.
-        let mut lie = honest.clone();
-        lie.row.activity.intent.clone_from(&other.row.activity.intent);
-        found_out(&stage, &lie, "K4", &swap);
-        let told = told(&stage, &lie);
-        assert!(told.contains(swap.recipients[0]) && !told.contains(swap.recipients[1]), "{}", swap.name);
+        // The stated intent is the other request; the review shows what was signed.
+        let mut forged = honest.clone();
+        forged.row.activity.intent.clone_from(&other.row.activity.intent);
+        assert_detected(&fixture, &forged, "K4", &swap);
+        let shown = shown_text(&fixture, &forged);
+        assert!(shown.contains(swap.recipients[0]) && !shown.contains(swap.recipients[1]), "{}", swap.name);
 
-        // The body is the other's, under the fingerprint of what was signed.
-        lie.row.activity.votes[0].message.clone_from(&other.row.activity.votes[0].message);
-        found_out(&stage, &lie, "K1", &swap);
+        // The body is the other request, with the fingerprint of the signed one.
+        forged.row.activity.votes[0].message.clone_from(&other.row.activity.votes[0].message);
+        assert_detected(&fixture, &forged, "K1", &swap);
 
-        // All is the other's but the signature.
-        let message = &lie.row.activity.votes[0].message;
-        lie.row.activity.fingerprint = Fingerprint::of(message.as_bytes());
-        found_out(&stage, &lie, "K5", &swap);
+        // Everything except the signature is from the other request.
+        let message = &forged.row.activity.votes[0].message;
+        forged.row.activity.fingerprint = Fingerprint::of(message.as_bytes());
+        assert_detected(&fixture, &forged, "K5", &swap);
     }
 }

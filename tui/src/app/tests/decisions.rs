@@ -1,5 +1,5 @@
-//! What endangers a decision: an incomplete inbox, flags that were not on screen, text that cannot be reached, words that
-//! are no longer true, keys that are lost, a key of somebody else.
+//! Tests against wrong decisions: an incomplete inbox, flags that were not on screen, unreachable text,
+//! outdated messages, lost keys, and a key of another user.
 
 use quorate_common::console::{AccountPage, Change, StoreState, StoreStatus};
 use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
@@ -8,121 +8,121 @@ use serde_json::json;
 
 use super::*;
 
-/// A payment of 2.5 ETH to an unknown recipient: MED, with flags, and many raw fields.
-fn payment(stage: &Stage) -> ReviewRecord {
+/// Returns a payment of 2.5 ETH to an unknown recipient: risk MED, with flags and many raw fields.
+fn payment(fixture: &Fixture) -> ReviewRecord {
     let raw = "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
     let parameters = json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E",
         "unsignedTransaction": raw, "type": "TRANSACTION_TYPE_ETHEREUM"});
-    stage.propose(1, "ACTIVITY_TYPE_SIGN_TRANSACTION_V2", "signTransactionIntentV2", &parameters)
+    fixture.propose(1, "ACTIVITY_TYPE_SIGN_TRANSACTION_V2", "signTransactionIntentV2", &parameters)
 }
 
-fn text(desk: &mut Desk, word: &str, pause: u64) {
+fn text(console: &mut TestConsole, word: &str, pause: u64) {
     for letter in word.chars() {
-        desk.press_after(Key::Char(letter), pause);
+        console.press_after(Key::Char(letter), pause);
     }
 }
 
 #[test]
-fn no_flag_is_approved_unseen() {
-    let stage = Stage::new(3, 2);
-    let record = payment(&stage);
+fn approval_requires_every_flag_on_screen() {
+    let fixture = Fixture::new(3, 2);
+    let record = payment(&fixture);
     for size in SIZES {
-        let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
-        desk.open(&record);
-        let open = desk.model.review.as_ref().unwrap();
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
+        console.open(&record);
+        let open = console.model.review.as_ref().unwrap();
         assert_eq!(open.review.risk, crate::kinds::Level::Med);
         let flags: Vec<String> = open.review.flags.iter().map(|flag| flag.name.to_owned()).collect();
         assert!(!flags.is_empty());
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..60 {
-            let shown = desk.shown();
+            let shown = console.shown();
             seen.extend(flags.iter().filter(|name| shown.contains(&format!("({name})"))).cloned());
-            desk.press(Key::Char('a'));
-            if desk.model.decide.is_some() {
+            console.press(Key::Char('a'));
+            if console.model.decide.is_some() {
                 break;
             }
-            assert!(desk.model.notice.contains("flag"), "{size:?}: {}", desk.model.notice);
-            desk.press(Key::PageDown);
+            assert!(console.model.notice.contains("flag"), "{size:?}: {}", console.model.notice);
+            console.press(Key::PageDown);
         }
-        assert!(desk.model.decide.is_some(), "{size:?}: never unlocked: {}", desk.model.notice);
+        assert!(console.model.decide.is_some(), "{size:?}: never unlocked: {}", console.model.notice);
         assert_eq!(seen.len(), flags.len(), "{size:?}: approved with only {seen:?} of {flags:?} seen");
     }
 }
 
 #[test]
-fn a_burst_of_keys_arrives_whole() {
-    let (stage, record) = tagging();
-    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 60));
-    desk.open(&record);
-    desk.press(Key::Char('x'));
-    desk.wait(1100);
-    text(&mut desk, "y", 0);
-    desk.press_after(Key::Tab, 0);
-    text(&mut desk, "not me, book of 00", 0);
-    assert!(desk.shown().contains("[ not me, book of 00_ ]"), "{}", desk.shown());
+fn key_bursts_are_complete() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    console.open(&record);
+    console.press(Key::Char('x'));
+    console.wait(1100);
+    text(&mut console, "y", 0);
+    console.press_after(Key::Tab, 0);
+    text(&mut console, "not me, book of 00", 0);
+    assert!(console.shown().contains("[ not me, book of 00_ ]"), "{}", console.shown());
 }
 
 #[test]
-fn words_about_the_past_go_with_it() {
-    let (stage, record) = lowering();
-    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (80, 24));
-    desk.open(&record);
-    desk.press(Key::Char('a'));
-    assert!(desk.shown().contains("a is off"), "{}", desk.shown());
+fn outdated_notices_disappear() {
+    let (fixture, record) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (80, 24));
+    console.open(&record);
+    console.press(Key::Char('a'));
+    assert!(console.shown().contains("cannot approve"), "{}", console.shown());
     for _ in 0..20 {
-        desk.press(Key::PageDown);
+        console.press(Key::PageDown);
     }
-    assert!(!desk.model.notice.contains("a is off"), "{}", desk.model.notice);
-    // What a key said goes with the situation, without another key.
-    desk.wait(0);
-    desk.model.review.as_mut().unwrap().changed = Some("the votes".to_owned());
-    desk.press(Key::Char('a'));
-    assert!(desk.model.notice.contains("a is off: changed since"), "{}", desk.model.notice);
-    desk.model.review.as_mut().unwrap().changed = None;
-    desk.wait(200);
-    assert_eq!(desk.model.notice, "");
-    update(&mut desk.model, Msg::Told("written to x.json".to_owned()));
-    assert!(desk.shown().contains("written to x.json"));
-    desk.wait(60_000);
-    assert!(!desk.shown().contains("written to x.json"), "{}", desk.shown());
+    assert!(!console.model.notice.contains("cannot approve"), "{}", console.model.notice);
+    // The message disappears with its cause, without another key.
+    console.wait(0);
+    console.model.review.as_mut().unwrap().changed = Some("the votes".to_owned());
+    console.press(Key::Char('a'));
+    assert!(console.model.notice.contains("cannot approve: changed since"), "{}", console.model.notice);
+    console.model.review.as_mut().unwrap().changed = None;
+    console.wait(200);
+    assert_eq!(console.model.notice, "");
+    update(&mut console.model, Msg::Notice("written to x.json".to_owned()));
+    assert!(console.shown().contains("written to x.json"));
+    console.wait(60_000);
+    assert!(!console.shown().contains("written to x.json"), "{}", console.shown());
 }
 
 #[test]
-fn the_tree_shows_the_quorum_of_now() {
-    let stage = Stage::new(3, 2);
-    let mut desk = Desk::new(&stage, &[], (120, 36));
-    let heads = OrganizationPage { organizations: vec![stage.organization().head], next: None };
-    desk.link(Answer::Organizations(None, None, heads));
-    desk.press(Key::Char('2'));
-    assert!(desk.shown().contains("root 2/3"), "{}", desk.shown());
-    let id: OrganizationId = Stage::id();
-    desk.link(Answer::Changed(Change::Organization { organization_id: id, version: 8 }));
-    let mut changed = Stage::new(3, 1).organization();
+fn the_tree_shows_the_current_quorum() {
+    let fixture = Fixture::new(3, 2);
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    let heads = OrganizationPage { organizations: vec![fixture.organization().head], next: None };
+    console.link(Answer::Organizations(None, None, heads));
+    console.press(Key::Char('2'));
+    assert!(console.shown().contains("root 2/3"), "{}", console.shown());
+    let id: OrganizationId = Fixture::id();
+    console.link(Answer::Changed(Change::Organization { organization_id: id, version: 8 }));
+    let mut changed = Fixture::new(3, 1).organization();
     changed.head.version = 8;
-    desk.link(Answer::Organization(Box::new(changed)));
-    assert!(desk.shown().contains("root 1/3"), "{}", desk.shown());
+    console.link(Answer::Organization(Box::new(changed)));
+    assert!(console.shown().contains("root 1/3"), "{}", console.shown());
 }
 
 #[test]
 fn q_in_the_palette_quits_and_opens_nothing() {
-    let (stage, record) = tagging();
-    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 36));
-    desk.press(Key::Char(':'));
-    desk.press(Key::Char('q'));
-    assert_eq!(desk.press(Key::Enter), [Effect::Quit]);
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    console.press(Key::Char(':'));
+    console.press(Key::Char('q'));
+    assert_eq!(console.press(Key::Enter), [Effect::Quit]);
 }
 
 #[test]
-fn pages_are_what_is_visible() {
-    let stage = Stage::new(3, 2);
+fn page_keys_scroll_by_visible_rows() {
+    let fixture = Fixture::new(3, 2);
     let rows: Vec<ReviewRecord> = (0..60)
         .map(|index| {
             let name = json!({"userTagName": format!("t{index}"), "userIds": []});
-            stage.propose(1, "ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", &name)
+            fixture.propose(1, "ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", &name)
         })
         .collect();
     for size in SIZES {
-        let mut desk = Desk::new(&stage, &rows, size);
+        let mut console = TestConsole::new(&fixture, &rows, size);
         let visible = |shown: &str| {
             let names = |line: &&str| line.contains(" LOW ") || line.contains(" MED ");
             shown.lines().filter(names).count()
@@ -133,156 +133,160 @@ fn pages_are_what_is_visible() {
         };
         let mut names = std::collections::BTreeSet::new();
         for _ in 0..60 {
-            let shown = desk.shown();
+            let shown = console.shown();
             assert!(visible(&shown) > 0, "{shown}");
             for name in shown.split(|letter: char| !letter.is_ascii_alphanumeric()) {
                 let number = name.strip_prefix('t').filter(|rest| rest.parse::<u32>().is_ok());
                 names.extend(number.map(str::to_owned));
             }
             let before = marked(&shown);
-            desk.press(Key::PageDown);
-            if marked(&desk.shown()) == before {
+            console.press(Key::PageDown);
+            if marked(&console.shown()) == before {
                 break;
             }
         }
-        assert_eq!(names.len(), 60, "{size:?}: rows were jumped over");
+        assert_eq!(names.len(), 60, "{size:?}: rows were skipped");
     }
 }
 
-/// A tag that somebody wants, recorded so many minutes ago.
-fn tag(stage: &Stage, number: usize) -> ActivityRow {
+/// Returns a proposal for a tag, recorded this many seconds more than an hour ago.
+fn tag(fixture: &Fixture, number: usize) -> ActivityRow {
     let name = json!({"userTagName": format!("t{number}"), "userIds": []});
-    let mut row = stage.propose(1, "ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", &name).row;
-    row.activity.created_at = Timestamp::of_millis(NOW - 3_600_000 - number as u64 * 1000);
+    let mut row = fixture.propose(1, "ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", &name).row;
+    row.activity.created_at = Timestamp::from_millis(NOW - 3_600_000 - number as u64 * 1000);
     row
 }
 
-fn page(desk: &mut Desk, rows: Vec<ActivityRow>, is_last: bool) {
-    let reading = desk.model.approvals.inbox.generation();
-    desk.link(Answer::Inbox(InboxPage { reading, is_last, waiting: Some(612), rows }));
+fn page(console: &mut TestConsole, rows: Vec<ActivityRow>, is_last: bool) {
+    let reading = console.model.approvals.inbox.generation();
+    console.link(Answer::Inbox(InboxPage { reading, is_last, waiting: Some(612), rows }));
 }
 
 #[test]
-fn the_inbox_is_read_to_its_end() {
-    let (stage, oldest) = lowering();
-    let mut desk = Desk::new(&stage, &[], (120, 36));
-    desk.model.approvals = crate::screens::approvals::State::default();
-    let effects = desk.link(Answer::Changed(Change::Reset));
-    assert!(effects.contains(&Effect::Order(Order::Inbox(Stage::id(), 1))), "{effects:?}");
-    assert!(desk.shown().contains("Approvals ?"), "{}", desk.shown());
+fn the_inbox_is_read_completely() {
+    let (fixture, oldest) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    console.model.approvals = crate::screens::approvals::State::default();
+    let effects = console.link(Answer::Changed(Change::Reset));
+    assert!(effects.contains(&Effect::Order(Order::Inbox(Fixture::id(), 1))), "{effects:?}");
+    assert!(console.shown().contains("Approvals ?"), "{}", console.shown());
     for from in 0..5 {
-        page(&mut desk, (from * 100..from * 100 + 100).map(|number| tag(&stage, number)).collect(), false);
+        page(
+            &mut console,
+            (from * 100..from * 100 + 100).map(|number| tag(&fixture, number)).collect(),
+            false,
+        );
     }
-    let shown = desk.shown();
+    let shown = console.shown();
     assert!(shown.contains("Waiting for you: 500 so far (612 waiting, 500 loaded)"), "{shown}");
     assert!(shown.contains("[1 Approvals 500+]"), "{shown}");
-    let mut last: Vec<ActivityRow> = (500..611).map(|number| tag(&stage, number)).collect();
+    let mut last: Vec<ActivityRow> = (500..611).map(|number| tag(&fixture, number)).collect();
     last.push(oldest.row.clone());
-    page(&mut desk, last, true);
-    let shown = desk.shown();
+    page(&mut console, last, true);
+    let shown = console.shown();
     assert!(shown.contains("Waiting for you: 612 ") && shown.contains("[1 Approvals 612]"), "{shown}");
     let marked = shown.lines().find(|line| line.contains("\u{2502} > ")).unwrap();
     assert!(marked.contains("HIGH  Change root quorum"), "{shown}");
-    // The pages of a reading are no news.
-    assert!(!desk.model.notice.contains("new") && !shown.contains("new HIGH"), "{shown}");
-    // Below it stand the others, the oldest first.
+    // The pages of the first reading are not announced as new.
+    assert!(!console.model.notice.contains("new") && !shown.contains("new HIGH"), "{shown}");
+    // The other rows follow, oldest first.
     let names: Vec<&str> = shown.lines().filter_map(|line| line.split("\"t").nth(1)).collect();
     assert!(names[0].starts_with("610") && names[1].starts_with("609"), "{names:?}");
 }
 
 #[test]
-fn what_slides_into_the_list_is_not_new() {
-    let (stage, record) = lowering();
-    let mut desk = Desk::new(&stage, &[], (120, 36));
-    let all: Vec<ActivityRow> = (0..30).map(|number| tag(&stage, number)).collect();
-    desk.inbox(stage.organization(), all.clone());
-    desk.model.notice.clear();
-    // One is decided: it goes, and nothing else happens.
+fn only_new_activities_are_announced() {
+    let (fixture, record) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    let all: Vec<ActivityRow> = (0..30).map(|number| tag(&fixture, number)).collect();
+    console.inbox(fixture.organization(), all.clone());
+    console.model.notice.clear();
+    // A decided activity disappears; nothing else changes.
     let changed = |row: &ActivityRow, status: Status| Change::Activity {
-        organization_id: Stage::id(),
+        organization_id: Fixture::id(),
         activity_id: row.activity.id,
         status,
     };
-    let effects = desk.link(Answer::Changed(changed(&all[0], Status::Completed)));
-    assert_eq!(effects, [], "what ended needs no reading");
-    assert!(desk.shown().contains("Waiting for you: 29 ") && desk.model.notice.contains("1 decided"));
-    // A new one is read by itself.
-    let effects = desk.link(Answer::Changed(changed(&record.row, Status::ConsensusNeeded)));
+    let effects = console.link(Answer::Changed(changed(&all[0], Status::Completed)));
+    assert_eq!(effects, [], "a decided activity needs no reading");
+    assert!(console.shown().contains("Waiting for you: 29 ") && console.model.notice.contains("1 decided"));
+    // Only the new activity is read.
+    let effects = console.link(Answer::Changed(changed(&record.row, Status::ConsensusNeeded)));
     let ids = vec![record.row.activity.id];
-    assert_eq!(effects, [Effect::Order(Order::Rows(Stage::id(), ids.clone()))]);
-    desk.link(Answer::Rows(ids.clone(), vec![record.row.clone()]));
-    let shown = desk.shown();
-    assert!(desk.model.notice.contains("new HIGH") && shown.contains("1 new HIGH"), "{shown}");
+    assert_eq!(effects, [Effect::Order(Order::Rows(Fixture::id(), ids.clone()))]);
+    console.link(Answer::Rows(ids.clone(), vec![record.row.clone()]));
+    let shown = console.shown();
+    assert!(console.model.notice.contains("new HIGH") && shown.contains("1 new HIGH"), "{shown}");
     let first = shown.lines().find(|line| line.contains(" of 3 ")).unwrap();
     assert!(first.contains("> HIGH  Change root quorum"), "{shown}");
-    // Read again, it is no news; opened, it is none any more.
-    desk.inbox(stage.organization(), [&all[1..], std::slice::from_ref(&record.row)].concat());
-    assert!(desk.shown().contains("1 new HIGH"), "{}", desk.shown());
-    desk.press(Key::Char('g'));
-    desk.open(&record);
-    desk.press(Key::Esc);
-    assert!(!desk.shown().contains("new HIGH"), "{}", desk.shown());
-    // An activity that changed while everything is read is not brought back by an older page.
-    desk.link(Answer::Changed(Change::Reset));
-    desk.link(Answer::Changed(changed(&record.row, Status::Rejected)));
-    page(&mut desk, [&all[1..], std::slice::from_ref(&record.row)].concat(), true);
-    assert!(!desk.shown().contains("Change root quorum"), "{}", desk.shown());
+    // After another reading it is still announced; after it was opened it is not.
+    console.inbox(fixture.organization(), [&all[1..], std::slice::from_ref(&record.row)].concat());
+    assert!(console.shown().contains("1 new HIGH"), "{}", console.shown());
+    console.press(Key::Char('g'));
+    console.open(&record);
+    console.press(Key::Esc);
+    assert!(!console.shown().contains("new HIGH"), "{}", console.shown());
+    // An older page does not bring back an activity that changed during the reading.
+    console.link(Answer::Changed(Change::Reset));
+    console.link(Answer::Changed(changed(&record.row, Status::Rejected)));
+    page(&mut console, [&all[1..], std::slice::from_ref(&record.row)].concat(), true);
+    assert!(!console.shown().contains("Change root quorum"), "{}", console.shown());
 }
 
 #[test]
-fn a_vote_reads_one_row_and_a_change_of_who_may_vote_all_of_them() {
-    let stage = Stage::new(3, 2);
-    let mut desk = Desk::new(&stage, &[tagging().1], (120, 36));
-    let mut changed = stage.organization();
+fn authority_changes_reload_the_inbox() {
+    let fixture = Fixture::new(3, 2);
+    let mut console = TestConsole::new(&fixture, &[tag_proposal().1], (120, 36));
+    let mut changed = fixture.organization();
     changed.head.version += 1;
-    assert_eq!(desk.link(Answer::Organization(Box::new(changed.clone()))), []);
-    assert_eq!(desk.wait(60_000), []);
+    assert_eq!(console.link(Answer::Organization(Box::new(changed.clone()))), []);
+    assert_eq!(console.wait(60_000), []);
     changed.head.root_quorum.threshold = 3;
-    let effects = desk.link(Answer::Organization(Box::new(changed)));
+    let effects = console.link(Answer::Organization(Box::new(changed)));
     assert!(matches!(effects.as_slice(), [Effect::Order(Order::Inbox(..))]), "{effects:?}");
 }
 
 #[test]
 fn ten_thousand_waiting_activities_scroll() {
-    let (stage, record) = tagging();
-    let mut desk = Desk::new(&stage, &[], (120, 36));
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
     let rows: Vec<ActivityRow> = (0..10_000u64)
         .map(|index| {
             let mut row = record.row.clone();
             row.activity.id = quorate_common::ids::ActivityId::timed(NOW - index, [7; 10]);
-            row.activity.created_at = Timestamp::of_millis(NOW - index);
+            row.activity.created_at = Timestamp::from_millis(NOW - index);
             row
         })
         .collect();
-    desk.inbox(stage.organization(), rows);
-    desk.press(Key::Char('G'));
-    let shown = desk.shown();
+    console.inbox(fixture.organization(), rows);
+    console.press(Key::Char('G'));
+    let shown = console.shown();
     assert!(shown.contains("Waiting for you: 10000 ") && shown.contains("> MED"), "{shown}");
 }
 
-/// Everything that a pane shows while it is scrolled to its end.
-fn scrolled(desk: &mut Desk) -> String {
+/// Returns everything that a pane shows while it is scrolled to its end.
+fn scrolled(console: &mut TestConsole) -> String {
     let mut all = String::new();
     for _ in 0..400 {
-        let shown = desk.shown();
+        let shown = console.shown();
         let before = shown.clone();
         all.push_str(&shown);
-        desk.press(Key::PageDown);
-        if desk.shown() == before {
+        console.press(Key::PageDown);
+        if console.shown() == before {
             return all;
         }
     }
-    unreachable!("it never ends: {}", desk.shown())
+    unreachable!("it never ends: {}", console.shown())
 }
 
 #[test]
 fn every_account_of_a_wallet_can_be_reached() {
-    let stage = Stage::new(3, 2);
+    let fixture = Fixture::new(3, 2);
     let wallet = WalletId::from_bytes([0x51; 16]);
-    let day = Timestamp::of_millis(NOW);
+    let day = Timestamp::from_millis(NOW);
     let account = |number: u8| WalletAccount {
         wallet_account_id: WalletAccountId::from_bytes([number; 16]),
-        organization_id: Stage::id(),
+        organization_id: Fixture::id(),
         wallet_id: wallet,
         curve: "CURVE_SECP256K1".to_owned(),
         path_format: "PATH_FORMAT_BIP32".to_owned(),
@@ -296,95 +300,95 @@ fn every_account_of_a_wallet_can_be_reached() {
         name: None,
     };
     for size in SIZES {
-        let mut desk = Desk::new(&stage, &[], size);
-        desk.press(Key::Char('2'));
-        desk.press(Key::Right);
-        desk.press(Key::Enter);
+        let mut console = TestConsole::new(&fixture, &[], size);
+        console.press(Key::Char('2'));
+        console.press(Key::Right);
+        console.press(Key::Enter);
         let accounts = AccountPage { accounts: (0..60).map(account).collect(), next: None };
-        desk.link(Answer::Accounts(wallet, None, accounts));
-        desk.press(Key::Tab);
-        let shown = scrolled(&mut desk);
+        console.link(Answer::Accounts(wallet, None, accounts));
+        console.press(Key::Tab);
+        let shown = scrolled(&mut console);
         let seen: std::collections::BTreeSet<&str> =
             shown.lines().map(|line| line.trim_matches(['\u{2502}', ' '])).collect();
         let columns = usize::from(size.0) - 4;
         for account in (0..60).map(account) {
-            let told = format!("account   {}  {} ETHEREUM", account.address, account.path);
-            for row in crate::text::wrap(&told, columns) {
+            let line = format!("account   {}  {} ETHEREUM", account.address, account.path);
+            for row in crate::text::wrap(&line, columns) {
                 assert!(seen.contains(row.trim()), "{size:?}: {row} was never on screen");
             }
         }
-        assert!(seen.contains("60 accounts, complete"), "{size:?}: {}", desk.shown());
+        assert!(seen.contains("60 accounts, complete"), "{size:?}: {}", console.shown());
     }
 }
 
 #[test]
-fn whatever_is_below_can_be_reached() {
-    let (stage, record) = lowering();
+fn every_pane_scrolls_to_its_end() {
+    let (fixture, record) = threshold_proposal();
     for size in SIZES {
         // The preview.
-        let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
-        desk.press(Key::Tab);
-        let shown: String = scrolled(&mut desk).split_whitespace().collect();
-        assert!(shown.contains("f'print"), "{size:?}: {}", desk.shown());
-        desk.press(Key::Tab);
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
+        console.press(Key::Tab);
+        let shown: String = scrolled(&mut console).split_whitespace().collect();
+        assert!(shown.contains("sha256"), "{size:?}: {}", console.shown());
+        console.press(Key::Tab);
         // The panel of a decision, with the message that is signed.
-        desk.open(&record);
+        console.open(&record);
         for _ in 0..40 {
-            desk.press(Key::PageDown);
+            console.press(Key::PageDown);
         }
-        desk.wait(0);
-        desk.press(Key::Char('a'));
-        desk.wait(1100);
-        let shown = scrolled(&mut desk);
-        assert!(shown.contains("Pasted text"), "{size:?}: {}", desk.shown());
-        assert!(desk.model.decide.is_some());
+        console.wait(0);
+        console.press(Key::Char('a'));
+        console.wait(1100);
+        let shown = scrolled(&mut console);
+        assert!(shown.contains("Pasted text"), "{size:?}: {}", console.shown());
+        assert!(console.model.decide.is_some());
         // Proof and keys.
-        desk.press(Key::Esc);
+        console.press(Key::Esc);
         for (key, last) in [(Key::Char('v'), "message"), (Key::Char('?'), "Ctrl-C")] {
-            desk.press(key);
-            assert!(scrolled(&mut desk).contains(last), "{size:?}: {}", desk.shown());
-            desk.press(Key::Esc);
+            console.press(key);
+            assert!(scrolled(&mut console).contains(last), "{size:?}: {}", console.shown());
+            console.press(Key::Esc);
         }
     }
 }
 
 #[test]
-fn a_key_of_somebody_else_decides_nothing() {
-    let (stage, record) = tagging();
-    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (80, 24));
-    desk.model.identity.public_key = Some(Stage::stamper(1).public_key().to_owned());
-    desk.link(Answer::Organization(Box::new(stage.organization())));
-    assert!(desk.shown().contains("is not an API key of user \"mira\""), "{}", desk.shown());
-    desk.open(&record);
+fn a_key_of_another_user_cannot_decide() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (80, 24));
+    console.model.identity.public_key = Some(Fixture::stamper(1).public_key().to_owned());
+    console.link(Answer::Organization(Box::new(fixture.organization())));
+    assert!(console.shown().contains("is not an API key of user \"mira\""), "{}", console.shown());
+    console.open(&record);
     for key in ['a', 'x'] {
-        desk.press(Key::Char(key));
-        assert!(desk.model.decide.is_none(), "{}", desk.shown());
+        console.press(Key::Char(key));
+        assert!(console.model.decide.is_none(), "{}", console.shown());
     }
-    // It is known again once the key is the user's.
-    desk.model.identity.public_key = Some(Stage::stamper(0).public_key().to_owned());
-    desk.link(Answer::Organization(Box::new(stage.organization())));
-    assert!(!desk.shown().contains("is not an API key"), "{}", desk.shown());
+    // The error disappears once the key belongs to the user.
+    console.model.identity.public_key = Some(Fixture::stamper(0).public_key().to_owned());
+    console.link(Answer::Organization(Box::new(fixture.organization())));
+    assert!(!console.shown().contains("is not an API key"), "{}", console.shown());
 }
 
 #[test]
-fn a_store_that_is_not_in_order_is_told_on_every_screen() {
-    let (stage, record) = tagging();
+fn store_problems_show_on_every_screen() {
+    let (fixture, record) = tag_proposal();
     for size in SIZES {
-        let mut desk = Desk::new(&stage, std::slice::from_ref(&record), size);
-        let mut status = desk.model.daemon.clone().unwrap();
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
+        let mut status = console.model.daemon.clone().unwrap();
         let detail = "no space left on the device".to_owned();
-        let since = Timestamp::of_millis(NOW - 60_000);
+        let since = Timestamp::from_millis(NOW - 60_000);
         status.store = Some(StoreStatus { state: StoreState::Full, since, detail });
-        desk.link(Answer::Status(status.clone()));
+        console.link(Answer::Status(status.clone()));
         for key in ['1', '2', '3', '4', '1'] {
-            desk.press(Key::Char(key));
-            assert!(desk.shown().contains("[x] STORE FULL"), "{size:?} {key}: {}", desk.shown());
+            console.press(Key::Char(key));
+            assert!(console.shown().contains("[x] STORE FULL"), "{size:?} {key}: {}", console.shown());
         }
-        desk.open(&record);
-        assert!(desk.shown().contains("[x] STORE FULL"), "{size:?}: {}", desk.shown());
+        console.open(&record);
+        assert!(console.shown().contains("[x] STORE FULL"), "{size:?}: {}", console.shown());
         status.store = None;
-        desk.link(Answer::Status(status));
-        assert!(!desk.shown().contains("STORE"), "{size:?}: {}", desk.shown());
+        console.link(Answer::Status(status));
+        assert!(!console.shown().contains("STORE"), "{size:?}: {}", console.shown());
     }
     let newer: StoreStatus =
         serde_json::from_value(json!({"state": "upside_down", "since": {"seconds": "1", "nanos": "0"}}))
@@ -393,13 +397,13 @@ fn a_store_that_is_not_in_order_is_told_on_every_screen() {
 }
 
 #[test]
-fn what_could_not_be_read_is_told_until_it_is() {
-    let (stage, record) = tagging();
-    let mut desk = Desk::new(&stage, std::slice::from_ref(&record), (120, 36));
-    desk.link(Answer::Failed("approvals", LinkFlaw::Lost("gone".to_owned())));
-    desk.press(Key::Down);
-    desk.wait(60_000);
-    assert!(desk.shown().contains("cannot read approvals"), "{}", desk.shown());
-    desk.inbox(stage.organization(), vec![record.row]);
-    assert!(!desk.shown().contains("cannot read"), "{}", desk.shown());
+fn read_failures_show_until_they_are_resolved() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    console.link(Answer::Failed("approvals", LinkError::Lost("gone".to_owned())));
+    console.press(Key::Down);
+    console.wait(60_000);
+    assert!(console.shown().contains("cannot read approvals"), "{}", console.shown());
+    console.inbox(fixture.organization(), vec![record.row]);
+    assert!(!console.shown().contains("cannot read"), "{}", console.shown());
 }

@@ -5,14 +5,14 @@ use quorate_chain::authorization::Authorization;
 use quorate_policy::Integer;
 
 use crate::kinds::transaction::recipient::Recipients;
-use crate::kinds::{Level, Story};
+use crate::kinds::{Description, Level};
 
-/// The authorization in words.
-pub(super) fn told(authorization: &Authorization) -> String {
+/// Returns the authorization as text.
+pub(super) fn describe(authorization: &Authorization) -> String {
     let (chain, nonce) = (chain(authorization), authorization.nonce());
     if authorization.is_revocation() {
         format!(
-            "an authorization that takes the code away which acts for the account, on {chain}, with nonce {nonce}"
+            "an authorization that removes the code that acts for the account, on {chain}, with nonce {nonce}"
         )
     } else {
         let to = of_account(authorization.address());
@@ -22,7 +22,7 @@ pub(super) fn told(authorization: &Authorization) -> String {
     }
 }
 
-/// The authorization in a few words.
+/// Returns the authorization in a few words.
 pub(super) fn brief(authorization: &Authorization) -> String {
     if authorization.is_revocation() {
         "revoke delegation".to_owned()
@@ -31,32 +31,33 @@ pub(super) fn brief(authorization: &Authorization) -> String {
     }
 }
 
-/// Adds its members, and what needs care about it.
-pub(in crate::kinds) fn tell(
+/// Adds the members of the authorization as facts, and its flags.
+pub(in crate::kinds) fn add_details(
     authorization: &Authorization,
     label: &str,
     recipients: &mut Recipients<'_>,
-    story: &mut Story,
+    description: &mut Description,
 ) {
     let to = of_account(authorization.address());
-    story.fact(&format!("{label}address"), to.clone());
-    story.fact(&format!("{label}chainId"), authorization.chain_id().to_string());
-    story.fact(&format!("{label}nonce"), authorization.nonce().to_string());
+    description.fact(&format!("{label}address"), to.clone());
+    description.fact(&format!("{label}chainId"), authorization.chain_id().to_string());
+    description.fact(&format!("{label}nonce"), authorization.nonce().to_string());
     if !authorization.is_revocation() {
-        recipients.tell(&format!("{label}address, in full"), &to, story);
+        recipients.add(&format!("{label}address, in full"), &to, description);
     }
     if authorization.is_revocation() {
-        let text = format!("{label}the account has no code of its own any more, whatever it was used for");
-        story.flag(Level::Med, "revokes-delegation", text);
+        let text = format!("{label}Removes the code of the account, whatever it was used for.");
+        description.flag(Level::Med, "revokes-delegation", text);
     } else {
-        let text =
-            format!("{label}the code of {to} can move everything that the account holds, from then on");
-        story.flag(Level::High, "delegates", text);
-        story.danger("the word DELEGATES", "DELEGATES");
+        let text = format!(
+            "{label}Hands over the account: the code of {to} can then move everything that it holds."
+        );
+        description.flag(Level::High, "delegates", text);
+        description.danger("the word DELEGATES", "DELEGATES");
     }
     if is_for_any_chain(authorization) {
-        story.flag(Level::High, "any-chain", format!("{label}names no chain: it holds on every one"));
-        story.danger("the word ANY", "ANY");
+        description.flag(Level::High, "any-chain", format!("{label}Applies on every chain: it names none."));
+        description.danger("the word ANY", "ANY");
     }
 }
 

@@ -1,41 +1,42 @@
-//! Typed data (EIP-712): for whom it is meant, and every member that is signed.
+//! Typed data (EIP-712): the contract and chain it is meant for, and every signed member.
 
 use quorate_chain::address::of_account;
 use quorate_chain::typed_data::{Member, TypedData, TypedValue};
 
+use crate::kinds::scene::count;
 use crate::kinds::transaction::recipient::Recipients;
-use crate::kinds::{Level, Story};
+use crate::kinds::{Description, Level};
 use crate::text::{clean, quoted};
 
-/// Names of types that let another move tokens start so (EIP-2612, Permit2).
+/// Prefix of the names of types that let others move tokens (EIP-2612, Permit2).
 const PERMIT: &str = "Permit";
-/// Members that name who may move tokens.
+/// Members that name the accounts that may move tokens.
 const SPENDERS: [&str; 2] = ["spender", "operator"];
-/// Members that name who gets something, or is given a say.
-const GETTERS: [&str; 8] =
+/// Members that name recipients and delegates.
+const RECIPIENTS: [&str; 8] =
     ["to", "recipient", "receiver", "dst", "destination", "beneficiary", "delegate", "delegatee"];
-/// Fewest bytes that can call something: its selector.
+/// Minimum number of bytes of a call: its selector.
 const CALL_BYTES: usize = 4;
 /// Types that move tokens (ERC-3009).
 const TRANSFERS: [&str; 2] = ["TransferWithAuthorization", "ReceiveWithAuthorization"];
-/// Types that give away one thing for another: of Seaport, and of exchanges that settle what is signed elsewhere.
+/// Types of orders that exchange one asset for another: Seaport, and exchanges that settle signed orders.
 const ORDERS: [&str; 4] = ["OrderComponents", "BulkOrder", "Order", "LimitOrder"];
-/// Members that say how much.
+/// Members that hold an amount.
 const AMOUNTS: [&str; 5] = ["value", "amount", "wad", "startAmount", "endAmount"];
-/// Members that say until when, which nobody need limit, or that mean nothing as a number.
+/// Members whose greatest value is harmless: expiry times, and numbers that are no amounts.
 const OTHERS: [&str; 7] = ["deadline", "sigDeadline", "expiry", "expiration", "validBefore", "nonce", "salt"];
-/// Fewest bits of an amount of tokens.
+/// Minimum number of bits of an amount of tokens.
 const AMOUNT_BITS: usize = 96;
 
-/// The data in words.
-pub(super) fn told(data: &TypedData) -> String {
+/// Returns the data as text.
+pub(super) fn describe(data: &TypedData) -> String {
     let domain = |name: &str| member(data.domain(), name);
-    let mut told = format!("typed data of the type {}", quoted(data.primary_type()));
+    let mut text = format!("typed data of the type {}", quoted(data.primary_type()));
     if let Some(name) = domain("name") {
-        told = format!("{told} for {}", quoted(&shown(name)));
+        text = format!("{text} for {}", quoted(&shown(name)));
     }
     if let Some(version) = domain("version") {
-        told = format!("{told} version {}", quoted(&shown(version)));
+        text = format!("{text} version {}", quoted(&shown(version)));
     }
     let contract = domain("verifyingContract").map(|contract| clean(&shown(contract)));
     let chain = domain("chainId").map(|chain| clean(&shown(chain)));
@@ -43,24 +44,24 @@ pub(super) fn told(data: &TypedData) -> String {
         contract.map_or_else(|| "NO contract".to_owned(), |contract| format!("the contract {contract}"));
     let chain = chain.map_or_else(|| "ANY chain".to_owned(), |chain| format!("chain {chain}"));
     let outcome = outcome(data).map_or_else(String::new, |outcome| format!(", which {outcome}"));
-    format!("{told}{outcome}, meant for {contract} on {chain}")
+    format!("{text}{outcome}, meant for {contract} on {chain}")
 }
 
-/// What permits and transfers of tokens come to, where their members say so in the names that standards give them, and name
-/// one account and one amount only.
+/// Returns the effect of a permit or a transfer of tokens. Only known if its members have the names that the
+/// standards define, with exactly one account and one amount.
 fn outcome(data: &TypedData) -> Option<String> {
     let mut leaves = Leaves::default();
     leaves.members("message", data.message()?);
-    let amount = leaves.only(|leaf| {
+    let amount = leaves.single(|leaf| {
         leaf.is_unlimited || (AMOUNTS.contains(&leaf.name) && leaf.type_name.starts_with("uint"))
     })?;
     let amount = if amount.is_unlimited {
         "tokens WITHOUT LIMIT".to_owned()
     } else {
-        format!("{} of the token's smallest parts", amount.shown)
+        format!("{} of the token's smallest units", amount.shown)
     };
     let account =
-        |names: &[&str]| leaves.only(|leaf| names.contains(&leaf.name) && leaf.type_name == "address");
+        |names: &[&str]| leaves.single(|leaf| names.contains(&leaf.name) && leaf.type_name == "address");
     if TRANSFERS.contains(&data.primary_type()) {
         return Some(format!("moves {amount} to {}", account(&["to"])?.shown));
     }
@@ -68,112 +69,135 @@ fn outcome(data: &TypedData) -> Option<String> {
     Some(format!("lets {} move {amount}", spender.shown))
 }
 
-/// The data in a few words.
+/// Returns the data in a few words.
 pub(super) fn brief(data: &TypedData) -> String {
     let name = member(data.domain(), "name").map(|name| format!(" for {}", quoted(&shown(name))));
     format!("{}{}", clean(data.primary_type()), name.unwrap_or_default())
 }
 
-/// Adds every member that is signed, and what needs care about them.
-pub(super) fn tell(data: &TypedData, label: &str, recipients: &mut Recipients<'_>, story: &mut Story) {
-    story.fact(&format!("{label}primaryType"), clean(data.primary_type()));
+/// Adds every signed member as a fact, and the flags.
+pub(super) fn add_details(
+    data: &TypedData,
+    label: &str,
+    recipients: &mut Recipients<'_>,
+    description: &mut Description,
+) {
+    description.fact(&format!("{label}primaryType"), clean(data.primary_type()));
     let mut leaves = Leaves::default();
     leaves.members("domain", data.domain());
     leaves.members("message", data.message().unwrap_or_default());
-    for leaf in &leaves.found {
+    for leaf in &leaves.all {
         let mark = if leaf.is_unlimited { " [!] WITHOUT LIMIT" } else { "" };
         let value = if leaf.is_text { quoted(&leaf.shown) } else { clean(&leaf.shown) };
         let path = clean(&format!("{label}{}", leaf.path));
-        story.fact(&path, format!("{value} ({}){mark}", clean(leaf.type_name)));
+        description.fact(&path, format!("{value} ({}){mark}", clean(leaf.type_name)));
         if leaf.is_account {
             let in_full = format!("{path}, in full");
-            if GETTERS.contains(&leaf.name) || SPENDERS.contains(&leaf.name) {
-                recipients.tell(&in_full, &leaf.shown, story);
+            if RECIPIENTS.contains(&leaf.name) || SPENDERS.contains(&leaf.name) {
+                recipients.add(&in_full, &leaf.shown, description);
             } else {
-                recipients.note(&in_full, &leaf.shown, story);
+                recipients.add_if_known(&in_full, &leaf.shown, description);
             }
         }
     }
-    permission(data, &leaves, label, story);
-    calls(&leaves, label, story);
-    for leaf in leaves.found.iter().filter(|leaf| leaf.is_unlimited) {
-        story.flag(Level::High, "unlimited", format!("{label}{} is without limit", leaf.path));
-        story.danger("the word UNLIMITED", "UNLIMITED");
+    flag_permissions(data, &leaves, label, description);
+    flag_calls(&leaves, label, description);
+    for leaf in leaves.all.iter().filter(|leaf| leaf.is_unlimited) {
+        description.flag(
+            Level::High,
+            "unlimited",
+            format!("{label}Allows an unlimited amount: {}.", leaf.path),
+        );
+        description.danger("the word UNLIMITED", "UNLIMITED");
     }
-    domain(data, label, story);
-    unsigned(data, label, story);
+    flag_domain(data, label, description);
+    flag_unsigned_members(data, label, description);
 }
 
-/// What lets others move what the signer has.
-fn permission(data: &TypedData, leaves: &Leaves<'_>, label: &str, story: &mut Story) {
+/// Flags permits, transfers and orders: others can move what the signer has.
+fn flag_permissions(data: &TypedData, leaves: &Leaves<'_>, label: &str, description: &mut Description) {
     let type_name = data.primary_type();
     let spenders =
-        leaves.found.iter().filter(|leaf| SPENDERS.contains(&leaf.name) && leaf.type_name == "address");
+        leaves.all.iter().filter(|leaf| SPENDERS.contains(&leaf.name) && leaf.type_name == "address");
     let spenders: Vec<&str> = spenders.map(|leaf| leaf.shown.as_str()).collect();
     if type_name.starts_with(PERMIT) || !spenders.is_empty() {
-        let whom = if spenders.is_empty() { "whoever has it".to_owned() } else { spenders.join(", ") };
+        let spender_text =
+            if spenders.is_empty() { "anyone who has it".to_owned() } else { spenders.join(", ") };
         let text =
-            format!("{label}a permit: {whom} may move tokens from then on, without a transaction of yours");
-        story.flag(Level::High, "token-approval", text);
-        story.danger("the word APPROVAL", "APPROVAL");
+            format!("{label}Lets {spender_text} move tokens without a transaction of yours: it is a permit.");
+        description.flag(Level::High, "token-approval", text);
+        description.danger("the word APPROVAL", "APPROVAL");
     }
     if TRANSFERS.contains(&type_name) {
-        story.flag(
+        description.flag(
             Level::High,
             "token-transfer",
-            format!("{label}whoever has it may make the transfer of tokens"),
+            format!("{label}Moves tokens: anyone who has the signature can carry out the transfer."),
         );
-        story.danger("the word TRANSFER", "TRANSFER");
+        description.danger("the word TRANSFER", "TRANSFER");
     }
     let is_barter =
         |members: &[Member]| ["offer", "consideration"].iter().all(|name| member(members, name).is_some());
     if ORDERS.contains(&type_name) || data.message().is_some_and(is_barter) {
-        let text = format!("{label}an order: whoever has it may take what it offers, for what it asks");
-        story.flag(Level::High, "order", text);
-        story.danger("the word ORDER", "ORDER");
+        let text = format!(
+            "{label}Sells what it offers for what it asks: anyone who has the signature can fill the order."
+        );
+        description.flag(Level::High, "order", text);
+        description.danger("the word ORDER", "ORDER");
     }
 }
 
-/// What lets others call a contract in the name of the signer: as wallets of several owners and relayers do (ERC-2771).
-fn calls(leaves: &Leaves<'_>, label: &str, story: &mut Story) {
+/// Flags members that let others call a contract for the signer, as multi-signature wallets and relayers do
+/// (ERC-2771).
+fn flag_calls(leaves: &Leaves<'_>, label: &str, description: &mut Description) {
     let calls =
-        leaves.found.iter().filter(|leaf| leaf.type_name == "bytes" || leaf.type_name.starts_with("bytes["));
+        leaves.all.iter().filter(|leaf| leaf.type_name == "bytes" || leaf.type_name.starts_with("bytes["));
     for leaf in calls.filter(|leaf| leaf.bytes >= CALL_BYTES) {
         let text = format!(
-            "{label}{} may let another call a contract for you: {} bytes that are not decoded here",
-            leaf.path, leaf.bytes
+            "{label}May let others call a contract in your name: {} holds {} that are not decoded here.",
+            leaf.path,
+            count(leaf.bytes, "byte")
         );
-        story.flag(Level::High, "relayed-call", clean(&text));
-        story.danger("the word UNDECODED", "UNDECODED");
+        description.flag(Level::High, "relayed-call", clean(&text));
+        description.danger("the word UNDECODED", "UNDECODED");
     }
 }
 
-/// How far the signature reaches.
-fn domain(data: &TypedData, label: &str, story: &mut Story) {
+/// Flags a domain that does not limit the signature to one chain and one contract.
+fn flag_domain(data: &TypedData, label: &str, description: &mut Description) {
     if member(data.domain(), "chainId").is_none() {
-        story.flag(Level::Med, "any-chain", format!("{label}names no chain: it may hold on every one"));
+        description.flag(
+            Level::Med,
+            "any-chain",
+            format!("{label}May be valid on every chain: it names none."),
+        );
     }
     if member(data.domain(), "verifyingContract").is_none() {
-        story.flag(
+        description.flag(
             Level::Med,
             "any-contract",
-            format!("{label}names no contract: any may take it for its own"),
+            format!("{label}Any contract may accept it: it names none."),
         );
     }
     if data.message().is_none() {
-        story.flag(Level::High, "domain-only", format!("{label}signs a domain and no message"));
+        description.flag(
+            Level::High,
+            "domain-only",
+            format!("{label}Its purpose is unknown: it signs a domain without a message."),
+        );
     }
 }
 
-/// What stands beside what is signed, so that people take it for signed.
-fn unsigned(data: &TypedData, label: &str, story: &mut Story) {
+/// Flags members of the payload that are not signed, because readers could take them for signed.
+fn flag_unsigned_members(data: &TypedData, label: &str, description: &mut Description) {
     let unsigned = data.unsigned();
     if unsigned.count > 0 {
         let shown: Vec<String> = unsigned.paths.iter().map(|path| clean(path)).collect();
         let more = unsigned.count.saturating_sub(shown.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let text = format!("{label}NOT signed, though the payload holds it: {}{more}", shown.join(", "));
-        story.flag(Level::High, "unsigned-members", text);
+        let text =
+            format!("{label}Do not rely on these members, which are NOT signed: {}{more}.", shown.join(", "));
+        description.flag(Level::High, "unsigned-members", text);
     }
 }
 
@@ -181,7 +205,7 @@ fn member<'d>(members: &'d [Member], name: &str) -> Option<&'d TypedValue> {
     members.iter().find(|member| &*member.name == name).map(|member| &member.value)
 }
 
-/// A value that holds no others, not yet cleaned.
+/// Returns a leaf value as text that is not cleaned yet.
 fn shown(value: &TypedValue) -> String {
     match value {
         TypedValue::Address(account) => of_account(account),
@@ -195,7 +219,7 @@ fn shown(value: &TypedValue) -> String {
     }
 }
 
-/// A value that holds no others, and where it stands.
+/// A leaf value and its path.
 struct Leaf<'d> {
     path: String,
     name: &'d str,
@@ -204,20 +228,20 @@ struct Leaf<'d> {
     is_unlimited: bool,
     is_text: bool,
     is_account: bool,
-    /// How many bytes it has, if it is of such.
+    /// Number of bytes of a byte string, 0 otherwise.
     bytes: usize,
 }
 
 #[derive(Default)]
 struct Leaves<'d> {
-    found: Vec<Leaf<'d>>,
+    all: Vec<Leaf<'d>>,
 }
 
 impl<'d> Leaves<'d> {
-    /// The one that is such; nothing if there are several.
-    fn only(&self, is_such: impl Fn(&Leaf<'d>) -> bool) -> Option<&Leaf<'d>> {
-        let mut such = self.found.iter().filter(|leaf| is_such(leaf));
-        such.next().filter(|_| such.next().is_none())
+    /// Returns the leaf that matches, or `None` if there are none or several.
+    fn single(&self, matches: impl Fn(&Leaf<'d>) -> bool) -> Option<&Leaf<'d>> {
+        let mut matching = self.all.iter().filter(|leaf| matches(leaf));
+        matching.next().filter(|_| matching.next().is_none())
     }
 
     fn members(&mut self, path: &str, members: &'d [Member]) {
@@ -226,7 +250,7 @@ impl<'d> Leaves<'d> {
         }
     }
 
-    /// As deep as values nest, which reading them bounds.
+    /// Adds the leaves of a value. The recursion is bounded, because the parser limits the nesting.
     fn value(&mut self, path: &str, of: &'d Member, value: &'d TypedValue) {
         match value {
             TypedValue::Struct(members) if !members.is_empty() => self.members(path, members),
@@ -235,7 +259,7 @@ impl<'d> Leaves<'d> {
                     self.value(&format!("{path}[{index}]"), of, value);
                 }
             }
-            leaf => self.found.push(Leaf {
+            leaf => self.all.push(Leaf {
                 path: path.to_owned(),
                 name: &of.name,
                 type_name: &of.type_name,
@@ -249,8 +273,8 @@ impl<'d> Leaves<'d> {
     }
 }
 
-/// Whether it allows as much as there is: the greatest number of its type, more than half of it for an amount, or all that the
-/// `allowed` of the permit of Dai stands for.
+/// Returns whether a value allows an unlimited amount: the greatest number of its type, at least half of the
+/// range for an amount, or `allowed: true` of a Dai permit.
 fn is_unlimited(name: &str, value: &TypedValue) -> bool {
     match value {
         TypedValue::Bool(allowed) => *allowed && name == "allowed",

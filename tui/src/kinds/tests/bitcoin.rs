@@ -1,11 +1,11 @@
-//! What reviews tell of transactions of Bitcoin.
+//! Tests of the descriptions of Bitcoin transactions.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::{Value, json};
 
 use super::check;
 
-/// The PSBT of a published sample.
+/// Returns the PSBT of a published sample.
 fn sample(case: &str) -> String {
     let file = include_str!("../../../../assets/vectors/chain/psbt_signed.json");
     let file: Value = serde_json::from_str(file).unwrap();
@@ -20,7 +20,7 @@ fn signed(with: &str, psbt: &str) -> (&'static str, Value) {
     ("SIGN_TRANSACTION_V2", parameters)
 }
 
-// Addresses and the public key of the private key of 32 bytes 0x11, by another library.
+// Addresses and public key of the private key with 32 bytes 0x11, computed by another library.
 const P2WPKH: &str = "bc1ql3e9pgs3mmwuwrh95fecme0s0qtn2880lsvsd5";
 const P2TR: &str = "bc1p9fjtrm3nwhemkjek0wxtswz2glmneu33w9lcylrvd7alttk0psmq6cnwza";
 const TESTNET: &str = "tb1ql3e9pgs3mmwuwrh95fecme0s0qtn28804khrk8";

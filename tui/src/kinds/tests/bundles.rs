@@ -1,16 +1,16 @@
-//! What approvers are told of keys that come and go.
+//! Tests of the descriptions of imports and exports.
 
 use serde_json::{Value, json};
 
 use super::super::{Scene, decode};
 use super::check;
-use crate::testing::Stage;
+use crate::testing::Fixture;
 
 const TARGET: &str = "040217e617f0b6443928278f96999e69a23a4f2c152bdf6d6cdf66e5b80282d4ed194a7debcb97712d2dda3ca85aa8765a56f45fc758599652f2897c65306e5794";
 
 #[test]
 fn exports() {
-    let organization = Stage::new(3, 2).furnished();
+    let organization = Fixture::new(3, 2).with_all_records();
     let wallet = organization.wallets[0].wallet_id;
     let key = organization.private_keys[0].private_key_id;
     check(
@@ -67,8 +67,8 @@ fn secrets() {
 }
 
 #[test]
-fn payloads_in_lists_are_told_in_short() {
-    let organization = Stage::new(3, 2).furnished();
+fn payloads_in_lists_are_abridged() {
+    let organization = Fixture::new(3, 2).with_all_records();
     let scene = Scene::of(&organization);
     let secret = |payload: &str| {
         json!({"secretPayload": payload, "targetPublicKey": TARGET,
@@ -79,7 +79,7 @@ fn payloads_in_lists_are_told_in_short() {
     assert_eq!(decoded.abridged, ["secrets[].secretPayload"]);
     let payloads = decoded.fields.iter().filter(|field| field.name.ends_with("secretPayload"));
     let shown: Vec<&str> = payloads.map(|field| field.value.as_str()).collect();
-    let whole = |length| format!("{length} characters, which only the daemon can open");
+    let whole = |length| format!("{length} characters, which only the daemon can decrypt");
     assert_eq!(shown, [whole(5), whole(6)]);
     let mut other = parameters;
     other["secrets"][0]["encryptionSuite"] = json!("TRANSPORT_ENCRYPTION_SUITE_UNSPECIFIED");
@@ -88,7 +88,7 @@ fn payloads_in_lists_are_told_in_short() {
 
 #[test]
 fn imports() {
-    let user = Stage::user(0);
+    let user = Fixture::user(0);
     let account = super::account();
     check(
         "imports",

@@ -1,14 +1,14 @@
-//! Transactions of Ethereum as people read them, from bytes that an independent implementation wrote.
+//! Tests of the descriptions of Ethereum transactions, with bytes from an independent implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::{Value, json};
 
 use super::check;
 
-fn told(name: &str, wanted: impl Fn(&str) -> bool) {
+fn check_samples(name: &str, is_wanted: impl Fn(&str) -> bool) {
     let file = include_str!("../../../../assets/vectors/chain/ethereum_reviewed.json");
     let file: Value = serde_json::from_str(file).unwrap();
-    let rows = file["rows"].as_array().unwrap().iter().filter(|row| wanted(row["case"].as_str().unwrap()));
+    let rows = file["rows"].as_array().unwrap().iter().filter(|row| is_wanted(row["case"].as_str().unwrap()));
     let sign = |row: &Value| {
         let with = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
         let unsigned = &row["unsigned"];
@@ -21,20 +21,20 @@ fn told(name: &str, wanted: impl Fn(&str) -> bool) {
 
 #[test]
 fn ethereum_delegations() {
-    told("ethereum_delegations", |case| case.contains("delegat"));
+    check_samples("ethereum_delegations", |case| case.contains("delegat"));
 }
 
 #[test]
 fn ethereum_approvals() {
-    told("ethereum_approvals", |case| case.contains("tokens") || case.contains("approval"));
+    check_samples("ethereum_approvals", |case| case.contains("tokens") || case.contains("approval"));
 }
 
 #[test]
 fn ethereum_fees() {
-    told("ethereum_fees", |case| case.contains("fee") || case.contains("blobs"));
+    check_samples("ethereum_fees", |case| case.contains("fee") || case.contains("blobs"));
 }
 
 #[test]
 fn ethereum_coins() {
-    told("ethereum_coins", |case| case.contains("coin"));
+    check_samples("ethereum_coins", |case| case.contains("coin"));
 }

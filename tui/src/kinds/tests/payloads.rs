@@ -1,14 +1,14 @@
-//! Payloads of each encoding, told from their texts.
+//! Tests of the descriptions of payloads in each encoding.
 
 use super::*;
 
-/// Parameters of a payload and the key of an address.
+/// Returns the parameters of one payload, signed with the key of an address.
 fn raw(payload: &str, encoding: &str, hash: &str) -> Value {
     json!({"signWith": "0xfd29c1148A76b673eEFCcfb82dcA00Bc7AAF471E", "payload": payload,
         "encoding": format!("PAYLOAD_ENCODING_{encoding}"), "hashFunction": format!("HASH_FUNCTION_{hash}")})
 }
 
-/// Parameters of several payloads.
+/// Returns the parameters of several payloads.
 fn several(payloads: &Value, encoding: &str, hash: &str) -> Value {
     let mut parameters = raw("", encoding, hash);
     parameters.as_object_mut().unwrap().remove("payload");
@@ -20,7 +20,7 @@ fn members(pairs: &[(&str, &str)]) -> Value {
     pairs.iter().map(|(name, type_)| json!({"name": name, "type": type_})).collect()
 }
 
-/// A permit of tokens (EIP-2612), without limit.
+/// Returns an unlimited permit of tokens (EIP-2612).
 fn permit() -> Value {
     let permit = [
         ("owner", "address"),
@@ -40,7 +40,7 @@ fn permit() -> Value {
     })
 }
 
-/// A permit of several tokens (Permit2), for as much as there is of one of them.
+/// Returns a permit of several tokens (Permit2), one of them unlimited.
 fn batch() -> Value {
     let details =
         [("token", "address"), ("amount", "uint160"), ("expiration", "uint48"), ("nonce", "uint48")];
@@ -60,7 +60,7 @@ fn batch() -> Value {
     })
 }
 
-/// An order of Seaport, as far as its shape goes.
+/// Returns an order with the structure of a Seaport order.
 fn order() -> Value {
     let item = members(&[("token", "address"), ("startAmount", "uint256")]);
     let item_of = |token: &str, amount: &str| json!({"token": format!("0x{}", token.repeat(20)), "startAmount": amount});
@@ -100,12 +100,12 @@ fn sign_raw_payload() {
 #[test]
 fn typed_data() {
     let one = |data: &Value| ("SIGN_RAW_PAYLOAD_V2", raw(&data.to_string(), "EIP712", "NO_OP"));
-    // What is shown to people elsewhere need not be signed.
+    // Members that applications show are not necessarily signed.
     let mut beside = permit();
     beside["message"]["value"] = json!("1");
     beside["message"]["amo\u{202e}unt"] = json!("a coffee");
     beside["domain"] = json!({"name": "USD\u{202e} Coin", "site": "https://acme.example"});
-    // A call through a wallet of several owners, in which nothing else is known.
+    // A call through a multi-signature wallet, with otherwise unknown content.
     let relayed = json!({
         "types": {"SafeTx": members(&[("to", "address"), ("value", "uint256"), ("data", "bytes"), ("next", "SafeTx"), ("list", "bool[]")])},
         "primaryType": "SafeTx",
@@ -130,7 +130,8 @@ fn authorizations() {
     check("authorizations", &[one("ab", 1), one("ab", 0), one("00", 8453)]);
 }
 
-/// Whatever the bytes are under the hash of a chain is told of them, and needs as much care.
+/// Bytes that are a transaction under the hash function of a chain are described and flagged like that
+/// transaction.
 #[test]
 fn raw_transactions() {
     const APPROVE: &str = "f869098504a817c80082ea6094353535353535353535353535353535353535353580b844095ea7b30000000000000000000000001111111111111111111111111111111111111111ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff018080";
@@ -147,7 +148,7 @@ fn raw_transactions() {
         &[
             one(APPROVE, "KECCAK256"),
             one(&tron, "SHA256"),
-            // The message behind one signature.
+            // The message after one signature.
             one(&solana[2 + 128..], "NOT_APPLICABLE"),
             ("SIGN_RAW_PAYLOADS", both),
         ],
@@ -163,7 +164,7 @@ fn raw_transactions() {
     check("raw_hashes", &rows);
 }
 
-/// Calls that others make for the signer, however deep they stand and whatever they are called.
+/// Calls that others make for the signer are flagged at any depth and under any member name.
 #[test]
 fn relayed_calls() {
     let batch = json!({

@@ -1,5 +1,5 @@
-//! How reviews tell who gets something: someone in the address book, a stranger, and an address that is made to be
-//! mistaken for a known one. The last were searched for, by their checksums where there are any.
+//! Tests of how reviews describe recipients: known ones, unknown ones, and addresses similar to a known one.
+//! The similar addresses were found by search and have valid checksums where the chain defines them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use quorate_chain::address::Chain;
@@ -9,22 +9,28 @@ use serde_json::{Value, json};
 use super::*;
 use crate::book::Entry;
 
-/// Writes down transactions with the recipient in the book, with an empty book, and with a look-alike in the book.
+/// Describes transactions with the recipient in the book, with an empty book, and with a similar address in
+/// the book.
 fn check_books(name: &str, chain: Chain, rows: &[(&str, &str, &str, &str)]) {
     let mut whole = Vec::new();
-    for (with, unsigned, recipient, alike) in rows {
+    for (with, unsigned, recipient, similar) in rows {
         let parameters = json!({
             "signWith": with,
             "unsignedTransaction": unsigned,
             "type": format!("TRANSACTION_TYPE_{}", chain.name().to_uppercase()),
         });
-        for known in [Some(recipient), None, Some(alike)] {
+        for known in [Some(recipient), None, Some(similar)] {
             let mut book = Book::EMPTY;
             if let Some(address) = known {
                 let day = 20_000 * 86_400_000;
                 book.add(Entry::new(chain, address, "exchange cold", day).unwrap()).unwrap();
             }
-            whole.push(told("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &parameters, &stage(), &book));
+            whole.push(described(
+                "ACTIVITY_TYPE_SIGN_TRANSACTION_V2",
+                &parameters,
+                &sample_organization(),
+                &book,
+            ));
         }
     }
     snapshot(name, &whole);
@@ -47,12 +53,12 @@ const APPROVES: &str = "f869098504a817c80082ea6094353535353535353535353535353535
 fn recipients_of_ethereum() {
     let (contract, account) =
         ("0x3535353535353535353535353535353535353535", "0x1111111111111111111111111111111111111111");
-    let alike = "0x1111000000000000000000000000000000001111";
+    let similar = "0x1111000000000000000000000000000000001111";
     let rows = [
         (SIGNER, ETHER, contract, "0x3535000000000000000000000000000000003535"),
-        (SIGNER, TOKENS, account, alike),
+        (SIGNER, TOKENS, account, similar),
         (SIGNER, TOKENS, contract, "0x3535000000000000000000000000000000003535"),
-        (SIGNER, APPROVES, account, alike),
+        (SIGNER, APPROVES, account, similar),
     ];
     check_books("recipients_of_ethereum", Chain::Ethereum, &rows);
 }
@@ -69,7 +75,7 @@ fn recipients_of_solana() {
             "GjJyeC1r2RgkuoCWMyPYkCWSGSGLcz266EaAkLA27AhL",
             "GjJyeC1r2RgkuoCWMyPYkCWSGSGLcz266EaAkLA37AhL",
         ),
-        // Tokens go to a new account; the book has its wallet.
+        // Tokens go to a new account; the book contains its wallet.
         (
             with,
             &*of("tokens to a new account, with a price and a memo"),
@@ -85,9 +91,9 @@ fn recipients_of_tron() {
     let file = include_str!("../../../../assets/vectors/chain/tron.json");
     let of = |case| sample(file, case, "unsigned");
     let with = "TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH";
-    let (known, alike) = ("TGrLpry8MNqMuMUTe2VXv5wYkRuFEsbKsE", "TGrLpry8MNqMX5Pf7DebbNoGDk16f5BKse");
+    let (known, similar) = ("TGrLpry8MNqMuMUTe2VXv5wYkRuFEsbKsE", "TGrLpry8MNqMX5Pf7DebbNoGDk16f5BKse");
     let rows = [
-        (with, &*of("a transfer"), known, alike),
+        (with, &*of("a transfer"), known, similar),
         (
             with,
             &*of("a transfer of tokens"),
@@ -103,14 +109,14 @@ fn recipients_of_bitcoin() {
     let file = include_str!("../../../../assets/vectors/chain/psbt_signed.json");
     let payment = sample(file, "P2WPKH, one input", "psbt");
     let with = "bc1ql3e9pgs3mmwuwrh95fecme0s0qtn2880lsvsd5";
-    let (known, alike) =
+    let (known, similar) =
         ("bc1qx56n2df4x56n2df4x56n2df4x56n2df4tyakx6", "bc1qx56n2df4x56n2df4x56n2df4x56jhmaqkkakx6");
-    check_books("recipients_of_bitcoin", Chain::Bitcoin, &[(with, &payment, known, alike)]);
+    check_books("recipients_of_bitcoin", Chain::Bitcoin, &[(with, &payment, known, similar)]);
 }
 
 #[test]
-fn recipients_that_only_the_daemon_knows() {
-    let mut organization = stage();
+fn recipients_that_only_the_daemon_states() {
+    let mut organization = sample_organization();
     let template: PrivateKey = organization.private_keys[0].clone();
     let held =
         |address: &str| Address { format: "ADDRESS_FORMAT_ETHEREUM".to_owned(), address: address.to_owned() };
@@ -124,7 +130,7 @@ fn recipients_that_only_the_daemon_knows() {
     // The signer's own address is in the signed bytes.
     let own = by("0x3535353535353535353535353535353535353535");
     let kind = "ACTIVITY_TYPE_SIGN_TRANSACTION_V2";
-    let rows = [(&organization, &parameters), (&stage(), &own)]
-        .map(|(organization, parameters)| told(kind, parameters, organization, &Book::EMPTY));
+    let rows = [(&organization, &parameters), (&sample_organization(), &own)]
+        .map(|(organization, parameters)| described(kind, parameters, organization, &Book::EMPTY));
     snapshot("recipients_that_only_the_daemon_knows", &rows);
 }

@@ -1,15 +1,16 @@
-//! Invitations, endpoints, profiles, interfaces, lists of addresses, payment, and organizations that go.
+//! Tests of the descriptions of invitations, endpoints, profiles, interfaces, allowlists, payment, and the
+//! creation and deletion of organizations.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::{Value, json};
 
-use super::{TAG, check, check_in, passkey, stage};
+use super::{TAG, check, check_in, passkey, sample_organization};
 use crate::kinds::{Scene, decode};
-use crate::testing::Stage;
+use crate::testing::Fixture;
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000009";
 
-/// The id of a record of the furnished organization.
+/// Returns the id of a record of the sample organization.
 fn id(byte: u8) -> Value {
     let byte = format!("{byte:02x}");
     json!(format!("{0}-{1}-{1}-{1}-{2}", byte.repeat(4), byte.repeat(2), byte.repeat(6)))
@@ -21,9 +22,9 @@ fn invitations() {
         json!({"receiverUserName": name, "receiverUserEmail": address, "receiverUserTags": [],
             "accessType": "ACCESS_TYPE_WEB", "senderUserId": sender})
     };
-    let mut tagged = invitation("mi\u{202e}ra", "LEE@acme.example", json!(Stage::user(1)));
+    let mut tagged = invitation("mi\u{202e}ra", "LEE@acme.example", json!(Fixture::user(1)));
     tagged["receiverUserTags"] = json!([TAG]);
-    let first = invitation("mira", "m@acme.example", json!(Stage::user(0)));
+    let first = invitation("mira", "m@acme.example", json!(Fixture::user(0)));
     check(
         "invitations",
         &[
@@ -45,27 +46,27 @@ fn invitations() {
         &[
             (
                 "ACCEPT_INVITATION",
-                json!({"invitationId": NOBODY, "userId": Stage::user(4), "authenticator": old}),
+                json!({"invitationId": NOBODY, "userId": Fixture::user(4), "authenticator": old}),
             ),
             (
                 "ACCEPT_INVITATION_V2",
-                json!({"invitationId": id(0x81), "userId": Stage::user(4), "authenticator": passkey()}),
+                json!({"invitationId": id(0x81), "userId": Fixture::user(4), "authenticator": passkey()}),
             ),
         ],
     );
 }
 
 #[test]
-fn organizations_that_are_founded() {
+fn created_organizations() {
     let old = json!({"authenticatorName": "old", "userId": NOBODY, "challenge": "c", "attestation": {"id": "i",
         "type": "public-key", "rawId": "i", "response": {"clientDataJson": "d", "attestationObject": "o", "transports": []},
         "clientExtensionResults": {}}});
     let named = |passkey: Value| json!({"organizationName": "ac\u{202e}me", "rootEmail": "m@acme.example", "rootAuthenticator": passkey});
-    let mut asked = named(old);
-    asked["rootUserId"] = json!(NOBODY);
+    let mut with_user_id = named(old);
+    with_user_id["rootUserId"] = json!(NOBODY);
     check(
         "create_organization",
-        &[("CREATE_ORGANIZATION", asked), ("CREATE_ORGANIZATION_V2", named(passkey()))],
+        &[("CREATE_ORGANIZATION", with_user_id), ("CREATE_ORGANIZATION_V2", named(passkey()))],
     );
 }
 
@@ -146,8 +147,8 @@ fn profiles_and_interfaces() {
 }
 
 #[test]
-fn lists_of_addresses() {
-    let key = |user: usize| json!(Stage::stamper(user).public_key());
+fn ip_allowlists() {
+    let key = |user: usize| json!(Fixture::stamper(user).public_key());
     let office = json!({"cidr": "203.0.113.7/24", "label": "office"});
     let (home, street) = (json!({"cidr": "192.0.2.1"}), json!({"cidr": "the street"}));
     let rows = [
@@ -162,7 +163,7 @@ fn lists_of_addresses() {
         ("REMOVE_IP_ALLOWLIST", json!({"publicKey": key(0)})),
     ];
     check("ip_allowlist", &rows);
-    let mut open = stage();
+    let mut open = sample_organization();
     open.ip_allowlists.clear();
     check_in(&open, "ip_allowlist_first", &rows[..4]);
 }
@@ -184,37 +185,37 @@ fn payment() {
         ("ACTIVATE_BILLING_TIER", json!({"productId": "product-2", "orbPlanId": "plan"})),
     ];
     check("payment", &rows);
-    let organization = Stage::new(3, 2).organization();
+    let organization = Fixture::new(3, 2).organization();
     check_in(&organization, "payment_first", &rows[2..]);
 }
 
 #[test]
-fn organizations_that_go() {
-    let mut copied = stage();
+fn deleted_organizations() {
+    let mut copied = sample_organization();
     copied.wallets[0].exported = true;
     copied.private_keys.clear();
     let rows = [
-        ("DELETE_ORGANIZATION", json!({"organizationId": Stage::id()})),
+        ("DELETE_ORGANIZATION", json!({"organizationId": Fixture::id()})),
         ("DELETE_ORGANIZATION", json!({"organizationId": NOBODY})),
         ("DELETE_SUB_ORGANIZATION", json!({})),
         ("DELETE_SUB_ORGANIZATION", json!({"deleteWithoutExport": true})),
     ];
     check("organizations_that_go", &rows);
     check_in(&copied, "organizations_with_copies", &rows[2..]);
-    let mut many = stage();
+    let mut many = sample_organization();
     many.head.organization_name = "\u{65e5}\u{672c}".to_owned();
     many.wallets = vec![many.wallets[0].clone(); 7];
     check_in(&many, "organization_with_many_keys", &rows[3..]);
 }
 
 #[test]
-fn what_is_nobodys_to_see_stands_nowhere() {
-    let organization = stage();
+fn card_numbers_are_never_shown() {
+    let organization = sample_organization();
     let scene = Scene::of(&organization);
     let card = json!({"number": "4242424242421234", "cvv": "987", "expiryMonth": "01", "expiryYear": "2030",
         "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"});
     let decoded = decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &card, &scene);
-    let shown = format!("{:?} {:?}", decoded.story, decoded.fields);
+    let shown = format!("{:?} {:?}", decoded.description, decoded.fields);
     assert!(
         shown.contains("************1234") && !shown.contains("24212") && !shown.contains("987"),
         "{shown}"

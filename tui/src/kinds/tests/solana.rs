@@ -1,10 +1,10 @@
-//! Transactions of Solana as approvers read them.
+//! Tests of the descriptions of Solana transactions.
 
 use serde_json::{Value, json};
 
 use super::check;
 
-/// The transactions that other libraries wrote.
+/// Returns a transaction that another library wrote.
 fn sample(case: &str) -> String {
     let file = include_str!("../../../../assets/vectors/chain/solana.json");
     let file: Value = serde_json::from_str(file).unwrap();
@@ -42,7 +42,7 @@ fn solana_transfers() {
 fn solana_dangers() {
     let cases = ["approval and authorities", "accounts and their owners", "nonce", "keeping a nonce"];
     let mut rows: Vec<_> = cases.iter().map(|case| sign(&sample(case))).collect();
-    // A unit of computation at 2,500 millionths of a lamport, and at 2,500 lamports.
+    // A compute unit price of 2,500 micro-lamports, and of 2,500 lamports.
     let priced = sample("tokens to a new account, with a price and a memo");
     let price = |millionths: u64| format!("0903{}", const_hex::encode(millionths.to_le_bytes()));
     let dear = priced.replace(&price(2_500), &price(2_500_000_000));
@@ -56,7 +56,7 @@ fn solana_unknown() {
     let mut rows: Vec<_> = ["sample of solana-transaction", "recipient from a table", "sample of web3.js"]
         .map(|case| sign(&sample(case)))
         .into();
-    // A memo that would turn the line around, and bytes that are none.
+    // A memo that would reverse the line, and a truncated transaction.
     let memo = sample("tokens to a new account, with a price and a memo");
     rows.push(sign(
         &memo.replace(&const_hex::encode("Invoice 42"), &const_hex::encode("a\u{202e}b\u{200b}\nc")),

@@ -1,11 +1,11 @@
-//! Transactions of Tron as people read them, from bytes that an independent implementation wrote.
+//! Tests of the descriptions of Tron transactions, with bytes from an independent implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::{Value, json};
 
 use super::check;
 
-/// The bytes of all rows, with what they show.
+/// Returns the case name and the bytes of all rows.
 fn samples() -> Vec<(String, String)> {
     let file: Value =
         serde_json::from_str(include_str!("../../../../assets/vectors/chain/tron.json")).unwrap();
@@ -23,37 +23,37 @@ fn sign(unsigned: &str) -> (&'static str, Value) {
     ("SIGN_TRANSACTION_V2", parameters)
 }
 
-fn told(name: &str, wanted: impl Fn(&str) -> bool) {
+fn check_samples(name: &str, is_wanted: impl Fn(&str) -> bool) {
     let samples = samples();
     let rows: Vec<_> =
-        samples.iter().filter(|(case, _)| wanted(case)).map(|(_, bytes)| sign(bytes)).collect();
+        samples.iter().filter(|(case, _)| is_wanted(case)).map(|(_, bytes)| sign(bytes)).collect();
     check(name, &rows);
 }
 
 #[test]
 fn tron_transfers() {
-    told("tron_transfers", |case| case.contains("transfer"));
+    check_samples("tron_transfers", |case| case.contains("transfer"));
 }
 
 #[test]
 fn tron_calls() {
-    told("tron_calls", |case| case.contains("call") || case.contains("approval"));
+    check_samples("tron_calls", |case| case.contains("call") || case.contains("approval"));
 }
 
 #[test]
 fn tron_stakes() {
-    told("tron_stakes", |case| case.contains("stake") || case.contains("delegation"));
+    check_samples("tron_stakes", |case| case.contains("stake") || case.contains("delegation"));
 }
 
 #[test]
 fn tron_permissions() {
-    told("tron_permissions", |case| case.starts_with("permissions"));
+    check_samples("tron_permissions", |case| case.starts_with("permissions"));
 }
 
 #[test]
 fn tron_hostile() {
     let transfer = &samples()[0].1;
-    // A memo that turns the text around and moves the cursor, and one that is no text.
+    // A memo that reverses the text and moves the cursor, and one that is not text.
     let memo = |hex: &str| {
         let written = format!("52{:02x}{hex}5a67", hex.len() / 2);
         transfer.replacen("5a67", &written, 1)
@@ -63,7 +63,7 @@ fn tron_hostile() {
         &[
             sign(&memo("e280ae746e657322201b5b324a")),
             sign(&memo("fffefd")),
-            // A vote for a witness, a member that is not known, half of it, and nothing at all.
+            // A vote for a witness, an unknown member, a truncated transaction, and an empty one.
             sign(&transfer.replacen("5a670801", "5a670804", 1)),
             sign(&format!("{transfer}1801")),
             sign(&transfer[..120]),

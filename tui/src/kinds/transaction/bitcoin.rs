@@ -1,4 +1,4 @@
-//! Transactions of Bitcoin.
+//! Describes Bitcoin transactions.
 
 use quorate_chain::address::Chain;
 use quorate_chain::transaction::{
@@ -9,23 +9,23 @@ use quorate_chain::transaction::{
 use super::Key;
 use super::recipient::Recipients;
 use crate::kinds::scene::{count, listed};
-use crate::kinds::{Level, Scene, Story};
+use crate::kinds::{Description, Level, Scene};
 use crate::text::{clean, date_time, grouped};
 
-/// Satoshis of a bitcoin.
+/// Satoshis per bitcoin.
 const BITCOIN: u64 = 100_000_000;
-/// A fee in satoshis that needs no second look, however little is sent.
+/// Largest fee in satoshis that is never flagged.
 const USUAL_FEE: u64 = BITCOIN / 1_000;
-/// Sequence numbers without a meaning of their own: final, with a lock time, replaceable.
+/// Sequence numbers of inputs without a relative lock time: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
-pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
+pub(super) fn describe(transaction: &Bitcoin, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Description {
     let recipients = Recipients::new(Chain::Bitcoin, key, scene);
     let holder = Holder::read(key.text);
     let (inputs, outputs) = (transaction.inputs(holder.as_ref()), transaction.outputs(holder.as_ref()));
     let (back, away): (Vec<&Output>, Vec<&Output>) = outputs.iter().partition(|output| output.is_returned);
     let amount = bitcoins(total(&away));
-    let sent = format!("{amount} to {}", whom(&away, |address| recipients.named(address)));
+    let sent = format!("{amount} to {}", recipient_text(&away, |address| recipients.named(address)));
     let mut what =
         vec![if away.is_empty() { "send nothing to others".to_owned() } else { format!("send {sent}") }];
     if !back.is_empty() {
@@ -38,86 +38,104 @@ pub(super) fn told(transaction: &Bitcoin, signer: &str, key: &Key<'_>, scene: &S
     let brief = if away.is_empty() {
         format!("{} to itself", bitcoins(total(&back)))
     } else {
-        format!("{amount} to {}", whom(&away, |address| recipients.short(address)))
+        format!("{amount} to {}", recipient_text(&away, |address| recipients.short(address)))
     };
-    let mut story =
-        Story::new(brief, format!("Sign a Bitcoin transaction with {signer} that would {}.", listed(what)));
-    paid(&outputs, recipients, &mut story);
-    taken(transaction, &inputs, holder.as_ref(), &mut story);
-    fee(transaction, &away, holder.as_ref(), &mut story);
-    time(transaction, &mut story);
+    let mut description = Description::new(
+        brief,
+        format!("Sign a Bitcoin transaction with {signer} that would {}.", listed(what)),
+    );
+    add_outputs(&outputs, recipients, &mut description);
+    add_inputs(transaction, &inputs, holder.as_ref(), &mut description);
+    add_fee(transaction, &away, holder.as_ref(), &mut description);
+    add_timing(transaction, &mut description);
     let network = holder.as_ref().map_or("mainnet", Holder::network);
-    story.fact("addresses are those of", network);
-    story.fact("id without signatures, computed here", grouped(&transaction.tx_id()));
+    description.fact("network", network);
+    description.fact("id without signatures, computed here", grouped(&transaction.tx_id()));
     if !signer.contains(key.text) {
-        story.fact("public key, as the daemon states it", grouped(&clean(key.text)));
+        description.fact("public key, as the daemon states it", grouped(&clean(key.text)));
     }
     if holder.is_none() {
-        story.flag(
+        description.flag(
             Level::Med,
             "unknown-key",
-            "the name of the key does not tell which outputs come back to it",
+            "Change cannot be recognized: the name of the key does not show which outputs return to it.",
         );
     }
     if key.is_stated && !back.is_empty() {
         let text =
-            "what comes back to the key itself does so by the daemon's word [s]: it states the public key";
-        story.flag(Level::Med, "stated-key", text);
+            "What seems to return to the key may go elsewhere: only the daemon states its public key [s].";
+        description.flag(Level::Med, "stated-key", text);
     }
-    story.flag(Level::Med, "moves-funds", "moves funds of whoever holds the key");
-    story
+    description.flag(Level::Med, "moves-funds", "Moves funds that the key controls.");
+    description
 }
 
-/// Each output, with its address in full.
-fn paid(outputs: &[Output], mut recipients: Recipients<'_>, story: &mut Story) {
-    for (place, output) in outputs.iter().enumerate() {
+/// Adds each output as a fact, with its address in full, and the flags.
+fn add_outputs(outputs: &[Output], mut recipients: Recipients<'_>, description: &mut Description) {
+    for (index, output) in outputs.iter().enumerate() {
         let back = if output.is_returned { ", back to the key itself" } else { "" };
         let kind = if output.address_type.is_empty() {
             String::new()
         } else {
             format!(" ({})", output.address_type)
         };
-        story.fact(
-            &format!("output {place}"),
+        description.fact(
+            &format!("output {index}"),
             format!("{} to {}{kind}{back}", bitcoins(output.value), target(output)),
         );
-        let in_full = format!("output {place}, in full");
+        let in_full = format!("output {index}, in full");
         if let Some(address) = &output.address {
             if output.is_returned {
-                story.fact(&in_full, grouped(address));
+                description.fact(&in_full, grouped(address));
             } else {
-                recipients.tell(&in_full, address, story);
+                recipients.add(&in_full, address, description);
             }
-        } else if let Some(said) = output.said() {
-            story.fact(&format!("output {place} says"), format!("{} ({})", in_words(&said), hex(&said)));
+        } else if let Some(op_return_data) = output.op_return_data() {
+            description.fact(
+                &format!("output {index} data"),
+                format!("{} ({})", in_words(&op_return_data), hex(&op_return_data)),
+            );
         }
     }
-    recipients.finish(story);
-    let burns = outputs.iter().any(|output| output.said().is_some() && output.value > 0);
+    recipients.finish(description);
+    let burns = outputs.iter().any(|output| output.op_return_data().is_some() && output.value > 0);
     if burns {
-        story.flag(Level::High, "burns", "pays to what nobody can ever spend");
-        story.danger("the word BURNS", "BURNS");
+        description.flag(
+            Level::High,
+            "burns",
+            "Destroys funds: it pays to an output that nobody can ever spend.",
+        );
+        description.danger("the word BURNS", "BURNS");
     }
-    let is_unknown = |output: &Output| output.address.is_none() && output.said().is_none();
+    let is_unknown = |output: &Output| output.address.is_none() && output.op_return_data().is_none();
     if outputs.iter().any(is_unknown) {
-        story.flag(Level::High, "unknown-script", "pays to a script that is not decoded here");
-        story.danger("the word UNDECODED", "UNDECODED");
+        description.flag(
+            Level::High,
+            "unknown-script",
+            "Pays to an unknown recipient: the script is not decoded here.",
+        );
+        description.danger("the word UNDECODED", "UNDECODED");
     }
 }
 
-/// Each input, and whose they are.
-fn taken(transaction: &Bitcoin, inputs: &[Input], holder: Option<&Holder>, story: &mut Story) {
-    for (place, input) in inputs.iter().enumerate() {
+/// Adds each input as a fact, with its owner, and the flags.
+fn add_inputs(
+    transaction: &Bitcoin,
+    inputs: &[Input],
+    holder: Option<&Holder>,
+    description: &mut Description,
+) {
+    for (index, input) in inputs.iter().enumerate() {
         let value = input.value.map_or_else(|| "[!] an unknown amount".to_owned(), bitcoins);
         let proven = match (input.value, input.is_proven) {
             (None, _) => "",
             (_, true) => ", proven by the transaction that paid it",
-            (_, false) => ", as the asker says",
+            (_, false) => ", as the proposer states",
         };
         let part = match input.part {
             Part::Signs => ", signed by this key",
-            Part::MaySign => ", signed by this key if its script has it",
-            Part::Foreign => ", of somebody else",
+            Part::MaySign => ", signed by this key if its script contains it",
+            Part::Others => ", owned by somebody else",
             Part::Unknown => "",
         };
         let sequence = match input.sequence {
@@ -125,70 +143,75 @@ fn taken(transaction: &Bitcoin, inputs: &[Input], holder: Option<&Holder>, story
             other => format!(", with sequence number {other}"),
         };
         let from = format!("{}:{}", input.tx_id, input.vout);
-        story.fact(&format!("input {place}"), format!("{value}{proven}{part}{sequence}, from {from}"));
+        description.fact(&format!("input {index}"), format!("{value}{proven}{part}{sequence}, from {from}"));
     }
-    let parted = |part: Part| inputs.iter().filter(|input| input.part == part).count();
-    let (foreign, signs, may) = (parted(Part::Foreign), parted(Part::Signs), parted(Part::MaySign));
-    if foreign > 0 {
-        let text = format!("spends what belongs to others: {foreign} of {}", count(inputs.len(), "input"));
-        story.flag(Level::Med, "foreign-inputs", text);
+    let count_part = |part: Part| inputs.iter().filter(|input| input.part == part).count();
+    let (others, signs, may) = (count_part(Part::Others), count_part(Part::Signs), count_part(Part::MaySign));
+    if others > 0 {
+        let text =
+            format!("Spends funds that belong to others: {others} of {}.", count(inputs.len(), "input"));
+        description.flag(Level::Med, "inputs-of-others", text);
     }
-    let refused = holder.and_then(|holder| transaction.refused(holder));
-    if let Some(flaw) = refused {
-        story.flag(Level::Med, "not-signed", format!("will not be signed: {flaw}"));
+    let signing_error = holder.and_then(|holder| transaction.signing_error(holder));
+    if let Some(error) = signing_error {
+        description.flag(Level::Med, "not-signed", format!("Will not be signed: {error}."));
     } else if holder.is_some() && signs == 0 && may == 0 {
-        story.flag(Level::Med, "not-signed", "will not be signed: no input belongs to the key");
+        description.flag(Level::Med, "not-signed", "Will not be signed: no input belongs to the key.");
     }
 }
 
-/// The fee, and whether to believe it.
-fn fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, story: &mut Story) {
+/// Adds the fee, and flags a high, unknown or unproven one.
+fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, description: &mut Description) {
     let Some(fee) = transaction.fee() else {
-        story.fact("fee", "not known: not every input says what it spends");
-        story.flag(Level::High, "unknown-fee", "the fee is not known, and may be all that the inputs hold");
-        story.danger("the word FEE", "FEE");
+        description.fact("fee", "unknown: not every input states its amount");
+        description.flag(
+            Level::High,
+            "unknown-fee",
+            "The fee is unknown and may be all that the inputs hold: not every input states its amount.",
+        );
+        description.danger("the word FEE", "FEE");
         return;
     };
-    story.fact("fee", bitcoins(fee));
-    let told = |satoshis| u64::try_from(satoshis).map(bitcoins).unwrap_or_default();
-    super::fee::judge(fee.into(), USUAL_FEE.into(), total(away).into(), told, story);
+    description.fact("fee", bitcoins(fee));
+    let format_amount = |satoshis| u64::try_from(satoshis).map(bitcoins).unwrap_or_default();
+    super::fee::judge(fee.into(), USUAL_FEE.into(), total(away).into(), format_amount, description);
     let unproven = transaction.unproven(holder);
     if unproven > 0 {
         let text = format!(
-            "{} may hold more than the asker says, and all beyond it would be fee",
+            "The fee may be higher: {} may hold more than the proposer states, and the rest becomes fee.",
             count(unproven, "input")
         );
-        story.flag(Level::Med, "unproven-amounts", text);
+        description.flag(Level::Med, "unproven-amounts", text);
     }
 }
 
-/// When it can be mined, and whether another may take its place.
-fn time(transaction: &Bitcoin, story: &mut Story) {
+/// Adds when the transaction can be mined, and whether it can be replaced.
+fn add_timing(transaction: &Bitcoin, description: &mut Description) {
     let from = match transaction.lock_time() {
         _ if !transaction.is_locked() => "at once".to_owned(),
         LockTime::Block(height) => format!("after block {height}"),
         LockTime::Second(second) => format!("after {}", date_time(u64::from(second).saturating_mul(1_000))),
     };
-    story.fact("can be mined", from);
+    description.fact("can be mined", from);
     let can = if transaction.is_replaceable() { "yes, by one with a higher fee (BIP-125)" } else { "no" };
-    story.fact("can be replaced", can);
+    description.fact("can be replaced", can);
 }
 
 fn total(outputs: &[&Output]) -> u64 {
     outputs.iter().map(|output| output.value).fold(0, u64::saturating_add)
 }
 
-/// To whom, or to how many.
-fn whom(outputs: &[&Output], named: impl Fn(&str) -> String) -> String {
+/// Returns the single recipient, or the number of outputs.
+fn recipient_text(outputs: &[&Output], named: impl Fn(&str) -> String) -> String {
     match outputs {
         [one] => one.address.as_deref().map_or_else(|| target(one), named),
         many => format!("{} different outputs", many.len()),
     }
 }
 
-/// The address, or what stands for it.
+/// Returns the address of an output, or a description of its script.
 fn target(output: &Output) -> String {
-    match (&output.address, output.said()) {
+    match (&output.address, output.op_return_data()) {
         (Some(address), _) => address.clone(),
         (None, Some(_)) => "nobody (OP_RETURN)".to_owned(),
         (None, None) => format!("[!] the script {}", hex(&output.script)),
@@ -198,7 +221,7 @@ fn target(output: &Output) -> String {
 fn in_words(bytes: &[u8]) -> String {
     match core::str::from_utf8(bytes) {
         Ok(text) if !text.is_empty() => format!("\"{}\"", clean(text)),
-        _ => "no text".to_owned(),
+        _ => "not text".to_owned(),
     }
 }
 
@@ -206,7 +229,7 @@ fn hex(bytes: &[u8]) -> String {
     const_hex::encode_prefixed(bytes)
 }
 
-/// Satoshis in bitcoins, exactly.
+/// Formats satoshis in bitcoins, exactly.
 fn bitcoins(satoshis: u64) -> String {
     let (whole, part) = (satoshis.div_euclid(BITCOIN), satoshis.rem_euclid(BITCOIN));
     format!("{whole}.{part:08} BTC")

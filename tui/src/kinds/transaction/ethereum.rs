@@ -1,4 +1,4 @@
-//! Transactions of Ethereum.
+//! Describes Ethereum transactions.
 
 use std::fmt::Write as _;
 
@@ -14,31 +14,32 @@ use super::{Key, fee};
 use crate::contracts::{Stated, argument};
 use crate::kinds::payload::authorization;
 use crate::kinds::scene::count;
-use crate::kinds::{Level, Scene, Story};
+use crate::kinds::{Description, Level, Scene};
 use crate::text::{clean, grouped, quoted};
 
-/// Gas that a plain transfer takes.
+/// Gas of a plain transfer.
 const TRANSFER_GAS: u64 = 21_000;
-/// A fee in wei that needs no second look, however little is sent: a tenth of an ether.
+/// Largest fee in wei that is never flagged: 0.1 ether.
 const USUAL_FEE: u128 = 100_000_000_000_000_000;
 
-/// The chain that lists need not name.
+/// The main network, which summaries do not name.
 const MAINNET: u64 = 1;
-/// Chains whose own coin is ether: the main network, OP, Zora, Base, Arbitrum One and Nova, Linea, Blast, Scroll, `ZKsync`,
-/// Mode and World Chain; and the test networks Sepolia, Hoodi, Base Sepolia, OP Sepolia and Arbitrum Sepolia.
+/// Chains whose own coin is ether: the main network, OP, Zora, Base, Arbitrum One and Nova, Linea, Blast,
+/// Scroll, `ZKsync`, Mode and World Chain; and the test networks Sepolia, Hoodi, Base Sepolia, OP Sepolia and
+/// Arbitrum Sepolia.
 const CHAINS_OF_ETHER: [u64; 17] = [
     1, 10, 324, 480, 8453, 34443, 42161, 42170, 59144, 81457, 534_352, 7_777_777, 11_155_111, 560_048, 84532,
     11_155_420, 421_614,
 ];
 
-/// A call as an interface of the organization tells it.
-struct Told {
+/// A call as an interface of the organization describes it.
+struct InterfaceCall {
     call: Call,
-    /// Name of the interface, in quotes.
+    /// Label of the interface, in quotes.
     interface: String,
 }
 
-impl Told {
+impl InterfaceCall {
     fn of(transaction: &Ethereum, scene: &Scene<'_>) -> Option<Self> {
         let stated = Stated::of(&scene.organization.smart_contract_interfaces);
         let interface = quoted(&stated.ethereum(&transaction.to()?)?.label);
@@ -46,12 +47,17 @@ impl Told {
     }
 }
 
-pub(super) fn told(transaction: &Ethereum, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Story {
+pub(super) fn describe(
+    transaction: &Ethereum,
+    signer: &str,
+    key: &Key<'_>,
+    scene: &Scene<'_>,
+) -> Description {
     let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
     let (to, data) = (transaction.to().map(|to| of_account(&to)), transaction.data());
-    let known = Told::of(transaction, scene);
+    let known = InterfaceCall::of(transaction, scene);
     let token = to.as_ref().and_then(|_| TokenCall::read(data));
-    let (mut brief, mut what) = does(transaction, token.as_ref(), known.as_ref(), &recipients);
+    let (mut brief, mut what) = summarize(transaction, token.as_ref(), known.as_ref(), &recipients);
     match transaction.chain_id() {
         Some(chain) => {
             let _ = write!(what, ", on chain {chain}");
@@ -61,69 +67,72 @@ pub(super) fn told(transaction: &Ethereum, signer: &str, key: &Key<'_>, scene: &
         }
         None => what.push_str(", on ANY chain"),
     }
-    what.push_str(&delegates(&transaction.authorizations()));
-    let mut story = Story::new(brief, format!("Sign a transaction with {signer} that would {what}."));
+    what.push_str(&delegation_clause(&transaction.authorizations()));
+    let mut description =
+        Description::new(brief, format!("Sign a transaction with {signer} that would {what}."));
     if let Some(to) = &to {
-        // A contract of tokens gets nothing itself, unless something comes with the call.
+        // A token contract receives nothing itself, unless the call sends something along.
         if token.is_some() && !is_paid(transaction) {
-            recipients.tell_keeper("to, in full", to, &mut story);
+            recipients.add_contract("to, in full", to, &mut description);
         } else {
-            recipients.tell("to, in full", to, &mut story);
+            recipients.add("to, in full", to, &mut description);
         }
     }
     let is_to_itself = to.as_ref().is_some_and(|to| recipients.is_own(to));
-    cost(transaction, is_to_itself, &mut story);
-    story.fact("nonce", transaction.nonce().to_string());
-    story.fact("kind", transaction.kind().to_owned());
+    add_cost(transaction, is_to_itself, &mut description);
+    description.fact("nonce", transaction.nonce().to_string());
+    description.fact("kind", transaction.kind().to_owned());
     if let Some(known) = &known {
-        arguments(known, &mut recipients, &mut story);
+        add_arguments(known, &mut recipients, &mut description);
     }
     if !data.is_empty() {
-        story.fact("data", const_hex::encode_prefixed(data));
+        description.fact("data", const_hex::encode_prefixed(data));
     }
     match token {
-        Some(token) => token.tell(of_account, &mut recipients, &mut story),
-        None if to.is_some() && !data.is_empty() => token::unknown(known.is_some(), &mut story),
+        Some(token) => token.add_details(of_account, &mut recipients, &mut description),
+        None if to.is_some() && !data.is_empty() => {
+            token::flag_unknown_call(known.is_some(), &mut description);
+        }
         None => {}
     }
-    delegations(transaction, &mut recipients, &mut story);
-    recipients.finish(&mut story);
-    rest(transaction, &mut story);
-    story.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
-    story
+    add_delegations(transaction, &mut recipients, &mut description);
+    recipients.finish(&mut description);
+    add_other_facts(transaction, &mut description);
+    description.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
+    description
 }
 
-/// What it does, in a few words and in more.
-fn does(
+/// Returns the effect in a few words and as a clause.
+fn summarize(
     transaction: &Ethereum,
     token: Option<&TokenCall<'_>>,
-    known: Option<&Told>,
+    known: Option<&InterfaceCall>,
     recipients: &Recipients<'_>,
 ) -> (String, String) {
     let value = coins(transaction, &transaction.value());
     let data = transaction.data();
     let Some(to) = transaction.to().map(|to| of_account(&to)) else {
-        let what = format!("create a contract from {} bytes of code, with {value}", data.len());
+        let what = format!("create a contract from {} of code, with {value}", count(data.len(), "byte"));
         return (format!("{value} to a new contract"), what);
     };
     let (short, named) = (recipients.short(&to), recipients.named(&to));
     if let Some(token) = token {
         let (brief, what) = token.words(of_account, recipients);
         let paid = if is_paid(transaction) { format!(", with {value}") } else { String::new() };
-        return (brief + &paid, format!("call {named} as a contract of tokens, to {what}{paid}"));
+        return (brief + &paid, format!("call {named} as a token contract, to {what}{paid}"));
     }
     let brief = format!("{value} to {short}");
-    if let Some(Told { call, interface }) = known {
+    if let Some(InterfaceCall { call, interface }) = known {
         let (name, spelled) = (clean(&call.name), spelled(call));
         let what = format!(
-            "call {name}{spelled} of {named}, in the words of its interface {interface}, with {value}"
+            "call {name}{spelled} of {named}, as its interface {interface} describes it, with {value}"
         );
         return (brief, what);
     }
     let what = if data.is_empty() {
         format!("send {value} to {named}")
     } else {
-        format!("call {named} with {} bytes of data and {value}", data.len())
+        format!("call {named} with {} of data and {value}", count(data.len(), "byte"))
     };
     (brief, what)
 }
@@ -132,17 +141,17 @@ fn is_paid(transaction: &Ethereum) -> bool {
     transaction.value() != [0; 32]
 }
 
-/// What it costs at most, and whether to believe that.
-fn cost(transaction: &Ethereum, is_to_itself: bool, story: &mut Story) {
-    let told = |wei: u128| coins(transaction, &wide(wei));
+/// Adds the maximum cost, and flags a high or impossible fee.
+fn add_cost(transaction: &Ethereum, is_to_itself: bool, description: &mut Description) {
+    let format_amount = |wei: u128| coins(transaction, &wide(wei));
     let (most, tip) = transaction.fees();
     let gas = transaction.gas();
     let mut cost = u128::from(gas).saturating_mul(most);
-    let tipped =
-        tip.map_or_else(String::new, |tip| format!(", of which {tip} at most for whoever includes it"));
-    story.fact("fee at most", format!("{}: {gas} gas at {most} wei each{tipped}", told(cost)));
+    let tipped = tip
+        .map_or_else(String::new, |tip| format!(", of which at most {tip} as a tip to the block producer"));
+    description.fact("fee at most", format!("{}: {gas} gas at {most} wei each{tipped}", format_amount(cost)));
     if let Some((number, most)) = transaction.blobs() {
-        story.fact("blobs", format!("{number}, for {} at most on top", told(most)));
+        description.fact("blobs", format!("{number}, for at most {} more", format_amount(most)));
         cost = cost.saturating_add(most);
     }
     let value = transaction.value();
@@ -153,18 +162,18 @@ fn cost(transaction: &Ethereum, is_to_itself: bool, story: &mut Story) {
         }
         (false, _) => u128::MAX,
     };
-    fee::judge(cost, USUAL_FEE, sent, told, story);
+    fee::judge(cost, USUAL_FEE, sent, format_amount, description);
     if tip.is_some_and(|tip| tip > most) {
-        story.flag(
+        description.flag(
             Level::Med,
             "tip-above-fee",
-            "a larger tip than the whole price of gas: no block takes it",
+            "No block will include this: the tip is higher than the whole gas price.",
         );
     }
 }
 
-/// Whose code it changes, as the end of a sentence.
-fn delegates(signed: &[Signed]) -> String {
+/// Returns the accounts whose code it changes, as the end of a sentence.
+fn delegation_clause(signed: &[Signed]) -> String {
     match signed {
         [] => String::new(),
         [Signed { authorization, authority: Some(authority) }] if !authorization.is_revocation() => {
@@ -174,68 +183,79 @@ fn delegates(signed: &[Signed]) -> String {
     }
 }
 
-/// Whose code it changes, one by one.
-fn delegations(transaction: &Ethereum, recipients: &mut Recipients<'_>, story: &mut Story) {
-    for (place, Signed { authorization, authority }) in transaction.authorizations().iter().enumerate() {
-        let label = format!("authorization[{place}] ");
-        let whose = authority.clone().unwrap_or_else(|| "nobody: its signature is no account's".to_owned());
-        story.fact(&format!("{label}of"), whose);
-        authorization::tell(authorization, &label, recipients, story);
+/// Adds each account whose code it changes as a fact, with the flags.
+fn add_delegations(transaction: &Ethereum, recipients: &mut Recipients<'_>, description: &mut Description) {
+    for (index, Signed { authorization, authority }) in transaction.authorizations().iter().enumerate() {
+        let label = format!("authorization[{index}]: ");
+        let whose =
+            authority.clone().unwrap_or_else(|| "nobody: its signature matches no account".to_owned());
+        description.fact(&format!("{label}of"), whose);
+        authorization::add_details(authorization, &label, recipients, description);
     }
 }
 
-/// What is not the plain transfer of some ether.
-fn rest(transaction: &Ethereum, story: &mut Story) {
+/// Adds facts and flags of everything that is not a plain transfer.
+fn add_other_facts(transaction: &Ethereum, description: &mut Description) {
     if transaction.to().is_none() {
-        story.flag(Level::High, "creates-contract", "creates a contract whose code is not looked into here");
-        story.danger("the word CONTRACT", "CONTRACT");
+        description.flag(
+            Level::High,
+            "creates-contract",
+            "May do anything: it creates a contract whose code is not examined here.",
+        );
+        description.danger("the word CONTRACT", "CONTRACT");
     }
     if transaction.chain_id().is_none() {
-        story.flag(Level::High, "any-chain", "names no chain: it can be sent on every one");
-        story.danger("the word ANY", "ANY");
+        description.flag(Level::High, "any-chain", "Can be sent on every chain: it names none.");
+        description.danger("the word ANY", "ANY");
     }
-    if transaction.accessed() > 0 {
-        story.fact("access list", format!("{} addresses", transaction.accessed()));
+    if transaction.access_list_len() > 0 {
+        let access_list_len = transaction.access_list_len();
+        let addresses = if access_list_len == 1 { "address" } else { "addresses" };
+        description.fact("access list", format!("{access_list_len} {addresses}"));
     }
     if transaction.data().is_empty() && transaction.gas() > TRANSFER_GAS {
-        story.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
+        description.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
     }
-    story.flag(Level::Med, "moves-funds", "moves funds, or acts for whoever holds the address");
+    description.flag(Level::Med, "moves-funds", "Moves funds, or acts for the holder of the address.");
 }
 
-/// The arguments of a call in brackets, if they are few.
+/// Returns the arguments of a call in brackets, if they are few.
 fn spelled(call: &Call) -> String {
     const FEW: usize = 3;
-    let lines = call.lines().filter(|told| told.left_out == 0 && (1..=FEW).contains(&told.lines.len()));
-    let told = lines.map(|told| {
-        let spelled = told.lines.iter().map(|line| format!("{} {}", clean(&line.path), argument(line)));
+    let lines = call.lines().filter(|lines| lines.left_out == 0 && (1..=FEW).contains(&lines.lines.len()));
+    let text = lines.map(|lines| {
+        let spelled = lines.lines.iter().map(|line| format!("{} {}", clean(&line.path), argument(line)));
         format!("({})", spelled.collect::<Vec<_>>().join(", "))
     });
-    told.unwrap_or_default()
+    text.unwrap_or_default()
 }
 
-/// Tells the arguments of a call by their names.
-fn arguments(known: &Told, recipients: &mut Recipients<'_>, story: &mut Story) {
-    let Told { call, interface } = known;
-    story.fact("calls", format!("{} ({})", clean(&call.name), const_hex::encode_prefixed(call.selector)));
-    let Some(told) = call.lines() else {
-        let text = format!("NOT what {} takes by the interface {interface}", clean(&call.name));
-        story.fact("arguments", text);
+/// Adds the arguments of a call as facts, by their names in the interface.
+fn add_arguments(known: &InterfaceCall, recipients: &mut Recipients<'_>, description: &mut Description) {
+    let InterfaceCall { call, interface } = known;
+    description
+        .fact("calls", format!("{} ({})", clean(&call.name), const_hex::encode_prefixed(call.selector)));
+    let Some(lines) = call.lines() else {
+        let text = format!("NOT the arguments of {} in the interface {interface}", clean(&call.name));
+        description.fact("arguments", text);
         return;
     };
-    for line in &told.lines {
+    for line in &lines.lines {
         let path = clean(&line.path);
-        story.fact(&path, format!("{} ({})", argument(line), clean(&line.kind)));
+        description.fact(&path, format!("{} ({})", argument(line), clean(&line.kind)));
         if line.kind == "address" {
-            recipients.tell(&format!("{path}, in full"), &line.text, story);
+            recipients.add(&format!("{path}, in full"), &line.text, description);
         }
     }
-    if told.left_out > 0 {
-        story.fact("more arguments", format!("{} that are not shown", told.left_out));
+    if lines.left_out > 0 {
+        description.fact("more arguments", format!("{} that are not shown", lines.left_out));
     }
-    story.fact(
-        "names by",
-        format!("the interface {interface}, which the organization uploaded, as the daemon states [s]: what they mean is not proven by the bytes"),
+    description.fact(
+        "names from",
+        format!(
+            "the interface {interface}, which the organization uploaded, as the daemon states [s]: the bytes \
+             do not prove what they mean"
+        ),
     );
 }
 
@@ -247,7 +267,8 @@ fn wide(number: u128) -> [u8; 32] {
     bytes
 }
 
-/// An amount of wei in the coin of the chain, exactly. Few chains have ether, and where none is named it may be any.
+/// Formats an amount of wei in the coin of the chain, exactly. The coin is only named where it is known to be
+/// ether.
 fn coins(transaction: &Ethereum, wei: &[u8; 32]) -> String {
     let amount = ether(wei);
     match transaction.chain_id() {
@@ -257,7 +278,7 @@ fn coins(transaction: &Ethereum, wei: &[u8; 32]) -> String {
     }
 }
 
-/// An amount of wei in ether, exactly.
+/// Formats an amount of wei in ether, exactly.
 fn ether(wei: &[u8; 32]) -> String {
     const DECIMALS: usize = 18;
     let digits = Integer::from_be_bytes(wei).map(|number| number.to_string()).unwrap_or_default();

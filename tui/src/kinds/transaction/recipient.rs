@@ -1,46 +1,46 @@
-//! Who gets something, as the user's own address book knows it.
+//! Recipients of a transaction, named by the user's own address book.
 
 use std::fmt::Write as _;
 
 use quorate_chain::address::Chain;
 
 use super::Key;
-use crate::kinds::{Level, Scene, Story};
+use crate::kinds::{Description, Level, Scene};
 use crate::text::{date, grouped, quoted};
 
-/// Those who get something by one transaction.
+/// The recipients of one transaction.
 pub(in crate::kinds) struct Recipients<'a> {
     chain: Chain,
     scene: &'a Scene<'a>,
-    /// Address of the key that would sign, if it is known by one.
+    /// Address of the key that would sign, if it is in the signed bytes.
     own: Option<String>,
     /// Addresses that are not in the book.
-    strangers: Vec<String>,
-    /// Of them, those that the daemon calls the organization's own.
+    unknown: Vec<String>,
+    /// Those of them that belong to the organization, as the daemon states.
     stated: Vec<String>,
-    /// Addresses that look like one in the book, with its name.
-    look_alikes: Vec<(String, String)>,
+    /// Addresses that are similar to one in the book, with the name of that one.
+    similar: Vec<(String, String)>,
 }
 
 impl<'a> Recipients<'a> {
-    /// Of a transaction by this key.
+    /// Creates an empty list for a transaction of this key.
     pub(in crate::kinds) fn new(chain: Chain, key: &Key<'_>, scene: &'a Scene<'a>) -> Self {
         Self {
             chain,
             scene,
             own: if key.is_stated { None } else { chain.address(key.text).ok() },
-            strangers: Vec::new(),
+            unknown: Vec::new(),
             stated: Vec::new(),
-            look_alikes: Vec::new(),
+            similar: Vec::new(),
         }
     }
 
-    /// The address as sentences have it: in full, with its name in the book.
+    /// Returns the address for sentences: in full, with its name in the book.
     pub(super) fn named(&self, address: &str) -> String {
         self.marked(address).map_or_else(|| address.to_owned(), |name| format!("{address} ({name})"))
     }
 
-    /// What lists have: the name in the book, or the address.
+    /// Returns the address for lists: its name in the book, or the address itself.
     pub(super) fn short(&self, address: &str) -> String {
         self.marked(address).unwrap_or_else(|| address.to_owned())
     }
@@ -49,55 +49,61 @@ impl<'a> Recipients<'a> {
         self.scene.book.find(self.chain, address).map(crate::book::Entry::marked)
     }
 
-    /// Tells who stands behind an address that gets something, and remembers it for the flags.
-    pub(in crate::kinds) fn tell(&mut self, label: &str, address: &str, story: &mut Story) {
-        let who = self.who(address, story);
-        if who.is_none() && !self.strangers.iter().any(|known| known == address) {
-            self.strangers.push(address.to_owned());
+    /// Adds a fact with the owner of a receiving address, and remembers an unknown one for the flags.
+    pub(in crate::kinds) fn add(&mut self, label: &str, address: &str, description: &mut Description) {
+        let who = self.who(address, description);
+        if who.is_none() && !self.unknown.iter().any(|known| known == address) {
+            self.unknown.push(address.to_owned());
         }
-        self.write(label, address, who, story);
+        self.write(label, address, who, description);
     }
 
-    /// Tells who stands behind an address that may get nothing, if it is known or looks as if it were.
-    pub(in crate::kinds) fn note(&mut self, label: &str, address: &str, story: &mut Story) {
-        if let Some(who) = self.who(address, story) {
-            self.write(label, address, Some(who), story);
+    /// Adds a fact with the owner of an address that may receive nothing, if it is known or similar to a
+    /// known one.
+    pub(in crate::kinds) fn add_if_known(
+        &mut self,
+        label: &str,
+        address: &str,
+        description: &mut Description,
+    ) {
+        if let Some(who) = self.who(address, description) {
+            self.write(label, address, Some(who), description);
         }
     }
 
-    /// Whether it is the signer's own.
+    /// Returns whether the address is the signer's own.
     pub(super) fn is_own(&self, address: &str) -> bool {
         self.own.as_deref() == Some(address)
     }
 
-    /// Whether it is in the book, or the signer's own.
+    /// Returns whether the address is in the book or the signer's own.
     pub(super) fn knows(&self, address: &str) -> bool {
         self.is_own(address) || self.scene.book.find(self.chain, address).is_some()
     }
 
-    /// The same of a contract that only keeps what others get.
-    pub(super) fn tell_keeper(&mut self, label: &str, address: &str, story: &mut Story) {
-        let who = self.who(address, story);
-        self.write(label, address, who, story);
+    /// Adds a fact with the owner of a token contract, which does not itself receive the tokens.
+    pub(super) fn add_contract(&mut self, label: &str, address: &str, description: &mut Description) {
+        let who = self.who(address, description);
+        self.write(label, address, who, description);
     }
 
-    fn write(&self, label: &str, address: &str, who: Option<String>, story: &mut Story) {
+    fn write(&self, label: &str, address: &str, who: Option<String>, description: &mut Description) {
         let who = who.unwrap_or_else(|| {
             let stated = self.stated_name(address).map_or_else(String::new, |name| {
                 format!(", an address of the private key {name} as the daemon states [s]")
             });
-            format!("not in my address book{stated}")
+            format!("not in your address book{stated}")
         });
-        story.fact(label, format!("{}, {who}", in_groups(address)));
-        let held = self.scene.book.look_alike(self.chain, address);
-        let known = held.filter(|_| self.look_alikes.iter().any(|(alike, _)| alike == address));
+        description.fact(label, format!("{}, {who}", in_groups(address)));
+        let held = self.scene.book.similar_entry(self.chain, address);
+        let known = held.filter(|_| self.similar.iter().any(|(similar, _)| similar == address));
         if let Some(held) = known {
-            story.fact(&format!("{}, in full", held.marked()), in_groups(&held.address));
+            description.fact(&format!("{}, in full", held.marked()), in_groups(&held.address));
         }
     }
 
-    /// In words, unless it is a stranger.
-    fn who(&mut self, address: &str, story: &mut Story) -> Option<String> {
+    /// Returns the owner of the address as text, or `None` if it is unknown.
+    fn who(&mut self, address: &str, description: &mut Description) -> Option<String> {
         let book = self.scene.book;
         if let Some(entry) = book.find(self.chain, address) {
             return Some(format!("{}, added {}", entry.marked(), date(entry.added_millis)));
@@ -105,12 +111,12 @@ impl<'a> Recipients<'a> {
         if self.own.as_deref() == Some(address) {
             return Some("the signer's own".to_owned());
         }
-        if let Some(alike) = book.look_alike(self.chain, address) {
-            if !self.look_alikes.iter().any(|(known, _)| known == address) {
-                self.look_alikes.push((address.to_owned(), alike.marked()));
+        if let Some(known_entry) = book.similar_entry(self.chain, address) {
+            if !self.similar.iter().any(|(known, _)| known == address) {
+                self.similar.push((address.to_owned(), known_entry.marked()));
             }
-            story.danger("the word LOOK-ALIKE", "LOOK-ALIKE");
-            return Some(format!("[!] NOT {}, whose address it looks like", alike.marked()));
+            description.danger("the word SIMILAR", "SIMILAR");
+            return Some(format!("[!] NOT {}, only a similar address", known_entry.marked()));
         }
         if self.stated_name(address).is_some() && !self.stated.iter().any(|known| known == address) {
             self.stated.push(address.to_owned());
@@ -118,7 +124,7 @@ impl<'a> Recipients<'a> {
         None
     }
 
-    /// The private key of the organization that has the address, by the daemon's word.
+    /// Returns the name of the organization's private key with this address, as the daemon states it.
     fn stated_name(&self, address: &str) -> Option<String> {
         let mut keys = self.scene.organization.private_keys.iter();
         let has = |text: &str| self.chain.address(text).is_ok_and(|written| written == address);
@@ -126,38 +132,40 @@ impl<'a> Recipients<'a> {
         Some(quoted(&key.private_key_name))
     }
 
-    /// Flags strangers and what looks like a known address.
-    pub(in crate::kinds) fn finish(self, story: &mut Story) {
-        if let [(address, name), rest @ ..] = self.look_alikes.as_slice() {
+    /// Adds the flags for unknown recipients and for addresses similar to known ones.
+    pub(in crate::kinds) fn finish(self, description: &mut Description) {
+        if let [(address, name), rest @ ..] = self.similar.as_slice() {
             let mut text = format!(
-                "{address} begins and ends like the address of {name}, but is another one: such addresses are made to be \
-                 mistaken"
+                "Funds may go to an attacker: {address} begins and ends like the address of {name} but is \
+                 another one (possible address poisoning)"
             );
             if !rest.is_empty() {
-                let _ = write!(text, "; {} more do too", rest.len());
+                let _ = write!(text, "; {} more such", rest.len());
             }
-            story.flag(Level::High, "look-alike", text);
+            text.push('.');
+            description.flag(Level::High, "similar-address", text);
         }
         let (stated, unknown): (Vec<&String>, Vec<&String>) =
-            self.strangers.iter().partition(|stranger| self.stated.contains(stranger));
+            self.unknown.iter().partition(|address| self.stated.contains(address));
         match unknown.as_slice() {
             [] => {}
             [only] => {
-                let text = format!("first use of a recipient: {only} is not in my address book");
-                story.flag(Level::Med, "new-recipient", text);
+                let text = format!("Unknown recipient: {only} is not in your address book.");
+                description.flag(Level::Med, "new-recipient", text);
             }
             [first, rest @ ..] => {
                 let text = format!(
-                    "first use of recipients: {first} and {} more are not in my address book",
+                    "Unknown recipients: {first} and {} more are not in your address book.",
                     rest.len()
                 );
-                story.flag(Level::Med, "new-recipient", text);
+                description.flag(Level::Med, "new-recipient", text);
             }
         }
         if let [first, rest @ ..] = stated.as_slice() {
-            let more = if rest.is_empty() { String::new() } else { format!(" (and of {} more)", rest.len()) };
-            let text = format!("only the daemon says of {first}{more} that the organization holds its key");
-            story.flag(Level::Low, "stated-recipient", text);
+            let more = if rest.is_empty() { String::new() } else { format!(" and of {} more", rest.len()) };
+            let text =
+                format!("Only the daemon states [s] that the organization holds the key of {first}{more}.");
+            description.flag(Level::Low, "stated-recipient", text);
         }
     }
 }

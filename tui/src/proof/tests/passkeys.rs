@@ -1,4 +1,4 @@
-//! Votes by passkeys are proven as others are.
+//! Tests of votes that passkeys sign.
 
 use quorate_common::ids::AuthenticatorId;
 use quorate_common::wire::{Authenticator, Credential, Timestamp};
@@ -6,10 +6,10 @@ use quorate_common::wire::{Authenticator, Credential, Timestamp};
 use super::mark;
 use crate::passkey::Passkey;
 use crate::proof::{Mark, Review};
-use crate::testing::{NOW, Stage, lowering};
+use crate::testing::{Fixture, NOW, threshold_proposal};
 
 fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
-    let day = Timestamp::of_millis(NOW - 9 * 86_400_000);
+    let day = Timestamp::from_millis(NOW - 9 * 86_400_000);
     Authenticator {
         transports: Vec::new(),
         attestation_type: "none".to_owned(),
@@ -27,47 +27,47 @@ fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
     }
 }
 
-/// What the console makes of a second yes that a passkey stamped.
+/// Reviews a record with a second approval that a passkey stamped.
 fn voted(passkey: &Passkey<'_>, registered: &Passkey<'_>, signed: impl Fn(&str) -> String) -> Review {
-    let (stage, mut record) = lowering();
-    stage.approve(&mut record, 2);
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
     let vote = &mut record.row.activity.votes[1];
     vote.public_key = passkey.public_key();
     vote.scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
     vote.signature = passkey.header(signed(&vote.message).as_bytes());
-    let voter = record.organization.users.iter_mut().find(|user| user.user_id == Stage::user(2)).unwrap();
+    let voter = record.organization.users.iter_mut().find(|user| user.user_id == Fixture::user(2)).unwrap();
     voter.authenticators.push(authenticator(registered));
-    stage.review(&record, 0)
+    fixture.review(&record, 0)
 }
 
 #[test]
-fn a_yes_by_a_passkey_counts() {
+fn approval_by_a_passkey_counts() {
     let (own, other) = (Passkey::of("own"), Passkey::of("other"));
     let same = |message: &str| message.to_owned();
     let good = voted(&own, &own, same);
-    // It came after the first contact and was not accepted.
+    // The key was added after the first contact and was not accepted.
     assert_eq!((mark(&good, "K7"), good.tally.has()), (Mark::Stated, 2));
     let strange = voted(&other, &own, same);
-    assert_eq!((mark(&strange, "K7"), strange.tally.has()), (Mark::Care, 1), "it is no key of theirs");
+    assert_eq!((mark(&strange, "K7"), strange.tally.has()), (Mark::Care, 1), "not a key of the voter");
     let elsewhere = voted(&own, &own, |message| message.replace("APPROVE", "REJECT"));
-    assert_eq!((mark(&elsewhere, "K7"), elsewhere.tally.has()), (Mark::Care, 1), "it is over other bytes");
+    assert_eq!((mark(&elsewhere, "K7"), elsewhere.tally.has()), (Mark::Care, 1), "signed over other bytes");
 }
 
 #[test]
-fn one_person_with_two_keys_is_one_person() {
-    let (stage, mut record) = lowering();
+fn user_with_two_keys_counts_once() {
+    let (fixture, mut record) = threshold_proposal();
     let own = Passkey::of("own");
-    // The asker says yes once more, by a passkey of theirs.
-    let asker = record.row.activity.votes[0].user_id;
-    let who = (0..3).find(|index| Stage::user(*index) == asker).unwrap();
-    stage.approve(&mut record, who);
+    // The proposer approves again, with an own passkey.
+    let proposer = record.row.activity.votes[0].user_id;
+    let who = (0..3).find(|index| Fixture::user(*index) == proposer).unwrap();
+    fixture.approve(&mut record, who);
     let vote = &mut record.row.activity.votes[1];
     vote.public_key = own.public_key();
     vote.scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN".to_owned();
     vote.signature = own.header(vote.message.as_bytes());
-    let voter = record.organization.users.iter_mut().find(|user| user.user_id == asker).unwrap();
+    let voter = record.organization.users.iter_mut().find(|user| user.user_id == proposer).unwrap();
     voter.authenticators.push(authenticator(&own));
-    let review = stage.review(&record, 0);
-    assert!(review.votes.iter().all(crate::proof::VoteProof::counts), "both are sound");
+    let review = fixture.review(&record, 0);
+    assert!(review.votes.iter().all(crate::proof::VoteProof::counts), "both are valid");
     assert_eq!((review.tally.has(), review.tally.counted.len(), review.tally.root.len()), (1, 1, 1));
 }

@@ -1,5 +1,5 @@
-//! Everything that waits, as compact rows in order. It is read once, page by page; after that only what changed is read
-//! again. Full records are kept of nothing here.
+//! All waiting activities as compact, sorted rows. They are read once, page by page; afterwards only changed
+//! activities are read again. Full records are not kept.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,50 +16,49 @@ use crate::text::cut;
 
 use super::tally_of_marks;
 
-/// Longest text that a row keeps of one thing, in columns.
+/// Maximum width of a text in a row, in columns.
 const TEXT_LIMIT: usize = 400;
-/// Flags that a row keeps in words.
+/// Maximum number of flags that a row keeps as text.
 const FLAG_LIMIT: usize = 8;
-/// Most changed activities that are read in one request.
-const ASK_LIMIT: usize = 100;
-/// The least pause between two readings of everything, and how many times as long as the reading itself it is.
+/// Maximum number of changed activities per request.
+const REQUEST_LIMIT: usize = 100;
+/// Pause between two readings of everything: at least this many milliseconds, and this many times as long as
+/// the reading took.
 const PAUSE_MILLIS: u64 = 2_000;
-const PAUSE_TIMES: u64 = 4;
+const PAUSE_FACTOR: u64 = 4;
 
-/// An activity of the list.
+/// A row of the inbox.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
-    /// Activity.
     pub(crate) id: ActivityId,
-    /// As computed here; absent where nothing hashes to it.
+    /// Fingerprint computed by this console; absent if no recorded bytes match it.
     pub(crate) fingerprint: Option<Fingerprint>,
-    /// When it was recorded, milliseconds since 1970.
+    /// Time when the activity was recorded, in milliseconds since 1970.
     pub(crate) created: u64,
-    /// Worst level of all flags.
+    /// Highest level of all flags.
     pub(crate) risk: Level,
-    /// What people call the kind.
+    /// Title of the activity's kind.
     pub(crate) title: String,
-    /// What changes, in a few words.
+    /// Short description of the change.
     pub(crate) brief: String,
-    /// Who proposed it: a name, or `you`.
+    /// Name of the proposer, or `you`.
     pub(crate) proposer: String,
     /// Approvals so far.
     pub(crate) votes: String,
-    /// When the oldest counted approval expires.
+    /// Time when the oldest counted approval expires, in milliseconds since 1970.
     pub(crate) expires: Option<u64>,
     /// Whether all votes have expired.
     pub(crate) has_expired: bool,
     /// Whether the viewer's approval counts.
     pub(crate) is_mine: bool,
-    /// Whether a check failed.
     pub(crate) is_blocked: bool,
-    /// Sentence, proof and votes, with their labels.
+    /// Description, proof and votes, with their labels.
     pub(crate) preview: Vec<(&'static str, String)>,
-    /// Flags in words that do not depend on other activities.
+    /// Flags that do not depend on other activities.
     pub(crate) flags: Vec<String>,
-    /// Flags in words that do.
+    /// Flags that depend on other activities.
     pub(crate) shared_flags: Vec<String>,
-    /// Worst level of the flags that do not depend on other activities.
+    /// Highest level of the flags that do not depend on other activities.
     own_risk: Level,
     activity_type: String,
     sibling: Sibling,
@@ -88,8 +87,8 @@ impl Row {
             brief: short(&review.brief),
             proposer,
             votes: votes(review),
-            expires: review.tally.lapses_at,
-            has_expired: review.votes.iter().all(|vote| vote.flaw.is_none() && vote.lapsed),
+            expires: review.tally.expires_at,
+            has_expired: review.votes.iter().all(|vote| vote.error.is_none() && vote.expired),
             is_mine: waits_for_viewer(review),
             is_blocked: review.blocked(),
             preview: vec![
@@ -114,19 +113,19 @@ impl Row {
         self.shared_flags = shared.into_iter().map(|flag| format!("[!] {}", flag.text)).collect();
     }
 
-    /// Whether it stands above the others until they are sorted again.
+    /// Returns the sort key. New rows with risk HIGH come first until the list is sorted again.
     fn order(&self, fresh: &HashMap<ActivityId, u64>) -> impl Ord + use<> {
         let announced = fresh.get(&self.id).filter(|_| self.risk == Level::High).copied();
         (std::cmp::Reverse(announced), std::cmp::Reverse(self.risk), self.created, self.id)
     }
 }
 
-/// How many were decided or closed, in words.
+/// Describes how many activities were decided or closed.
 pub(crate) fn closed(count: usize) -> String {
     format!("{count} decided or closed")
 }
 
-/// `1 of 3`; where a policy decides there is no such number.
+/// Returns the approvals: `1 of 3`, or only their number if a policy decides.
 fn votes(review: &Review) -> String {
     match review.tally.rule {
         Some(WaitingRule::Policy) => format!("{} so far", review.tally.has()),
@@ -134,94 +133,94 @@ fn votes(review: &Review) -> String {
     }
 }
 
-/// A reading of everything that is under way.
+/// A running reading of all waiting activities.
 #[derive(Debug)]
 struct Reading {
     since: u64,
-    /// What it has found.
-    found: HashSet<ActivityId>,
-    /// What changed since it began, which is read by itself.
+    /// Activities that the reading has found.
+    ids: HashSet<ActivityId>,
+    /// Activities that changed since the reading began; they are read separately.
     changed: HashSet<ActivityId>,
 }
 
-/// Everything that waits in one organization.
+/// All waiting activities of one organization.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     rows: Vec<Row>,
     siblings: Siblings,
-    /// Which reading of everything the pages belong to.
+    /// Number of the current or last reading.
     generation: u64,
     reading: Option<Reading>,
-    /// Whether everything was read once.
+    /// Whether a reading was completed at least once.
     is_complete: bool,
-    /// How many wait, as the daemon counts them.
+    /// Number of waiting activities that the daemon states.
     total: Option<u64>,
-    /// Whether everything must be read again, and not before when.
-    again: bool,
+    /// Whether everything must be read again, and the earliest time for it.
+    needs_reading: bool,
     not_before: u64,
-    /// Changed activities that are to be read, and whether some are being read.
+    /// Changed activities that must be read, and whether some are being read.
     changed: BTreeSet<ActivityId>,
-    is_asking: bool,
-    /// What came in after everything was read once, and when.
+    is_requesting: bool,
+    /// Activities that appeared after the first complete reading, and when.
     fresh: HashMap<ActivityId, u64>,
 }
 
 impl Inbox {
-    /// The rows in order.
+    /// Returns the sorted rows.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// What flags need to know of all of them.
+    /// Returns the data about all rows that flags depend on.
     pub(crate) fn siblings(&self) -> &Siblings {
         &self.siblings
     }
 
-    /// Whether all that waits was read at least once.
+    /// Returns whether all waiting activities were read at least once.
     pub(crate) const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// How many wait, as far as that is known.
+    /// Returns the number of waiting activities, as far as it is known.
     pub(crate) fn total(&self) -> usize {
         let stated = self.total.and_then(|total| usize::try_from(total).ok()).unwrap_or_default();
         if self.is_complete { self.rows.len() } else { stated.max(self.rows.len()) }
     }
 
-    /// How many HIGH ones came in since the list was sorted and were not opened yet.
+    /// Returns how many new HIGH activities were neither sorted in nor opened yet.
     pub(crate) fn announced(&self) -> usize {
         let is_high = |row: &&Row| row.risk == Level::High && self.fresh.contains_key(&row.id);
         self.rows.iter().filter(is_high).count()
     }
 
-    /// Whether the row came in since the list was sorted and was not opened yet.
+    /// Returns whether the row is new: neither sorted in nor opened yet.
     pub(crate) fn is_fresh(&self, row: &Row) -> bool {
         self.fresh.contains_key(&row.id)
     }
 
-    /// Everything has to be read again; at once if nothing else is being read, and it was not just done.
-    pub(crate) const fn want(&mut self) {
-        self.again = true;
+    /// Requests another reading of everything. It starts when no other reading runs and the pause is over.
+    pub(crate) const fn request_reading(&mut self) {
+        self.needs_reading = true;
     }
 
-    /// Begins to read everything, whatever was being read before.
-    pub(crate) fn begin(&mut self, organization: OrganizationId, now: u64) -> Effect {
+    /// Starts a new reading of everything and drops a running one.
+    pub(crate) fn start_reading(&mut self, organization: OrganizationId, now: u64) -> Effect {
         self.generation = self.generation.saturating_add(1);
-        self.again = false;
-        (self.changed, self.is_asking) = (BTreeSet::new(), false);
-        self.reading = Some(Reading { since: now, found: HashSet::new(), changed: HashSet::new() });
+        self.needs_reading = false;
+        (self.changed, self.is_requesting) = (BTreeSet::new(), false);
+        self.reading = Some(Reading { since: now, ids: HashSet::new(), changed: HashSet::new() });
         Effect::Order(Order::Inbox(organization, self.generation))
     }
 
-    /// Notes that an activity changed.
-    pub(crate) fn note(&mut self, id: ActivityId) {
+    /// Records that an activity changed.
+    pub(crate) fn mark_changed(&mut self, id: ActivityId) {
         self.changed.insert(id);
         if let Some(reading) = &mut self.reading {
             reading.changed.insert(id);
         }
     }
 
-    /// Takes an activity out that does not wait any more. Returns whether it was there.
+    /// Removes an activity that no longer waits. Returns whether the list contained it.
     pub(crate) fn close(&mut self, id: ActivityId) -> bool {
         if let Some(reading) = &mut self.reading {
             reading.changed.insert(id);
@@ -233,38 +232,38 @@ impl Inbox {
         self.rows.len() < before
     }
 
-    /// What has to be read now.
+    /// Returns the orders for everything that must be read now.
     pub(crate) fn orders(&mut self, organization: OrganizationId, now: u64) -> Vec<Effect> {
-        if self.again && self.reading.is_none() && now >= self.not_before {
-            return vec![self.begin(organization, now)];
+        if self.needs_reading && self.reading.is_none() && now >= self.not_before {
+            return vec![self.start_reading(organization, now)];
         }
-        if self.is_asking || self.changed.is_empty() {
+        if self.is_requesting || self.changed.is_empty() {
             return Vec::new();
         }
-        self.is_asking = true;
-        let asked: Vec<ActivityId> = self.changed.iter().rev().take(ASK_LIMIT).copied().collect();
-        self.changed.retain(|id| !asked.contains(id));
-        vec![Effect::Order(Order::Rows(organization, asked))]
+        self.is_requesting = true;
+        let requested: Vec<ActivityId> = self.changed.iter().rev().take(REQUEST_LIMIT).copied().collect();
+        self.changed.retain(|id| !requested.contains(id));
+        vec![Effect::Order(Order::Rows(organization, requested))]
     }
 
-    /// Nothing is being read any more: the connection broke, or a request failed. Everything is to be read again.
-    pub(crate) fn stop(&mut self, now: u64) {
-        (self.reading, self.is_asking, self.again) = (None, false, true);
+    /// Stops the running reading after a lost connection or a failed request. Everything must be read again.
+    pub(crate) fn abort_reading(&mut self, now: u64) {
+        (self.reading, self.is_requesting, self.needs_reading) = (None, false, true);
         self.not_before = now.saturating_add(PAUSE_MILLIS);
     }
 
-    /// Sorts again: what came in since is no longer above the others.
+    /// Sorts the list; new rows no longer come first.
     pub(crate) fn sort(&mut self) {
         self.fresh.clear();
         self.arrange();
     }
 
-    /// Notes that an activity was opened, so that it is no news any more.
+    /// Records that an activity was opened and is no longer new.
     pub(crate) fn open(&mut self, id: ActivityId) {
         self.fresh.remove(&id);
     }
 
-    /// Takes a page of a reading of everything. Returns what is new, in words.
+    /// Applies a page of a reading of everything. Returns a notice about new and closed activities.
     pub(crate) fn page(
         &mut self,
         (generation, is_last): (u64, bool),
@@ -280,41 +279,41 @@ impl Inbox {
         let mut rows = Vec::new();
         for (review, row) in reviews {
             let Some(sibling) = Sibling::of(&row.activity) else { continue };
-            reading.found.insert(row.activity.id);
+            reading.ids.insert(row.activity.id);
             if !reading.changed.contains(&row.activity.id) {
                 rows.push(Row::of(&review, sibling));
             }
         }
         let before = self.rows.len();
         let new = self.merge(rows);
-        let mut gone: usize = 0;
+        let mut removed: usize = 0;
         if is_last && let Some(reading) = self.reading.take() {
-            let is_there = |row: &Row| reading.found.contains(&row.id) || reading.changed.contains(&row.id);
+            let is_there = |row: &Row| reading.ids.contains(&row.id) || reading.changed.contains(&row.id);
             self.rows.retain(is_there);
-            gone = before.saturating_add(new.len()).saturating_sub(self.rows.len());
-            let pause = now.saturating_sub(reading.since).saturating_mul(PAUSE_TIMES).max(PAUSE_MILLIS);
+            removed = before.saturating_add(new.len()).saturating_sub(self.rows.len());
+            let pause = now.saturating_sub(reading.since).saturating_mul(PAUSE_FACTOR).max(PAUSE_MILLIS);
             self.not_before = now.saturating_add(pause);
         }
         let was_complete = self.is_complete;
         self.is_complete = self.is_complete || is_last;
-        self.settle(if was_complete { &new } else { &[] }, gone, now)
+        self.finish(if was_complete { &new } else { &[] }, removed, now)
     }
 
-    /// Takes changed activities, of those that were asked for. Returns what is new, in words.
+    /// Applies changed activities that were requested. Returns a notice about new and closed activities.
     pub(crate) fn rows_read(
         &mut self,
-        asked: &[ActivityId],
+        requested: &[ActivityId],
         reviews: impl Iterator<Item = (Review, ActivityRow)>,
         now: u64,
     ) -> Option<String> {
-        self.is_asking = false;
+        self.is_requesting = false;
         let rows: Vec<Row> =
             reviews.filter_map(|(review, row)| Some(Row::of(&review, Sibling::of(&row.activity)?))).collect();
         let before = self.rows.len();
         let waits = |id: &ActivityId| rows.iter().any(|row| row.id == *id);
-        self.rows.retain(|row| !asked.contains(&row.id) || waits(&row.id));
-        let gone = before.saturating_sub(self.rows.len());
-        // While the first reading is under way its own pages may not have come to these yet.
+        self.rows.retain(|row| !requested.contains(&row.id) || waits(&row.id));
+        let removed = before.saturating_sub(self.rows.len());
+        // During the first reading an older activity may be on a page that was not read yet.
         let is_new = |row: &Row| match &self.reading {
             Some(reading) if !self.is_complete => row.created >= reading.since,
             _ => true,
@@ -322,16 +321,16 @@ impl Inbox {
         let candidates: Vec<ActivityId> = rows.iter().filter(|row| is_new(row)).map(|row| row.id).collect();
         let mut new = self.merge(rows);
         new.retain(|id| candidates.contains(id));
-        self.settle(&new, gone, now)
+        self.finish(&new, removed, now)
     }
 
-    /// Puts rows in their place. Returns those that were not there before.
+    /// Inserts or replaces rows. Returns the ids of inserted rows.
     fn merge(&mut self, rows: Vec<Row>) -> Vec<ActivityId> {
-        let places: HashMap<ActivityId, usize> =
-            self.rows.iter().enumerate().map(|(place, row)| (row.id, place)).collect();
+        let positions: HashMap<ActivityId, usize> =
+            self.rows.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
         let mut new = Vec::new();
         for row in rows {
-            if let Some(known) = places.get(&row.id).and_then(|place| self.rows.get_mut(*place)) {
+            if let Some(known) = positions.get(&row.id).and_then(|position| self.rows.get_mut(*position)) {
                 *known = row;
             } else {
                 new.push(row.id);
@@ -352,9 +351,9 @@ impl Inbox {
         self.rows.sort_by_cached_key(|row| row.order(fresh));
     }
 
-    /// Brings the rows into order and tells what happened.
-    fn settle(&mut self, new: &[ActivityId], gone: usize, now: u64) -> Option<String> {
-        if gone > 0 {
+    /// Sorts the rows and returns a notice about new and closed activities.
+    fn finish(&mut self, new: &[ActivityId], removed: usize, now: u64) -> Option<String> {
+        if removed > 0 {
             self.rate();
         }
         self.fresh.extend(new.iter().map(|id| (*id, now)));
@@ -364,28 +363,28 @@ impl Inbox {
         }
         self.arrange();
         let mut rows = self.rows.iter().filter(|row| new.contains(&row.id));
-        let told = |row: &Row| {
+        let announcement = |row: &Row| {
             let high = if row.risk == Level::High { " HIGH" } else { "" };
             format!("new{high}: {}: {}", row.title, row.brief)
         };
-        match (new.len(), gone) {
+        match (new.len(), removed) {
             (0, 0) => None,
-            (0, gone) => Some(closed(gone)),
-            (1, _) => rows.next().map(told),
+            (0, removed) => Some(closed(removed)),
+            (1, _) => rows.next().map(announcement),
             (count, _) => match rows.find(|row| row.risk == Level::High) {
-                Some(row) => Some(format!("{}; {count} new in all", told(row))),
+                Some(row) => Some(format!("{}; {count} new in all", announcement(row))),
                 None => Some(format!("{count} new")),
             },
         }
     }
 
-    /// Forgets everything: the organization is gone.
+    /// Removes all rows because the organization no longer exists.
     pub(crate) fn clear(&mut self) {
         let generation = self.generation;
         *self = Self { generation, is_complete: true, ..Self::default() };
     }
 
-    /// Number of the reading that is under way or was the last.
+    /// Returns the number of the current or last reading.
     #[cfg(test)]
     pub(crate) const fn generation(&self) -> u64 {
         self.generation

@@ -1,4 +1,4 @@
-//! The panel of a decision: what is asked, what will be signed, and where it stands. Draws only.
+//! Draws the panel of a decision: the challenge, the message to sign, and the current step.
 
 use ratatui::layout::Rect;
 
@@ -11,7 +11,7 @@ use crate::proof::Challenge;
 use crate::text::{clean, wrap};
 use crate::theme::Theme;
 
-/// Rows that the panel takes of a body.
+/// Returns the height of the panel within a body.
 pub(crate) fn height(model: &Model, body: Rect) -> u16 {
     if model.decide.is_none() {
         return 0;
@@ -22,7 +22,6 @@ pub(crate) fn height(model: &Model, body: Rect) -> u16 {
     if body.height < 14 { body.height } else { wanted.min(body.height.saturating_sub(6)) }
 }
 
-/// Draws the panel.
 pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let Some(decide) = &model.decide else { return };
     let (number, steps) = match decide.step {
@@ -47,13 +46,13 @@ pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.lines(inner, &lines, decide.scroll);
 }
 
-/// Scrolls the panel by what is visible.
+/// Scrolls the panel by one page.
 pub(super) fn scroll(model: &mut Model, down: bool) {
     let body = body(model);
     let rows = text(model, usize::from(body.width.saturating_sub(4))).len();
     let page = usize::from(height(model, body).saturating_sub(2));
     let Some(decide) = &mut model.decide else { return };
-    // The last row counts what is below; one row of the page before stays.
+    // The last row shows how many are below; one row of the previous page stays visible.
     let step = page.saturating_sub(2).max(1);
     let at = if down { decide.scroll.saturating_add(step) } else { decide.scroll.saturating_sub(step) };
     decide.scroll = at.min(rows.saturating_sub(page));
@@ -62,52 +61,52 @@ pub(super) fn scroll(model: &mut Model, down: bool) {
 fn text(model: &Model, columns: usize) -> Vec<String> {
     let Some(decide) = &model.decide else { return Vec::new() };
     let mut out = Vec::new();
-    let mut say = |text: &str| out.extend(wrap(text, columns));
+    let mut push = |text: &str| out.extend(wrap(text, columns));
     match &decide.step {
         Step::Quiet { .. } => {
-            say(&prompt(decide));
-            say("   [ the field opens after one second without a key ]");
+            push(&prompt(decide));
+            push("   [ the field opens after one second without a key ]");
         }
         Step::Challenge { typed, focus, wrong } => {
             for line in fields(decide, typed, *focus, *wrong) {
-                say(&line);
+                push(&line);
             }
         }
-        Step::Key { passphrase, flaw } => {
+        Step::Key { passphrase, error } => {
             let name = model.identity.key_name.as_deref().map_or_else(String::new, clean);
-            say(&format!(
-                "Passphrase of the key {name}, for fingerprint {}: {}",
+            push(&format!(
+                "Passphrase for key {name}, fingerprint {}: {}",
                 ends(decide),
                 "*".repeat(passphrase.chars().count().min(8))
             ));
-            if let Some(flaw) = flaw {
-                say(&format!("[!] {flaw}"));
+            if let Some(error) = error {
+                push(&format!("[!] {error}"));
             }
         }
-        Step::Signing => say("Unlocking the key."),
+        Step::Signing => push("Unlocking the key."),
         Step::Hold { until, .. } => {
             let left = until.saturating_sub(model.now).div_ceil(1000);
-            say(&format!("Signed. It leaves in {left} s. Esc calls it back; nothing has left yet."));
+            push(&format!("Signed. It will be sent in {left} s. Esc cancels; nothing has been sent yet."));
         }
-        Step::Reread { .. } => say("Reading the record once more before sending."),
-        Step::Sending { .. } => say("Sending. A lost answer leads to the same bytes being sent again."),
-        Step::Over { lines, good } => {
+        Step::Reread { .. } => push("Checking the record once more before sending."),
+        Step::Sending { .. } => {
+            push("Sending. If no answer arrives, the same bytes are sent again and count once.");
+        }
+        Step::Receipt { lines, success } => {
             for line in lines {
-                say(line);
+                push(line);
             }
-            say(if *good { "Enter or Esc closes." } else { "Esc closes." });
+            push(if *success { "Enter or Esc closes." } else { "Esc closes." });
             return out;
         }
     }
     if let Some(open) = &model.review {
-        say(&open.review.sentence);
+        push(&open.review.sentence);
     }
-    say(
-        "You will sign exactly this message, built here (the fingerprint is this console's own, not the daemon's):",
-    );
-    say(&decide.ballot.message);
-    say(
-        "Pasted text is discarded, and so were keys pressed before the field opened. After signing it waits 3 s (Esc calls it back).",
+    push("You will sign exactly this message. This console built it and computed the fingerprint itself:");
+    push(&decide.ballot.message);
+    push(
+        "Pasted text is discarded, as are keys pressed before the field opened. After signing you have 3 s to cancel with Esc.",
     );
     out
 }
@@ -115,20 +114,23 @@ fn text(model: &Model, columns: usize) -> Vec<String> {
 fn prompt(decide: &Decide) -> String {
     match (&decide.challenge, decide.choice) {
         (_, Choice::Reject) => {
-            "Reject this? One rejection is final. Type y, then go to the button with Tab:".to_owned()
+            "Reject this activity? A single rejection is final. Type y, then move to the button with Tab:"
+                .to_owned()
         }
-        (Challenge::Yes, _) => format!("{} risk. Type y, then go to the button with Tab:", Level::Low.word()),
+        (Challenge::Yes, _) => {
+            format!("{} risk. Type y, then move to the button with Tab:", Level::Low.word())
+        }
         (Challenge::LastFour(_), _) => {
-            "Type the LAST FOUR characters of the fingerprint, then Enter:".to_owned()
+            "Type the LAST FOUR characters of the fingerprint, then press Enter:".to_owned()
         }
-        (Challenge::Value(danger), _) => format!("Type {}, then Enter:", danger.prompt),
+        (Challenge::Value(danger), _) => format!("Type {}, then press Enter:", danger.prompt),
     }
 }
 
-fn enter(decide: &Decide) -> &'static str {
+fn enter_hint(decide: &Decide) -> &'static str {
     match decide.challenge {
         Challenge::Yes => "Tab moves; Enter works on a button only",
-        _ => "Enter works once the answer stands there",
+        _ => "Enter works once the answer is typed",
     }
 }
 
@@ -137,18 +139,18 @@ fn ends(decide: &Decide) -> String {
     format!("{}..{}", hex.get(..4).unwrap_or_default(), hex.get(60..).unwrap_or_default())
 }
 
-/// The field, the remark and the buttons.
+/// Returns the answer field, the note field and the buttons.
 fn fields(decide: &Decide, typed: &str, focus: Focus, wrong: bool) -> Vec<String> {
     let cursor = |at: Focus| if focus == at { "_" } else { " " };
-    let told = if wrong { "   [!] that is not it" } else { "" };
-    let mut out = vec![prompt(decide), format!("   [ {}{} ]{told}", clean(typed), cursor(Focus::Field))];
+    let error = if wrong { "   [!] wrong answer" } else { "" };
+    let mut out = vec![prompt(decide), format!("   [ {}{} ]{error}", clean(typed), cursor(Focus::Field))];
     if decide.choice == Choice::Reject {
         let note = clean(decide.note.value());
-        out.push(format!("   remark for the journal: [ {note}{} ]", cursor(Focus::Note)));
+        out.push(format!("   note for the journal: [ {note}{} ]", cursor(Focus::Note)));
     }
     let button =
         |at: Focus, word: &str| if focus == at { format!("> [{word}]") } else { format!("  [{word}]") };
-    let (send, cancel) = (button(Focus::Send, "Go on"), button(Focus::Cancel, "Esc cancels"));
-    out.push(format!("  {send}   {cancel}   {}", enter(decide)));
+    let (send, cancel) = (button(Focus::Send, "Continue"), button(Focus::Cancel, "Cancel (Esc)"));
+    out.push(format!("  {send}   {cancel}   {}", enter_hint(decide)));
     out
 }

@@ -1,4 +1,4 @@
-//! The rows of an organization: one line each, and details below.
+//! The sections of an organization: one row per item, and its details.
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::WalletId;
@@ -8,15 +8,12 @@ use super::{records, settings};
 use crate::kinds::{Scene, count};
 use crate::text::{clean, date_time, pad, quoted};
 
-/// A row with its details.
 pub(super) struct Item {
-    /// One line, cleaned.
+    /// Row text, already cleaned.
     pub(super) row: String,
-    /// Title of the details.
     pub(super) title: String,
-    /// Lines of the details, cleaned, ids and keys whole.
+    /// Lines of the details, cleaned, with ids and keys in full.
     pub(super) detail: Vec<String>,
-    /// The wallet, if it is one.
     pub(super) wallet: Option<WalletId>,
 }
 
@@ -26,31 +23,27 @@ impl Item {
     }
 }
 
-/// What the rows of an organization are made from.
+/// Data from which the rows are built.
 pub(super) struct Shown<'a> {
-    /// The organization.
     pub(super) detail: &'a OrganizationDetail,
-    /// Accounts that were read.
+    /// Accounts that were loaded.
     pub(super) accounts: &'a [WalletAccount],
-    /// The wallet that they belong to.
+    /// Wallet of the accounts.
     pub(super) of: Option<WalletId>,
-    /// Whether there are more.
+    /// Whether more accounts can be loaded.
     pub(super) more: bool,
     /// The daemon's key that signs bundles.
     pub(super) quorum_key: &'a str,
 }
 
-/// A kind of things in an organization.
+/// A section of an organization, shown as a tab.
 pub(super) struct Section {
-    /// Its tab.
     pub(super) name: &'static str,
-    /// How many there are.
     pub(super) count: fn(&OrganizationDetail) -> usize,
-    /// Their rows.
     pub(super) items: fn(&Shown<'_>) -> Vec<Item>,
 }
 
-/// The kinds of things, in the order of the tabs.
+/// All sections, in the order of the tabs.
 pub(super) static SECTIONS: [Section; 11] = [
     Section { name: "Users", count: |detail| detail.users.len(), items: users },
     Section { name: "Wallets", count: |detail| detail.wallets.len(), items: wallets },
@@ -75,18 +68,18 @@ fn users(shown: &Shown<'_>) -> Vec<Item> {
 
 fn user(detail: &OrganizationDetail, user: &User) -> Item {
     let role = if detail.head.root_quorum.user_ids.contains(&user.user_id) { "root" } else { "-" };
-    let mut held = Vec::new();
+    let mut credentials = Vec::new();
     for (number, noun) in [
         (user.authenticators.len(), "passkey"),
         (user.api_keys.len(), "API key"),
-        (user.oauth_providers.len(), "OAuth"),
+        (user.oauth_providers.len(), "OAuth login"),
     ] {
         if number > 0 {
-            held.push(format!("{number} {noun}"));
+            credentials.push(count(number, noun));
         }
     }
-    let held = if held.is_empty() { "none [!]".to_owned() } else { held.join(", ") };
-    let row = format!("{} {} {}", pad(&clean(&user.user_name), 18), pad(role, 5), held);
+    let credentials = if credentials.is_empty() { "none [!]".to_owned() } else { credentials.join(", ") };
+    let row = format!("{} {} {}", pad(&clean(&user.user_name), 18), pad(role, 5), credentials);
     let mut lines =
         vec![format!("user      {}  created {}", user.user_id, date_time(user.created_at.millis()))];
     let text = |value: &Option<String>| value.as_deref().map_or_else(|| "none".to_owned(), clean);
@@ -121,7 +114,7 @@ fn api_key(key: &ApiKey) -> String {
         Some(Ok(seconds)) => {
             format!("expires {}", date_time(created.saturating_add(seconds.saturating_mul(1000))))
         }
-        Some(Err(_)) => "expiry unreadable".to_owned(),
+        Some(Err(_)) => "invalid expiry".to_owned(),
     };
     let curve = clean(key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_"));
     format!(
@@ -153,12 +146,12 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
                 ));
             }
             lines.push(if shown.more {
-                "          Enter reads more accounts".to_owned()
+                "          Enter loads more accounts".to_owned()
             } else {
                 format!("          {}, complete", count(shown.accounts.len(), "account"))
             });
         } else {
-            lines.push("          Enter reads its accounts".to_owned());
+            lines.push("          Enter loads its accounts".to_owned());
         }
         let exported = if wallet.exported { "exported [!]" } else { "never exported" };
         let row = format!("{} {} {exported}", pad(&clean(&wallet.wallet_name), 24), wallet.wallet_id);
@@ -194,14 +187,14 @@ fn quorum(shown: &Shown<'_>) -> Vec<Item> {
     let detail = shown.detail;
     let quorum = &detail.head.root_quorum;
     let rule = format!(
-        "{} of {} must agree, version {} of the organization",
+        "{} of {} must approve, organization version {}",
         quorum.threshold,
         quorum.user_ids.len(),
         detail.head.version
     );
     let care = if usize::try_from(quorum.threshold).is_ok_and(|threshold| threshold >= quorum.user_ids.len())
     {
-        "[!] all must agree: one lost credential locks the organization out"
+        "[!] all must approve: one lost credential locks the organization"
     } else {
         ""
     };
@@ -223,7 +216,7 @@ fn policies(shown: &Shown<'_>) -> Vec<Item> {
         let lines = vec![
             format!("policy    {}  changed {}", policy.policy_id, date_time(policy.updated_at.millis())),
             format!("condition {}", or_none(&policy.condition, "none: any activity")),
-            format!("consensus {}", or_none(&policy.consensus, "none: anybody alone")),
+            format!("consensus {}", or_none(&policy.consensus, "none: the proposer alone")),
             format!("notes     {}", or_none(&policy.notes, "none")),
         ];
         Item::new(&policy.policy_name, format!("{} {}", pad(&effect, 6), clean(&policy.policy_name)), lines)

@@ -1,5 +1,4 @@
-//! Rows of what stands beside people and keys: invitations, webhook endpoints, session profiles, interfaces of
-//! smart contracts.
+//! Sections for invitations, webhook endpoints, session profiles and smart contract interfaces.
 
 use quorate_common::wire::{Invitation, SessionProfile, SmartContractInterface, WebhookEndpoint};
 
@@ -7,14 +6,13 @@ use super::contents::{Item, Shown};
 use crate::kinds::Scene;
 use crate::text::{clean, date_time, duration, pad, quoted};
 
-/// Invitations.
 pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
     let scene = Scene::of(shown.detail);
     let item = |one: &Invitation| {
         let status = match one.status.as_str() {
             "INVITATION_STATUS_CREATED" => "open".to_owned(),
             "INVITATION_STATUS_ACCEPTED" => "accepted".to_owned(),
-            "INVITATION_STATUS_REVOKED" => "taken back".to_owned(),
+            "INVITATION_STATUS_REVOKED" => "revoked".to_owned(),
             other => clean(other),
         };
         let access = clean(one.access_type.trim_start_matches("ACCESS_TYPE_"));
@@ -40,41 +38,39 @@ pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
     shown.detail.invitations.iter().map(item).collect()
 }
 
-/// Endpoints that receive webhooks.
 pub(super) fn endpoints(shown: &Shown<'_>) -> Vec<Item> {
     let item = |one: &WebhookEndpoint| {
-        let state = if one.is_active { "active" } else { "silent" };
+        let state = if one.is_active { "active" } else { "inactive" };
         let mut lines =
             vec![format!("id        {}  {state}", one.endpoint_id), format!("URL       {}", clean(&one.url))];
         for subscription in &one.subscriptions {
-            let counts = if subscription.is_active == Some(false) { "  (does not count)" } else { "" };
-            lines.push(format!("hears of  {}{counts}", clean(&subscription.event_type)));
+            let counts = if subscription.is_active == Some(false) { "  (inactive)" } else { "" };
+            lines.push(format!("events    {}{counts}", clean(&subscription.event_type)));
             if let Some(filters) = &subscription.filters_json {
-                lines.push(format!("          the filters {} hold nothing back", quoted(filters)));
+                lines.push(format!("          the filters {} have no effect", quoted(filters)));
             }
         }
         if one.subscriptions.is_empty() {
-            lines.push("hears of  nothing".to_owned());
+            lines.push("events    none".to_owned());
         }
-        let row = format!("{} {} {}", pad(&clean(&one.name), 18), pad(state, 7), clean(&one.url));
+        let row = format!("{} {} {}", pad(&clean(&one.name), 18), pad(state, 8), clean(&one.url));
         Item::new(&one.name, row, lines)
     };
     shown.detail.webhook_endpoints.iter().map(item).collect()
 }
 
-/// What sessions can be limited to.
 pub(super) fn profiles(shown: &Shown<'_>) -> Vec<Item> {
     let item = |one: &SessionProfile| {
         let life = match one.expiration_seconds.as_deref().map(str::parse::<u64>) {
-            None => "no end of its own".to_owned(),
+            None => "no limit of its own".to_owned(),
             Some(Ok(seconds)) => format!("at most {}", duration(seconds.saturating_mul(1000))),
-            Some(Err(_)) => "life unreadable".to_owned(),
+            Some(Err(_)) => "invalid lifetime".to_owned(),
         };
         let notes = one.notes.as_deref().filter(|notes| !notes.is_empty());
         let lines = vec![
             format!("id        {} added {}", one.session_profile_id, date_time(one.created_at.millis())),
             format!("scope     {}", clean(&one.scope)),
-            format!("life      {life}"),
+            format!("lifetime  {life}"),
             format!("notes     {}", notes.map_or_else(|| "none".to_owned(), clean)),
         ];
         let row = format!("{} {}", pad(&clean(&one.session_profile_name), 24), life);
@@ -83,7 +79,7 @@ pub(super) fn profiles(shown: &Shown<'_>) -> Vec<Item> {
     shown.detail.session_profiles.iter().map(item).collect()
 }
 
-/// Interfaces of smart contracts, of which the text is not read.
+/// Returns the smart contract interfaces, without their texts.
 pub(super) fn interfaces(shown: &Shown<'_>) -> Vec<Item> {
     let item = |one: &SmartContractInterface| {
         let kind = clean(one.interface_type.trim_start_matches("SMART_CONTRACT_INTERFACE_TYPE_"));

@@ -1,4 +1,4 @@
-//! Rows of what is set: features, lists of addresses with their blocks, and what is recorded of paying.
+//! The settings section: features, IP allowlists with their blocks, payment data and the quorum key.
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
@@ -7,12 +7,11 @@ use super::contents::{Item, Shown};
 use crate::kinds::Scene;
 use crate::text::{clean, cut, date_time, quoted};
 
-/// How many rows there are.
 pub(super) fn count(detail: &OrganizationDetail) -> usize {
     let lists = detail.ip_allowlists.iter().map(|list| list.rules.len().saturating_add(1));
     let paid = usize::from(detail.payment_method.is_some());
     let tier = usize::from(detail.billing_tier.is_some());
-    // The quorum key is always there.
+    // The quorum key is always listed.
     lists
         .fold(detail.features.len(), usize::saturating_add)
         .saturating_add(paid)
@@ -20,7 +19,6 @@ pub(super) fn count(detail: &OrganizationDetail) -> usize {
         .saturating_add(1)
 }
 
-/// The rows.
 pub(super) fn items(shown: &Shown<'_>) -> Vec<Item> {
     let detail = shown.detail;
     let mut items: Vec<Item> = detail.features.iter().map(feature).collect();
@@ -36,13 +34,12 @@ pub(super) fn items(shown: &Shown<'_>) -> Vec<Item> {
     items
 }
 
-/// The daemon's key, which is that of all its organizations.
+/// Returns the daemon's key. It is the same for all organizations of the daemon.
 fn quorum_key(key: &str) -> Item {
     let key = clean(key);
     let short = cut(&key, 16);
     let lines = vec![
-        "the key that signs what is exported and the keys that are imported to, of all organizations"
-            .to_owned(),
+        "signs the export bundles and import keys of all organizations".to_owned(),
         format!("key       {key}"),
     ];
     Item::new("Quorum key", format!("bundles   signed by the quorum key {short}"), lines)
@@ -53,7 +50,7 @@ fn feature(feature: &Feature) -> Item {
     Item::new("Feature", format!("feature   {} {value}", clean(&feature.name)), vec![value])
 }
 
-/// Whose list it is.
+/// Returns whom the list applies to.
 fn whose(detail: &OrganizationDetail, list: &IpAllowlist) -> String {
     let scene = Scene::of(detail);
     list.public_key
@@ -64,23 +61,23 @@ fn whose(detail: &OrganizationDetail, list: &IpAllowlist) -> String {
 fn allowlist(detail: &OrganizationDetail, list: &IpAllowlist, on: bool) -> Item {
     let scene = Scene::of(detail);
     let who = match list.public_key.as_deref().map(|key| (key, scene.key_holder(key))) {
-        None => "everybody".to_owned(),
+        None => "all users".to_owned(),
         Some((_, Some((user, key)))) => {
             format!("{} of {}", quoted(&key.api_key_name), clean(&user.user_name))
         }
         Some((key, None)) => clean(key),
     };
     let state = match (list.enabled, list.rules.len(), on) {
-        (Some(false), _, _) => "off: no list of addresses counts",
-        (Some(true), 0, _) => "on, without blocks: nobody is let in [!]",
+        (Some(false), _, _) => "off: no allowlist is enforced",
+        (Some(true), 0, _) => "on, without blocks: all requests are denied [!]",
         (Some(true), _, _) => "on",
-        (None, 0, _) => "without blocks: that of everybody counts",
-        (None, _, false) => "counts once that of everybody is on",
-        (None, _, true) => "goes before that of everybody",
+        (None, 0, _) => "without blocks: the list for all users applies",
+        (None, _, false) => "applies once the list for all users is on",
+        (None, _, true) => "applies instead of the list for all users",
     };
-    let unknown = if list.on_evaluation_error == "ALLOW" { "[!] TAKEN" } else { "refused" };
+    let unknown = if list.on_evaluation_error == "ALLOW" { "[!] ALLOWED" } else { "denied" };
     let lines = vec![
-        format!("addresses that requests of {} may come from", whose(detail, list)),
+        format!("addresses from which requests of {} are accepted", whose(detail, list)),
         format!("state     {state}"),
         format!("unknown   a request whose address is not known is {unknown}"),
     ];
@@ -91,12 +88,12 @@ fn block(detail: &OrganizationDetail, list: &IpAllowlist, rule: &IpAllowlistRule
     let label = rule.label.as_deref().map_or_else(String::new, |label| format!(" {}", quoted(label)));
     let row = format!("  block   {}{label}", clean(&rule.cidr));
     let added = rule.created_at.parse().map_or_else(|_| "?".to_owned(), date_time);
-    let lines = vec![format!("of the list of {}", whose(detail, list)), format!("added     {added}")];
-    Item::new("Block of addresses", row, lines)
+    let lines = vec![format!("list      {}", whose(detail, list)), format!("added     {added}")];
+    Item::new("Address block", row, lines)
 }
 
 fn payment(method: &PaymentMethod) -> Item {
-    let told = if method.last_four.is_empty() {
+    let card = if method.last_four.is_empty() {
         quoted(&method.payment_method_id)
     } else {
         format!("a card ending in {}", clean(&method.last_four))
@@ -106,7 +103,7 @@ fn payment(method: &PaymentMethod) -> Item {
         format!("holder    {} {}", quoted(&method.card_holder_name), clean(&method.card_holder_email)),
         "Nothing is ever charged.".to_owned(),
     ];
-    let row = format!("payment   {told} of {}", quoted(&method.card_holder_name));
+    let row = format!("payment   {card} of {}", quoted(&method.card_holder_name));
     Item::new("Payment method", row, lines)
 }
 

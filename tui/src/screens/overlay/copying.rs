@@ -1,4 +1,4 @@
-//! The choice of what is copied.
+//! The overlay that offers texts for copying.
 
 use ratatui::layout::Rect;
 
@@ -9,21 +9,18 @@ use crate::keymap::Key;
 use crate::proof::{Review, json};
 use crate::text::{clean, cut, pad};
 
-/// Something that can be copied.
+/// A text that can be copied.
 pub(crate) struct Piece {
-    /// The key for it.
     pub(crate) key: char,
-    /// What it is.
     pub(crate) name: &'static str,
-    /// The text.
     pub(crate) text: String,
 }
 
-/// Longest text that is copied, in bytes: terminals take no more (xterm, OSC 52).
+/// Maximum length of a copied text, in bytes: terminals accept no more (xterm, OSC 52).
 const COPY_LIMIT: usize = 74_000;
 
 impl Overlay {
-    /// What can be copied of a review.
+    /// Offers the texts of a review.
     pub(crate) fn copy_of_review(review: &Review) -> Self {
         let piece = |key, name, text: String| Piece { key, name, text };
         let mut pieces = Vec::new();
@@ -39,24 +36,23 @@ impl Overlay {
     }
 }
 
-/// Takes a key that chooses what is copied.
+/// Handles the key of a text. Returns the effect that copies it.
 pub(crate) fn copy(model: &mut Model, key: Key) -> Option<Effect> {
     let (Some(Overlay::Copy(pieces)), Key::Char(letter)) = (model.overlays.last(), key) else { return None };
     let piece = pieces.iter().find(|piece| piece.key == letter)?;
     let (name, text) = (piece.name, piece.text.clone());
     model.overlays.pop();
     if text.len() > COPY_LIMIT {
-        model.notice = format!("[!] {name} is longer than a terminal takes; e writes a file");
+        model.notice = format!("[!] {name} is too long for the terminal's clipboard; e writes it to a file");
         return None;
     }
-    // Whether it gets to a clipboard is up to the terminal, which does not tell.
+    // The terminal does not report whether the text reached a clipboard.
     model.notice = format!("{name} was sent to your terminal");
     Some(Effect::Copy(text))
 }
 
-/// Draws the choice.
 pub(super) fn draw(pieces: &[Piece], canvas: &mut Canvas<'_>, area: Rect) {
-    let inner = canvas.framed(area, "Copy", "a key copies, Esc closes");
+    let inner = canvas.framed(area, "Copy", "press a key to copy, Esc closes");
     let room = usize::from(inner.width).saturating_sub(24);
     let line = |piece: &Piece| {
         let text = clean(&piece.text);

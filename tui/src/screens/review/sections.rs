@@ -1,5 +1,5 @@
-//! The sections of a review as rows of text, wrapped to the width. Nothing in them is ever cut. Flags come before the
-//! fields that they are about.
+//! The sections of a review as rows of wrapped text. Nothing is truncated. Flags come before the fields that
+//! they are about.
 
 use quorate_common::activity::Selection;
 
@@ -10,7 +10,6 @@ use crate::proof::Review;
 use crate::text::{ago, clean, clock, date_time, grouped, pad, width, wrap};
 use crate::theme::Theme;
 
-/// Titles of the sections.
 pub(super) const SECTIONS: [&str; 6] = [
     "1 What happens",
     "2 Flags",
@@ -20,24 +19,22 @@ pub(super) const SECTIONS: [&str; 6] = [
     "6 Proof",
 ];
 
-/// A row of a review.
 pub(super) struct Row {
-    /// Number of its section, from 1.
+    /// Section number, starting with 1.
     pub(super) section: usize,
-    /// Which flag it tells, if it tells one.
+    /// Index of the flag that the row shows, if any.
     pub(super) flag: Option<usize>,
-    /// What is drawn.
     pub(super) line: Line,
 }
 
-/// All rows.
+/// Returns all rows of a review.
 pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64, theme: Theme) -> Vec<Row> {
     let plain = |texts: Vec<String>| texts.into_iter().map(|text| (None, text)).collect::<Vec<_>>();
     let sections = [
         plain(wrap(&review.sentence, columns)),
         flags(review, columns),
         plain(details(review, columns)),
-        plain(change(review, columns).into_iter().chain(replayed(replay, columns)).collect()),
+        plain(change(review, columns).into_iter().chain(replay_rows(replay, columns)).collect()),
         plain(who(review, columns, now)),
         plain(proof(review, columns)),
     ];
@@ -60,8 +57,8 @@ pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64,
     out
 }
 
-/// Which activities of late would come out otherwise.
-fn replayed(replay: &[String], columns: usize) -> Vec<String> {
+/// Formats the recent activities that would have a different outcome.
+fn replay_rows(replay: &[String], columns: usize) -> Vec<String> {
     let rows = |(number, line): (usize, &String)| {
         let indent = if number == 0 { "" } else { "  " };
         wrap(&format!("{indent}{line}"), columns)
@@ -85,29 +82,26 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
     let Some(proposal) = &review.proposal else {
         let stated = clean(&review.activity.activity_type);
         let text = format!(
-            "Type as the daemon states it [s]: {stated}. No bytes are proven, so no fields are shown; d shows what the daemon states."
+            "Type stated by the daemon [s]: {stated}. The signed bytes cannot be verified, so no fields are shown; d shows the daemon's data."
         );
         out.extend(wrap(&text, columns));
         return out;
     };
     let raw = clean(&proposal.activity_type);
-    // What was read from the bytes is what people decide by; the members that it was read from follow.
+    // Decoded facts come first because people decide by them; the raw fields follow.
     for fact in &review.facts {
         labelled(&mut out, &fact.name, &fact.value, columns);
     }
-    out.extend(wrap(
-        &format!("Raw type: {raw}, all {} fields of the bytes are shown:", review.fields.len()),
-        columns,
-    ));
+    out.extend(wrap(&format!("Raw type: {raw}. All signed fields ({}):", review.fields.len()), columns));
     for field in &review.fields {
         labelled(&mut out, &field.name, &field.value, columns);
     }
     if review.fields.is_empty() {
         out.push("  none: the parameters are empty".to_owned());
     }
-    if !review.leftover.is_empty() {
+    if !review.unknown_members.is_empty() {
         out.extend(wrap(
-            &format!("[!] left over, without meaning here: {}", review.leftover.join(", ")),
+            &format!("[!] signed fields unknown to this console: {}", review.unknown_members.join(", ")),
             columns,
         ));
     }
@@ -133,14 +127,14 @@ fn labelled(out: &mut Vec<String>, label: &str, text: &str, columns: usize) {
 
 fn change(review: &Review, columns: usize) -> Vec<String> {
     if review.proposal.is_none() {
-        return vec!["  nothing to compare: what was signed is not known here".to_owned()];
+        return vec!["  nothing to compare: the signed bytes are not known".to_owned()];
     }
     if review.changes.is_empty() {
-        return vec!["  nothing to compare with: it adds or does something new".to_owned()];
+        return vec!["  nothing to compare with: it creates or does something new".to_owned()];
     }
     let mut out = Vec::new();
     if columns >= 76 {
-        // The remark is the widest of the three.
+        // The remark is the widest of the three columns.
         let cell = columns.saturating_sub(16).saturating_mul(3) / 10;
         let rest = columns.saturating_sub(16).saturating_sub(cell.saturating_mul(2));
         out.push(
@@ -191,22 +185,22 @@ fn stacked(out: &mut Vec<String>, change: &crate::kinds::Change, columns: usize)
 
 fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
     let mut out = Vec::new();
-    let asked = review.activity.created_at.millis();
+    let proposed_at = review.activity.created_at.millis();
     let key = review
         .proposal
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
-    labelled(&mut out, "proposer", &format!("{}  {key}", review.asker), columns);
+    labelled(&mut out, "proposer", &format!("{}  {key}", review.proposer), columns);
     let when = match review.draft {
-        Some(_) => "not yet: it is not signed, and nothing was sent".to_owned(),
-        None => format!("{}, {}", date_time(asked), ago(asked, now)),
+        Some(_) => "not yet: nothing is signed or sent".to_owned(),
+        None => format!("{}, {}", date_time(proposed_at), ago(proposed_at, now)),
     };
     labelled(&mut out, "proposed", &when, columns);
     labelled(&mut out, "rule", &needs(review), columns);
     for vote in &review.votes {
-        let said = if vote.selection == Selection::Approved { "approval" } else { "REJECTION" };
-        let state = match (&vote.flaw, vote.lapsed) {
-            (Some(flaw), _) => format!("[!] not counted: {flaw}"),
+        let selection = if vote.selection == Selection::Approved { "approval" } else { "REJECTION" };
+        let state = match (&vote.error, vote.expired) {
+            (Some(error), _) => format!("[!] not counted: {error}"),
             (None, true) => "[!] expired".to_owned(),
             (None, false) => "signature [v]".to_owned(),
         };
@@ -214,17 +208,17 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
         labelled(
             &mut out,
             "vote",
-            &format!("{said} by {} [s] {}{key}, {state}", vote.name, clock(vote.cast)),
+            &format!("{selection} by {} [s] {}{key}, {state}", vote.name, clock(vote.cast)),
             columns,
         );
     }
-    if let Some(fault) = &review.activity.failure {
-        labelled(&mut out, "failed", &clean(&fault.message), columns);
+    if let Some(error) = &review.activity.failure {
+        labelled(&mut out, "failed", &clean(&error.message), columns);
     }
     out
 }
 
-/// Each row with the number of the flag that it tells.
+/// Returns the rows of the flags, each with the index of its flag.
 fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
     let mut out = Vec::new();
     let indent = if columns < 60 { 4 } else { 10 };

@@ -1,4 +1,4 @@
-//! Reads the arguments of an instruction: Borsh, by the types of an interface.
+//! Decodes the arguments of an instruction: Borsh, with the types of an interface.
 
 use quorate_policy::{Integer, Value};
 
@@ -6,17 +6,17 @@ use super::super::argument::Argument;
 use super::MAX_INSTRUCTION_BYTES;
 use super::kind::{Definition, Field, Fields, Kind, Kinds, Plain};
 
-/// How much may be made while an instruction is read, in bytes: 24 for each byte that it can have, and for each element
-/// of a list.
+/// Memory budget for decoding one instruction: 24 times its maximum length, in bytes.
 const MAX_ALLOCATION: usize = ELEMENT * MAX_INSTRUCTION_BYTES;
+/// Cost of one list element, in bytes.
 const ELEMENT: usize = 24;
-/// How many values may be read, those that take no bytes included.
+/// Maximum number of values, including those that take no bytes.
 const MAX_VALUES: usize = 8192;
 
 const ENDS: &str = "the data ends too early";
-const LARGE: &str = "the data says more than can be read";
+const LARGE: &str = "the data describes too many values to decode";
 
-/// Reads from the front of data.
+/// Decodes values from the start of data.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     kinds: &'a Kinds,
@@ -29,10 +29,10 @@ impl<'a> Reader<'a> {
         Self { rest: data, kinds, allocation: MAX_ALLOCATION, values: MAX_VALUES }
     }
 
-    /// These fields and nothing behind them.
+    /// Decodes these fields, which must take up all of the data.
     pub(super) fn all(mut self, fields: &[Field]) -> Result<Vec<(String, Argument)>, &'static str> {
         let arguments = self.named(fields)?;
-        if self.rest.is_empty() { Ok(arguments) } else { Err("bytes are left behind the arguments") }
+        if self.rest.is_empty() { Ok(arguments) } else { Err("bytes follow the arguments") }
     }
 
     fn named(&mut self, fields: &[Field]) -> Result<Vec<(String, Argument)>, &'static str> {
@@ -52,11 +52,11 @@ impl<'a> Reader<'a> {
                 if self.flag()? {
                     self.argument(inner)
                 } else {
-                    Ok(nothing(&told(kind)))
+                    Ok(nothing(&type_text(kind)))
                 }
             }
-            Kind::Defined(place) => self.defined(*place),
-            Kind::Unread => Err("a type of the interface is not read here"),
+            Kind::Defined(index) => self.defined(*index),
+            Kind::Unsupported => Err("a type of the interface is not supported"),
         }
     }
 
@@ -64,21 +64,21 @@ impl<'a> Reader<'a> {
         let cost = size.checked_mul(ELEMENT);
         self.charge(cost)?;
         let elements = (0..size).map(|_| self.argument(inner)).collect::<Result<_, _>>()?;
-        Ok(Argument::List { kind: told(kind), elements })
+        Ok(Argument::List { kind: type_text(kind), elements })
     }
 
-    fn defined(&mut self, place: usize) -> Result<Argument, &'static str> {
+    fn defined(&mut self, index: usize) -> Result<Argument, &'static str> {
         let kinds = self.kinds;
-        match kinds.at(place) {
+        match kinds.at(index) {
             Some(Definition::Struct(fields)) => self.parts(fields),
             Some(Definition::Alias(kind)) => self.argument(kind),
             Some(Definition::Enum(variants)) => {
-                let [place] = self.take::<1>()?;
-                let variant = variants.get(usize::from(place));
+                let [index] = self.take::<1>()?;
+                let variant = variants.get(usize::from(index));
                 let (name, fields) = variant.ok_or("an enum has no such variant")?;
                 Ok(Argument::Struct(vec![(name.clone(), self.parts(fields)?)]))
             }
-            Some(Definition::Unread) | None => Err("a type of the interface is not read here"),
+            Some(Definition::Unsupported) | None => Err("a type of the interface is not supported"),
         }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
             Fields::Named(fields) => Argument::Struct(self.named(fields)?),
             Fields::Tuple(kinds) => {
                 let parts = kinds.iter().enumerate();
-                let parts = parts.map(|(place, kind)| Ok((place.to_string(), self.argument(kind)?)));
+                let parts = parts.map(|(index, kind)| Ok((index.to_string(), self.argument(kind)?)));
                 Argument::Tuple(parts.collect::<Result<_, &'static str>>()?)
             }
         })
@@ -110,7 +110,8 @@ impl<'a> Reader<'a> {
             Plain::I32 => signed(i32::from_le_bytes(self.take()?)),
             Plain::I64 => signed(i64::from_le_bytes(self.take()?)),
             Plain::I128 => signed(i128::from_le_bytes(self.take()?)),
-            // Policies have no fractions. That Borsh has none that is no number keeps the text whole.
+            // Policies have no fractions, so that they see the text. Borsh forbids NaN (checked in
+            // `fraction`).
             Plain::F32 => {
                 let number = f32::from_le_bytes(self.take()?);
                 fraction(number.is_nan(), number.to_string())?
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
         Ok(Argument::Leaf { kind: plain.name().to_owned(), value, text })
     }
 
-    /// A byte that is 0 or 1.
+    /// Decodes a byte that must be 0 or 1.
     fn flag(&mut self) -> Result<bool, &'static str> {
         match self.take()? {
             [0] => Ok(false),
@@ -142,7 +143,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A length in front of what is that long.
+    /// Decodes a length prefix.
     fn length(&mut self) -> Result<usize, &'static str> {
         usize::try_from(u32::from_le_bytes(self.take()?)).map_err(|_| LARGE)
     }
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Nothing where something may be. Policies that read it fail: they have no word for it.
+/// Returns the argument for an absent option. Policies that access it fail, since the language has no null.
 fn nothing(kind: &str) -> Argument {
     Argument::Leaf { kind: kind.to_owned(), value: Value::Unreadable, text: "(none)".to_owned() }
 }
@@ -182,21 +183,21 @@ fn signed(number: impl Into<Integer>) -> (Value, String) {
 }
 
 fn fraction(is_nan: bool, text: String) -> Result<(Value, String), &'static str> {
-    if is_nan { Err("a fraction is no number") } else { Ok(exact(text)) }
+    if is_nan { Err("a floating-point number is NaN") } else { Ok(exact(text)) }
 }
 
 fn exact(text: String) -> (Value, String) {
     (Value::text(text.clone()), text)
 }
 
-/// How a type is written for people.
-fn told(kind: &Kind) -> String {
+/// Returns a type as text for people.
+fn type_text(kind: &Kind) -> String {
     match kind {
         Kind::Plain(plain) => plain.name().to_owned(),
-        Kind::List(inner) => format!("vec<{}>", told(inner)),
-        Kind::Array(inner, size) => format!("[{}; {size}]", told(inner)),
-        Kind::Option(inner) => format!("option<{}>", told(inner)),
+        Kind::List(inner) => format!("vec<{}>", type_text(inner)),
+        Kind::Array(inner, size) => format!("[{}; {size}]", type_text(inner)),
+        Kind::Option(inner) => format!("option<{}>", type_text(inner)),
         Kind::Defined(_) => "struct".to_owned(),
-        Kind::Unread => "unread".to_owned(),
+        Kind::Unsupported => "unsupported".to_owned(),
     }
 }

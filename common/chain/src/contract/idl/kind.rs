@@ -1,32 +1,33 @@
-//! Types of an IDL, with the ones that it defines itself by their places.
+//! Types of an IDL. Types that the IDL itself defines are referenced by index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::{Flaw, json};
+use super::super::{InterfaceError, json};
 use super::{is_name, name, numbered};
 use crate::json::Json;
 
-/// How deep types may nest: those in definitions of others, and lists and options in one definition.
+/// Maximum nesting depth of types: definitions within definitions, and lists and options within one
+/// definition.
 const MAX_DEPTH: usize = 10;
 
-/// A type.
+/// Type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// One without parts, which the name tells.
+    /// A type without parts.
     Plain(Plain),
-    /// As many as the data says.
+    /// A list whose length is in the data.
     List(Box<Kind>),
-    /// As many as the interface says.
+    /// A list whose length is in the interface.
     Array(Box<Kind>, usize),
-    /// One or none.
+    /// An optional value.
     Option(Box<Kind>),
-    /// The definition at this place.
+    /// The definition with this index.
     Defined(usize),
-    /// One that is not read here.
-    Unread,
+    /// A type that cannot be decoded.
+    Unsupported,
 }
 
-/// Types without parts (Borsh specification; the names are those of Anchor).
+/// Types without parts (Borsh specification, with the names of Anchor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
     Bool,
@@ -47,38 +48,38 @@ pub(super) enum Plain {
     PublicKey,
 }
 
-/// A type with a name.
+/// A named value with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: Kind,
 }
 
-/// Fields of a struct or of a variant.
+/// Fields of a struct or of an enum variant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fields {
-    /// None at all, which a variant may have.
+    /// No fields.
     None,
-    /// By their names.
+    /// Fields with names.
     Named(Vec<Field>),
-    /// By their positions.
+    /// Fields with positions.
     Tuple(Vec<Kind>),
 }
 
-/// What a definition stands for.
+/// Definition of a named type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Definition {
     Struct(Fields),
     Enum(Vec<(String, Fields)>),
     Alias(Kind),
-    Unread,
+    Unsupported,
 }
 
-/// The types that an IDL defines.
+/// Types that an IDL defines.
 #[derive(Debug, PartialEq)]
 pub(super) struct Kinds {
     definitions: Vec<Definition>,
-    places: BTreeMap<String, usize>,
+    indexes: BTreeMap<String, usize>,
 }
 
 impl Plain {
@@ -127,19 +128,23 @@ impl Plain {
 }
 
 impl Kinds {
-    /// Reads definitions. Those that lead to themselves are refused.
-    pub(super) fn parse(list: &[Json<'_>]) -> Result<Self, Flaw> {
-        let mut kinds = Self { definitions: Vec::new(), places: BTreeMap::new() };
+    /// Parses definitions. Recursive definitions are an error.
+    pub(super) fn parse(list: &[Json<'_>]) -> Result<Self, InterfaceError> {
+        let mut kinds = Self { definitions: Vec::new(), indexes: BTreeMap::new() };
         let names = numbered("type", list, |entry| {
-            // Names of types may have the modules that they are in.
+            // Type names may include their module paths.
             let whole = json::text(entry, "name").unwrap_or_default();
             let is_named = whole.split("::").all(is_name);
-            if is_named { Ok(whole.to_owned()) } else { Err("a name is none that code can have") }
+            if is_named { Ok(whole.to_owned()) } else { Err("a name is not a valid identifier") }
         })?;
-        for (place, name) in names.into_iter().enumerate() {
-            if kinds.places.insert(name, place).is_some() {
-                let number = place.saturating_add(1);
-                return Err(Flaw::Entry { noun: "type", number, rule: "another type has its name" });
+        for (index, name) in names.into_iter().enumerate() {
+            if kinds.indexes.insert(name, index).is_some() {
+                let number = index.saturating_add(1);
+                return Err(InterfaceError::Entry {
+                    noun: "type",
+                    number,
+                    rule: "another type has the same name",
+                });
             }
         }
         kinds.definitions = numbered("type", list, |entry| kinds.definition(entry))?;
@@ -147,19 +152,19 @@ impl Kinds {
         Ok(kinds)
     }
 
-    /// The definition at a place.
-    pub(super) fn at(&self, place: usize) -> Option<&Definition> {
-        self.definitions.get(place)
+    /// Returns the definition with an index.
+    pub(super) fn at(&self, index: usize) -> Option<&Definition> {
+        self.definitions.get(index)
     }
 
-    /// Named types in a row.
+    /// Parses a list of named fields.
     pub(super) fn fields(&self, list: &[Json<'_>]) -> Result<Vec<Field>, &'static str> {
         let mut fields: Vec<Field> = Vec::new();
         let mut names = BTreeSet::new();
         for entry in list {
             let name = name(entry)?;
             if !names.insert(name.clone()) {
-                return Err("two of its fields have one name");
+                return Err("two of its fields have the same name");
             }
             let kind = entry.get("type").ok_or("a field has no type")?;
             fields.push(Field { name, kind: self.kind(kind, MAX_DEPTH)? });
@@ -168,13 +173,13 @@ impl Kinds {
     }
 
     fn definition(&self, entry: &Json<'_>) -> Result<Definition, &'static str> {
-        // Zero-copy accounts are laid out as their memory is.
+        // Zero-copy accounts use their memory layout instead of Borsh.
         let is_borsh = entry.get("serialization").is_none_or(|how| how.as_str() == Some("borsh"));
         let is_generic = json::list(entry, "generics").is_some_and(|generics| !generics.is_empty());
         if !is_borsh || is_generic {
-            return Ok(Definition::Unread);
+            return Ok(Definition::Unsupported);
         }
-        let content = entry.get("type").ok_or("it says not what it stands for")?;
+        let content = entry.get("type").ok_or("its type is missing")?;
         match json::text(content, "kind") {
             Some("struct") => Ok(Definition::Struct(match self.parts(content.get("fields"))? {
                 Fields::None => Fields::Named(Vec::new()),
@@ -187,10 +192,10 @@ impl Kinds {
             }
             Some("alias" | "type") => {
                 let target = content.get("value").or_else(|| content.get("alias"));
-                let target = target.ok_or("it says not what it stands for")?;
+                let target = target.ok_or("its type is missing")?;
                 Ok(Definition::Alias(self.kind(target, MAX_DEPTH)?))
             }
-            _ => Ok(Definition::Unread),
+            _ => Ok(Definition::Unsupported),
         }
     }
 
@@ -208,68 +213,72 @@ impl Kinds {
 
     fn kind(&self, written: &Json<'_>, depth: usize) -> Result<Kind, &'static str> {
         if let Some(name) = written.as_str() {
-            return Ok(Plain::of(name).map_or(Kind::Unread, Kind::Plain));
+            return Ok(Plain::of(name).map_or(Kind::Unsupported, Kind::Plain));
         }
         let inner = |written: &Json<'_>| {
             let depth = depth.checked_sub(1).ok_or("a type nests too deep")?;
             self.kind(written, depth).map(Box::new)
         };
-        let members = written.as_object().ok_or("a type is no type")?;
-        let Some((form, content)) = members.iter().next().filter(|_| members.len() == 1) else {
-            return Ok(Kind::Unread);
+        let members = written.as_object().ok_or("a type is neither a text nor an object")?;
+        let Some((constructor, content)) = members.iter().next().filter(|_| members.len() == 1) else {
+            return Ok(Kind::Unsupported);
         };
-        Ok(match (form.as_str(), content) {
+        Ok(match (constructor.as_str(), content) {
             ("vec", element) => Kind::List(inner(element)?),
             ("option", element) => Kind::Option(inner(element)?),
             ("array", Json::List(parts)) => match parts.as_slice() {
                 [element, size] => match size.as_u64().and_then(|size| usize::try_from(size).ok()) {
                     Some(size) => Kind::Array(inner(element)?, size),
-                    None => Kind::Unread,
+                    None => Kind::Unsupported,
                 },
-                _ => return Err("an array is a type and a size"),
+                _ => return Err("an array needs a type and a size"),
             },
             ("defined", target) => self.defined(target),
-            _ => Kind::Unread,
+            _ => Kind::Unsupported,
         })
     }
 
     fn defined(&self, target: &Json<'_>) -> Kind {
         let is_generic = json::list(target, "generics").is_some_and(|generics| !generics.is_empty());
         let name = target.as_str().or_else(|| json::text(target, "name"));
-        let place = name.filter(|_| !is_generic).and_then(|name| self.places.get(name));
-        place.map_or(Kind::Unread, |place| Kind::Defined(*place))
+        let index = name.filter(|_| !is_generic).and_then(|name| self.indexes.get(name));
+        index.map_or(Kind::Unsupported, |index| Kind::Defined(*index))
     }
 
-    /// No definition leads to itself, and none through more than [`MAX_DEPTH`] others.
-    fn check_depths(&self) -> Result<(), Flaw> {
-        let flaw = |place: usize, rule| Flaw::Entry { noun: "type", number: place.saturating_add(1), rule };
+    /// Checks that no definition contains itself, and that none nests deeper than [`MAX_DEPTH`].
+    fn check_depths(&self) -> Result<(), InterfaceError> {
+        let error = |index: usize, rule| InterfaceError::Entry {
+            noun: "type",
+            number: index.saturating_add(1),
+            rule,
+        };
         let targets: Vec<Vec<usize>> = self.definitions.iter().map(Definition::targets).collect();
-        // One round takes away the definitions that lead to none of those left: after as many rounds as types may nest,
-        // none is left.
-        let mut left: Vec<usize> = (0..targets.len()).collect();
-        let mut is_left = vec![true; targets.len()];
+        // Each round removes the definitions that contain no remaining one. After as many rounds as types may
+        // nest, none must remain.
+        let mut remaining: Vec<usize> = (0..targets.len()).collect();
+        let mut is_remaining = vec![true; targets.len()];
         for _ in 0..=MAX_DEPTH {
-            let leads = |place: &usize| {
-                let mut targets = targets.get(*place).into_iter().flatten();
-                targets.any(|target| is_left.get(*target) == Some(&true))
+            let contains_remaining = |index: &usize| {
+                let mut targets = targets.get(*index).into_iter().flatten();
+                targets.any(|target| is_remaining.get(*target) == Some(&true))
             };
-            let (still, gone): (Vec<_>, Vec<_>) = left.into_iter().partition(leads);
-            for place in gone {
-                if let Some(is_left) = is_left.get_mut(place) {
-                    *is_left = false;
+            let (kept, removed): (Vec<_>, Vec<_>) = remaining.into_iter().partition(contains_remaining);
+            for index in removed {
+                if let Some(is_remaining) = is_remaining.get_mut(index) {
+                    *is_remaining = false;
                 }
             }
-            left = still;
+            remaining = kept;
         }
-        match left.first() {
-            Some(place) => Err(flaw(*place, "it leads to itself, or nests too deep")),
+        match remaining.first() {
+            Some(index) => Err(error(*index, "it contains itself, or nests too deep")),
             None => Ok(()),
         }
     }
 }
 
 impl Definition {
-    /// The places of the definitions that it has in itself.
+    /// Returns the indexes of the definitions that it contains.
     fn targets(&self) -> Vec<usize> {
         match self {
             Self::Struct(fields) => fields.kinds().filter_map(Kind::target).collect(),
@@ -277,7 +286,7 @@ impl Definition {
                 variants.iter().flat_map(|(_, fields)| fields.kinds()).filter_map(Kind::target).collect()
             }
             Self::Alias(kind) => kind.target().into_iter().collect(),
-            Self::Unread => Vec::new(),
+            Self::Unsupported => Vec::new(),
         }
     }
 }
@@ -293,12 +302,12 @@ impl Fields {
 }
 
 impl Kind {
-    /// The place of the definition that it is, or has in itself.
+    /// Returns the index of the definition that the type is or contains.
     fn target(&self) -> Option<usize> {
         match self {
             Self::List(inner) | Self::Array(inner, _) | Self::Option(inner) => inner.target(),
-            Self::Defined(place) => Some(*place),
-            Self::Plain(_) | Self::Unread => None,
+            Self::Defined(index) => Some(*index),
+            Self::Plain(_) | Self::Unsupported => None,
         }
     }
 }

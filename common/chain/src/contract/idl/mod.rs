@@ -1,7 +1,7 @@
-//! IDL of Anchor: which instructions a program of Solana takes, and what their data says.
+//! Anchor IDL: the instructions of a Solana program, and the decoding of their data.
 //!
-//! Both forms of the JSON are read, that of Anchor before 0.30 and that since. The data is Borsh; whatever Borsh would write
-//! in another way is refused. A type that is not read here spoils only the instructions that have it.
+//! Both versions of the JSON are supported: before and since Anchor 0.30. The data is Borsh, and
+//! non-canonical encodings are rejected. An unsupported type only affects the instructions that use it.
 
 mod borsh;
 mod kind;
@@ -12,80 +12,85 @@ use sha2::{Digest, Sha256};
 use self::borsh::Reader;
 use self::kind::{Field, Kinds};
 use super::argument::{self, Argument, Lines};
-use super::{Flaw, is_name, json};
+use super::{InterfaceError, is_name, json};
 use crate::json::Json;
 
-/// Longest data of an instruction, in bytes: no transaction is longer.
+/// Maximum length of instruction data, in bytes: no transaction is longer.
 pub const MAX_INSTRUCTION_BYTES: usize = 1232;
-/// How many bytes of SHA-256 an instruction has in front, unless the interface gives others.
+/// Length of the default discriminator in bytes: a prefix of a SHA-256 digest.
 const DISCRIMINATOR: usize = 8;
-/// How deep groups of accounts may nest.
+/// Maximum nesting depth of account groups.
 const MAX_GROUPS: usize = 4;
 
-/// What a program can be asked to do.
+/// IDL of a program.
 #[derive(Debug, PartialEq)]
 pub struct Idl {
-    instructions: Vec<Known>,
+    instructions: Vec<DeclaredInstruction>,
     kinds: Kinds,
 }
 
-/// An instruction that the interface has.
+/// An instruction that the interface declares.
 #[derive(Debug, PartialEq)]
-struct Known {
+struct DeclaredInstruction {
     name: String,
     discriminator: Vec<u8>,
-    /// Names of the accounts; those in groups have the names of their groups in front.
+    /// Names of the accounts. Accounts in groups are prefixed with the group names.
     accounts: Vec<String>,
     arguments: Vec<Field>,
 }
 
-/// An instruction as the interface reads it.
+/// An instruction decoded with an interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// Its name.
+    /// Name of the instruction in the interface.
     pub name: String,
-    /// The bytes at the front of its data, by which it was found.
+    /// First bytes of the data, which identify the instruction.
     pub discriminator: Vec<u8>,
-    /// The accounts that the interface names, with their addresses, in its order.
+    /// Names of the accounts in the interface, with their addresses.
     pub accounts: Vec<(String, String)>,
     arguments: Vec<(String, Argument)>,
 }
 
 impl Idl {
-    /// Reads the JSON of an IDL.
+    /// Parses the JSON of an IDL.
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn parse(text: &str) -> Result<Self, Flaw> {
+    /// The [`InterfaceError`] that applies first.
+    pub fn parse(text: &str) -> Result<Self, InterfaceError> {
         let whole = json::parse(text)?;
-        let instructions = json::list(&whole, "instructions").ok_or(Flaw::NoList("instructions"))?;
-        let kinds = json::list(&whole, "types").ok_or(Flaw::NoList("types"))?;
+        let instructions =
+            json::list(&whole, "instructions").ok_or(InterfaceError::MissingList("instructions"))?;
+        let kinds = json::list(&whole, "types").ok_or(InterfaceError::MissingList("types"))?;
         let kinds = Kinds::parse(kinds)?;
-        let instructions = numbered("instruction", instructions, |entry| Known::parse(entry, &kinds))?;
+        let instructions =
+            numbered("instruction", instructions, |entry| DeclaredInstruction::parse(entry, &kinds))?;
         Ok(Self { instructions, kinds })
     }
 
-    /// What the data of an instruction asks for: by the first instruction of the interface whose discriminator it begins
-    /// with. `accounts` are the addresses that it comes with, in their order; more than the interface names may come.
+    /// Decodes the data of an instruction with the first declared instruction whose discriminator matches.
+    ///
+    /// `accounts` are the addresses of the instruction's accounts in order. There may be more than the
+    /// interface names.
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn instruction(&self, data: &[u8], accounts: &[&str]) -> Result<Instruction, Flaw> {
+    /// The [`InterfaceError`] that applies first.
+    pub fn instruction(&self, data: &[u8], accounts: &[&str]) -> Result<Instruction, InterfaceError> {
         if data.len() > MAX_INSTRUCTION_BYTES {
-            return Err(Flaw::TooLongInstruction);
+            return Err(InterfaceError::TooLongInstruction);
         }
-        let mut found = self.instructions.iter();
-        let known = found.find(|known| data.starts_with(&known.discriminator));
-        let known = known.ok_or(Flaw::UnknownInstruction)?;
-        if accounts.len() < known.accounts.len() {
-            return Err(Flaw::TooFewAccounts);
+        let mut instructions = self.instructions.iter();
+        let declared = instructions.find(|declared| data.starts_with(&declared.discriminator));
+        let declared = declared.ok_or(InterfaceError::UnknownInstruction)?;
+        if accounts.len() < declared.accounts.len() {
+            return Err(InterfaceError::TooFewAccounts);
         }
-        let rest = data.get(known.discriminator.len()..).unwrap_or_default();
-        let arguments = Reader::new(rest, &self.kinds).all(&known.arguments).map_err(Flaw::Arguments)?;
-        let accounts = known.accounts.iter().zip(accounts);
+        let rest = data.get(declared.discriminator.len()..).unwrap_or_default();
+        let arguments =
+            Reader::new(rest, &self.kinds).all(&declared.arguments).map_err(InterfaceError::Arguments)?;
+        let accounts = declared.accounts.iter().zip(accounts);
         Ok(Instruction {
-            name: known.name.clone(),
-            discriminator: known.discriminator.clone(),
+            name: declared.name.clone(),
+            discriminator: declared.discriminator.clone(),
             accounts: accounts.map(|(name, account)| (name.clone(), (*account).to_owned())).collect(),
             arguments,
         })
@@ -93,17 +98,17 @@ impl Idl {
 }
 
 impl Instruction {
-    /// What policies may ask about the arguments, by their names.
+    /// Returns the arguments as facts for policies, by name.
     pub fn arguments(&self) -> Value {
         argument::values(&self.arguments)
     }
 
-    /// The arguments for people.
+    /// Returns the arguments as text for people.
     pub fn lines(&self) -> Lines {
         Lines::of(&self.arguments)
     }
 
-    /// What policies may ask about it.
+    /// Returns the facts that policies can query.
     pub fn facts(&self) -> Value {
         let accounts =
             self.accounts.iter().map(|(name, address)| (name.as_str(), Value::text(address.clone())));
@@ -116,7 +121,7 @@ impl Instruction {
     }
 }
 
-impl Known {
+impl DeclaredInstruction {
     fn parse(entry: &Json<'_>, kinds: &Kinds) -> Result<Self, &'static str> {
         let name = name(entry)?;
         let discriminator = match entry.get("discriminator") {
@@ -137,11 +142,11 @@ fn given_discriminator(given: &Json<'_>) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// The first bytes of SHA-256 of `global:` and the name in snake case, as Anchor has it.
+/// Returns the discriminator of Anchor: the first bytes of SHA-256 of `global:` and the name in snake case.
 fn default_discriminator(name: &str) -> Vec<u8> {
     let mut snake = String::from("global:");
-    for (place, letter) in name.chars().enumerate() {
-        if letter.is_ascii_uppercase() && place > 0 {
+    for (index, letter) in name.chars().enumerate() {
+        if letter.is_ascii_uppercase() && index > 0 {
             snake.push('_');
         }
         snake.push(letter.to_ascii_lowercase());
@@ -149,22 +154,22 @@ fn default_discriminator(name: &str) -> Vec<u8> {
     Sha256::digest(snake).iter().take(DISCRIMINATOR).copied().collect()
 }
 
-/// Adds the names of accounts, with `front` before each.
+/// Appends the names of accounts, each prefixed with `prefix`.
 fn name_accounts(
     listed: &[Json<'_>],
-    front: &str,
+    prefix: &str,
     depth: usize,
     names: &mut Vec<String>,
 ) -> Result<(), &'static str> {
     for entry in listed {
-        let name = format!("{front}{}", name(entry)?);
+        let name = format!("{prefix}{}", name(entry)?);
         if let Some(group) = json::list(entry, "accounts") {
-            let depth = depth.checked_sub(1).ok_or("its accounts are grouped too deep")?;
+            let depth = depth.checked_sub(1).ok_or("its account groups nest too deep")?;
             name_accounts(group, &format!("{name}."), depth, names)?;
         } else if names.contains(&name) {
-            return Err("two of its accounts have one name");
+            return Err("two of its accounts have the same name");
         } else if names.len() >= MAX_INSTRUCTION_BYTES {
-            return Err("it has more accounts than a transaction has room for");
+            return Err("it has more accounts than a transaction can hold");
         } else {
             names.push(name);
         }
@@ -174,18 +179,18 @@ fn name_accounts(
 
 fn name(entry: &Json<'_>) -> Result<String, &'static str> {
     let name = json::text(entry, "name").filter(|name| is_name(name));
-    name.map(str::to_owned).ok_or("a name is none that code can have")
+    name.map(str::to_owned).ok_or("a name is not a valid identifier")
 }
 
-/// Each entry of a list, read; a broken rule is told with its place.
+/// Parses each entry of a list. Errors contain the number of the entry.
 fn numbered<T>(
     noun: &'static str,
     list: &[Json<'_>],
     mut read: impl FnMut(&Json<'_>) -> Result<T, &'static str>,
-) -> Result<Vec<T>, Flaw> {
+) -> Result<Vec<T>, InterfaceError> {
     let entries = list.iter().enumerate();
-    let read = entries.map(|(place, entry)| {
-        read(entry).map_err(|rule| Flaw::Entry { noun, number: place.saturating_add(1), rule })
+    let read = entries.map(|(index, entry)| {
+        read(entry).map_err(|rule| InterfaceError::Entry { noun, number: index.saturating_add(1), rule })
     });
     read.collect()
 }

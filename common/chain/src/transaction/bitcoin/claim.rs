@@ -1,4 +1,4 @@
-//! Which inputs belong to a key, what they must have for it to sign, and what it signs.
+//! Finds the inputs that belong to a key, checks their fields, and computes the messages to sign.
 
 use bitcoin::hashes::Hash;
 use bitcoin::opcodes::all::OP_CODESEPARATOR;
@@ -8,32 +8,32 @@ use bitcoin::secp256k1::XOnlyPublicKey;
 use bitcoin::sighash::{EcdsaSighashType, Prevouts, SighashCache, TapSighashType};
 use bitcoin::{Script, ScriptBuf, TxOut, WitnessProgram, WitnessVersion};
 
-use super::{Flaw, MAX_HASHED_BYTES, Transaction};
-use crate::address::{AddressFormat, Pays, on_bitcoin, script};
+use super::{BitcoinError, MAX_HASHED_BYTES, Transaction};
+use crate::address::{AddressFormat, ScriptType, network_and_script_type, script};
 use crate::curve::{Message, PublicKey};
 use crate::transaction::{Signer, Slot};
 
-/// What pays to a key.
+/// A key with the output scripts that pay to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Claimant {
+pub(super) struct KeyScripts {
     key: bitcoin::PublicKey,
     internal: XOnlyPublicKey,
-    own: [(Pays, ScriptBuf); 5],
-    /// Pays to the hash of a script that is P2WPKH of the key.
+    own: [(ScriptType, ScriptBuf); 5],
+    /// P2SH output script for P2WPKH of the key (nested witness).
     nested: ScriptBuf,
 }
 
-/// What an input asks of a key.
+/// How an input belongs to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// A signature of this kind.
-    Of(Pays),
-    /// One that is not given here, by an output of this kind.
-    Unsupported(Pays),
+    /// The key can sign the input, which spends an output of this type.
+    Signable(ScriptType),
+    /// Signing is not supported for this input, which spends an output of this type.
+    Unsupported(ScriptType),
 }
 
-impl Claimant {
-    /// Nothing for keys of another curve than secp256k1.
+impl KeyScripts {
+    /// Computes the scripts of a key. Returns `None` for keys of another curve than secp256k1.
     pub(super) fn new(key: &PublicKey) -> Option<Self> {
         let point = bitcoin::PublicKey::from_slice(key.compressed()).ok()?;
         let compressed = bitcoin::CompressedPublicKey(point.inner);
@@ -45,45 +45,49 @@ impl Claimant {
             internal: point.inner.x_only_public_key().0,
             nested: ScriptBuf::new_p2sh(&to_witness.script_hash()),
             own: [
-                (Pays::PublicKeyHash, ScriptBuf::new_p2pkh(&compressed.pubkey_hash())),
-                (Pays::ScriptHash, ScriptBuf::new_p2sh(&single.script_hash())),
-                (Pays::WitnessPublicKeyHash, to_witness),
-                (Pays::WitnessScriptHash, ScriptBuf::new_p2wsh(&single.wscript_hash())),
-                (Pays::Taproot, ScriptBuf::new_witness_program(&taproot)),
+                (ScriptType::PublicKeyHash, ScriptBuf::new_p2pkh(&compressed.pubkey_hash())),
+                (ScriptType::ScriptHash, ScriptBuf::new_p2sh(&single.script_hash())),
+                (ScriptType::WitnessPublicKeyHash, to_witness),
+                (ScriptType::WitnessScriptHash, ScriptBuf::new_p2wsh(&single.wscript_hash())),
+                (ScriptType::Taproot, ScriptBuf::new_witness_program(&taproot)),
             ],
         })
     }
 
-    /// The outputs that the key alone can spend.
+    /// Returns the output scripts that the key alone can spend.
     pub(super) fn scripts(&self) -> impl Iterator<Item = &ScriptBuf> {
         self.own.iter().map(|(_, script)| script)
     }
 
-    /// What an input that spends from `spent` asks of the key, if anything.
+    /// Returns how an input that spends from script `spent` belongs to the key, if it does.
     pub(super) fn claim(&self, input: &psbt::Input, spent: &Script) -> Option<Claim> {
-        let own = self.own.iter().find(|(_, script)| script.as_script() == spent).map(|(pays, _)| *pays);
+        let own = self
+            .own
+            .iter()
+            .find(|(_, script)| script.as_script() == spent)
+            .map(|(script_type, _)| *script_type);
         let in_redeem = input.redeem_script.as_ref().is_some_and(|script| self.is_in(script));
         let in_witness = input.witness_script.as_ref().is_some_and(|script| self.is_in(script));
         if spent.is_p2sh() {
             let is_nested = input.redeem_script.as_ref().is_some_and(|script| script.is_p2wsh());
             if spent == self.nested.as_script() || is_nested && in_witness {
-                return Some(Claim::Unsupported(Pays::ScriptHash));
+                return Some(Claim::Unsupported(ScriptType::ScriptHash));
             }
-            return (own.is_some() || in_redeem).then_some(Claim::Of(Pays::ScriptHash));
+            return (own.is_some() || in_redeem).then_some(Claim::Signable(ScriptType::ScriptHash));
         }
         if spent.is_p2wsh() {
-            return (own.is_some() || in_witness).then_some(Claim::Of(Pays::WitnessScriptHash));
+            return (own.is_some() || in_witness).then_some(Claim::Signable(ScriptType::WitnessScriptHash));
         }
         if spent.is_p2tr() && own.is_none() {
             let is_named = input.tap_internal_key == Some(self.internal);
             let mut leaves = input.tap_scripts.values();
-            let is_asked = is_named || leaves.any(|(script, _)| self.is_in(script));
-            return is_asked.then_some(Claim::Unsupported(Pays::Taproot));
+            let has_key = is_named || leaves.any(|(script, _)| self.is_in(script));
+            return has_key.then_some(Claim::Unsupported(ScriptType::Taproot));
         }
-        own.map(Claim::Of)
+        own.map(Claim::Signable)
     }
 
-    /// Whether a script pushes the key, or for Taproot its x coordinate.
+    /// Returns whether a script pushes the key or, for Taproot, its x coordinate.
     fn is_in(&self, script: &Script) -> bool {
         let (whole, internal) = (self.key.inner.serialize(), self.internal.serialize());
         let mut pushes = script.instructions().flatten().filter_map(|one| match one {
@@ -94,43 +98,43 @@ impl Claimant {
     }
 }
 
-pub(super) fn slots(transaction: &Transaction, signer: &Signer<'_>) -> Result<Vec<Slot>, Flaw> {
+pub(super) fn slots(transaction: &Transaction, signer: &Signer<'_>) -> Result<Vec<Slot>, BitcoinError> {
     use AddressFormat::{Compressed, Uncompressed};
     let only = match signer.format {
         None | Some(Compressed | Uncompressed) => None,
-        Some(format) => Some(on_bitcoin(format).ok_or(Flaw::NotAsked)?.1),
+        Some(format) => Some(network_and_script_type(format).ok_or(BitcoinError::NoOwnInput)?.1),
     };
-    let claimant = Claimant::new(signer.key).ok_or(Flaw::NotAsked)?;
+    let key_scripts = KeyScripts::new(signer.key).ok_or(BitcoinError::NoOwnInput)?;
     let mut cache = SighashCache::new(&transaction.psbt.unsigned_tx);
     let spent: Option<Vec<&TxOut>> =
         transaction.spent.iter().map(|spent| Some(&spent.as_ref()?.output)).collect();
     let (mut slots, mut hashed) = (Vec::new(), 0_usize);
     let size = transaction.psbt.unsigned_tx.base_size();
-    for (place, input) in transaction.psbt.inputs.iter().enumerate() {
-        let Some(own) = transaction.spent_by(place).map(|spent| &spent.output) else { continue };
-        let pays = match claimant.claim(input, &own.script_pubkey) {
-            Some(Claim::Of(pays)) if only.is_none_or(|only| only == pays) => pays,
-            Some(Claim::Unsupported(pays)) if only.is_none_or(|only| only == pays) => {
-                return Err(Flaw::Unsupported(place));
+    for (index, input) in transaction.psbt.inputs.iter().enumerate() {
+        let Some(own) = transaction.spent_by(index).map(|spent| &spent.output) else { continue };
+        let script_type = match key_scripts.claim(input, &own.script_pubkey) {
+            Some(Claim::Signable(script_type)) if only.is_none_or(|only| only == script_type) => script_type,
+            Some(Claim::Unsupported(script_type)) if only.is_none_or(|only| only == script_type) => {
+                return Err(BitcoinError::Unsupported(index));
             }
             _ => continue,
         };
-        check(place, input, own, pays, &claimant)?;
-        if is_legacy(pays) {
+        check(index, input, own, script_type, &key_scripts)?;
+        if is_legacy(script_type) {
             hashed = hashed.saturating_add(size);
         }
         if hashed > MAX_HASHED_BYTES {
-            return Err(Flaw::Hashing);
+            return Err(BitcoinError::Hashing);
         }
-        let message = message(&mut cache, place, input, own, pays, spent.as_deref())?;
-        slots.push(Slot { message, place });
+        let message = message(&mut cache, index, input, own, script_type, spent.as_deref())?;
+        slots.push(Slot { message, index });
     }
-    if slots.is_empty() { Err(Flaw::NotAsked) } else { Ok(slots) }
+    if slots.is_empty() { Err(BitcoinError::NoOwnInput) } else { Ok(slots) }
 }
 
-/// Whether its signature stands outside of a witness, and so covers no value.
-fn is_legacy(pays: Pays) -> bool {
-    matches!(pays, Pays::PublicKeyHash | Pays::ScriptHash)
+/// Returns whether the signature is outside of a witness, so that it does not cover the value.
+fn is_legacy(script_type: ScriptType) -> bool {
+    matches!(script_type, ScriptType::PublicKeyHash | ScriptType::ScriptHash)
 }
 
 const NON_WITNESS: &str = "non_witness_utxo";
@@ -138,93 +142,100 @@ const WITNESS: &str = "witness_utxo";
 const REDEEM: &str = "redeem_script";
 const WITNESS_SCRIPT: &str = "witness_script";
 
-/// That an input has what its kind needs, and nothing that contradicts it.
+/// Checks that an input has the fields that its script type needs, and none that contradicts it.
 fn check(
-    place: usize,
+    index: usize,
     input: &psbt::Input,
     spent: &TxOut,
-    pays: Pays,
-    claimant: &Claimant,
-) -> Result<(), Flaw> {
-    let need = |name, is_there: bool| if is_there { Ok(()) } else { Err(Flaw::Missing(place, name)) };
-    let avoid = |name, is_there: bool| if is_there { Err(Flaw::Forbidden(place, name)) } else { Ok(()) };
+    script_type: ScriptType,
+    key_scripts: &KeyScripts,
+) -> Result<(), BitcoinError> {
+    let require =
+        |name, is_present: bool| if is_present { Ok(()) } else { Err(BitcoinError::Missing(index, name)) };
+    let forbid =
+        |name, is_present: bool| if is_present { Err(BitcoinError::Forbidden(index, name)) } else { Ok(()) };
     let (previous, stated) = (input.non_witness_utxo.is_some(), input.witness_utxo.is_some());
-    avoid("final_script_sig", input.final_script_sig.is_some())?;
-    avoid("final_script_witness", input.final_script_witness.is_some())?;
-    let is_legacy = is_legacy(pays);
-    need(NON_WITNESS, previous || !is_legacy)?;
-    avoid(NON_WITNESS, previous && !is_legacy)?;
-    need(WITNESS, stated || is_legacy)?;
-    avoid(WITNESS, stated && is_legacy)?;
+    forbid("final_script_sig", input.final_script_sig.is_some())?;
+    forbid("final_script_witness", input.final_script_witness.is_some())?;
+    let is_legacy = is_legacy(script_type);
+    require(NON_WITNESS, previous || !is_legacy)?;
+    forbid(NON_WITNESS, previous && !is_legacy)?;
+    require(WITNESS, stated || is_legacy)?;
+    forbid(WITNESS, stated && is_legacy)?;
     let sighash_type = input.sighash_type.map(psbt::PsbtSighashType::to_u32);
-    let usual =
-        if pays == Pays::Taproot { TapSighashType::Default as u32 } else { EcdsaSighashType::All.to_u32() };
-    if sighash_type.is_some_and(|asked| asked != usual) {
-        return Err(Flaw::SighashType(place));
+    let usual = if script_type == ScriptType::Taproot {
+        TapSighashType::Default as u32
+    } else {
+        EcdsaSighashType::All.to_u32()
+    };
+    if sighash_type.is_some_and(|requested| requested != usual) {
+        return Err(BitcoinError::SighashType(index));
     }
     let paid = &spent.script_pubkey;
-    match pays {
-        Pays::PublicKeyHash | Pays::WitnessPublicKeyHash => {}
-        Pays::ScriptHash => {
-            let script = input.redeem_script.as_ref().ok_or(Flaw::Missing(place, REDEEM))?;
-            let is_fit = ScriptBuf::new_p2sh(&script.script_hash()) == *paid && is_plain(script);
-            is_fit.then_some(()).ok_or(Flaw::Script(place, REDEEM))?;
+    match script_type {
+        ScriptType::PublicKeyHash | ScriptType::WitnessPublicKeyHash => {}
+        ScriptType::ScriptHash => {
+            let script = input.redeem_script.as_ref().ok_or(BitcoinError::Missing(index, REDEEM))?;
+            let matches = ScriptBuf::new_p2sh(&script.script_hash()) == *paid && is_plain(script);
+            matches.then_some(()).ok_or(BitcoinError::Script(index, REDEEM))?;
         }
-        Pays::WitnessScriptHash => {
-            let script = input.witness_script.as_ref().ok_or(Flaw::Missing(place, WITNESS_SCRIPT))?;
-            let is_fit = ScriptBuf::new_p2wsh(&script.wscript_hash()) == *paid && is_plain(script);
-            is_fit.then_some(()).ok_or(Flaw::Script(place, WITNESS_SCRIPT))?;
+        ScriptType::WitnessScriptHash => {
+            let script = input.witness_script.as_ref().ok_or(BitcoinError::Missing(index, WITNESS_SCRIPT))?;
+            let matches = ScriptBuf::new_p2wsh(&script.wscript_hash()) == *paid && is_plain(script);
+            matches.then_some(()).ok_or(BitcoinError::Script(index, WITNESS_SCRIPT))?;
         }
-        Pays::Taproot => {
-            let is_other = input.tap_internal_key.is_some_and(|key| key != claimant.internal);
-            avoid("another tap_internal_key", is_other)?;
-            avoid("tap_scripts", !input.tap_scripts.is_empty())?;
-            avoid("tap_script_sigs", !input.tap_script_sigs.is_empty())?;
-            avoid("tap_merkle_root", input.tap_merkle_root.is_some())?;
+        ScriptType::Taproot => {
+            let is_other = input.tap_internal_key.is_some_and(|key| key != key_scripts.internal);
+            forbid("another tap_internal_key", is_other)?;
+            forbid("tap_scripts", !input.tap_scripts.is_empty())?;
+            forbid("tap_script_sigs", !input.tap_script_sigs.is_empty())?;
+            forbid("tap_merkle_root", input.tap_merkle_root.is_some())?;
         }
     }
     Ok(())
 }
 
-/// Whether a signature covers the whole script, which is so unless it has `OP_CODESEPARATOR` (BIP-143), and it can be read.
+/// Returns whether a signature covers the whole script: it can be parsed and has no `OP_CODESEPARATOR`
+/// (BIP-143).
 fn is_plain(script: &Script) -> bool {
     script.instructions().all(|one| one.is_ok_and(|one| one.opcode() != Some(OP_CODESEPARATOR)))
 }
 
-/// What the key signs for an input that was checked.
+/// Returns the message to sign for an input that was checked.
 fn message(
     cache: &mut SighashCache<&bitcoin::Transaction>,
-    place: usize,
+    index: usize,
     input: &psbt::Input,
     spent: &TxOut,
-    pays: Pays,
+    script_type: ScriptType,
     all: Option<&[&TxOut]>,
-) -> Result<Message, Flaw> {
-    let (paid, value, all_of_it) = (&spent.script_pubkey, spent.value, EcdsaSighashType::All);
-    let digest = match pays {
-        Pays::PublicKeyHash => legacy(cache, place, paid),
-        Pays::ScriptHash => {
-            legacy(cache, place, input.redeem_script.as_deref().ok_or(Flaw::Missing(place, REDEEM))?)
+) -> Result<Message, BitcoinError> {
+    let (paid, value, sighash) = (&spent.script_pubkey, spent.value, EcdsaSighashType::All);
+    let digest = match script_type {
+        ScriptType::PublicKeyHash => legacy(cache, index, paid),
+        ScriptType::ScriptHash => {
+            legacy(cache, index, input.redeem_script.as_deref().ok_or(BitcoinError::Missing(index, REDEEM))?)
         }
-        Pays::WitnessPublicKeyHash => {
-            cache.p2wpkh_signature_hash(place, paid, value, all_of_it).ok().map(Hash::to_byte_array)
+        ScriptType::WitnessPublicKeyHash => {
+            cache.p2wpkh_signature_hash(index, paid, value, sighash).ok().map(Hash::to_byte_array)
         }
-        Pays::WitnessScriptHash => {
-            let script = input.witness_script.as_deref().ok_or(Flaw::Missing(place, WITNESS_SCRIPT))?;
-            cache.p2wsh_signature_hash(place, script, value, all_of_it).ok().map(Hash::to_byte_array)
+        ScriptType::WitnessScriptHash => {
+            let script =
+                input.witness_script.as_deref().ok_or(BitcoinError::Missing(index, WITNESS_SCRIPT))?;
+            cache.p2wsh_signature_hash(index, script, value, sighash).ok().map(Hash::to_byte_array)
         }
-        Pays::Taproot => {
-            let all = all.ok_or(Flaw::Silent(place))?;
+        ScriptType::Taproot => {
+            let all = all.ok_or(BitcoinError::MissingUtxo(index))?;
             let hash =
-                cache.taproot_key_spend_signature_hash(place, &Prevouts::All(all), TapSighashType::Default);
+                cache.taproot_key_spend_signature_hash(index, &Prevouts::All(all), TapSighashType::Default);
             let digest = hash.ok().map(Hash::to_byte_array);
-            return digest.map(Message::Taproot).ok_or(Flaw::Malformed);
+            return digest.map(Message::Taproot).ok_or(BitcoinError::Malformed);
         }
     };
-    digest.map(Message::Digest).ok_or(Flaw::Malformed)
+    digest.map(Message::Digest).ok_or(BitcoinError::Malformed)
 }
 
-fn legacy(cache: &SighashCache<&bitcoin::Transaction>, place: usize, script: &Script) -> Option<[u8; 32]> {
-    let hash = cache.legacy_signature_hash(place, script, EcdsaSighashType::All.to_u32()).ok()?;
+fn legacy(cache: &SighashCache<&bitcoin::Transaction>, index: usize, script: &Script) -> Option<[u8; 32]> {
+    let hash = cache.legacy_signature_hash(index, script, EcdsaSighashType::All.to_u32()).ok()?;
     Some(hash.to_byte_array())
 }

@@ -1,43 +1,43 @@
-//! The maps of a PSBT as they are written: keys and values in their order, read by nobody yet.
+//! The maps of a PSBT as they are encoded: raw keys and values in their original order.
 //!
-//! The library writes the keys of a map in an order of its own, and other libraries in another. These maps keep what was
-//! read, so that a signature is all that is added.
+//! Each library writes the keys of a map in its own order. These maps preserve the original order, so that
+//! signing only adds signatures.
 
 use bitcoin::consensus::encode::{deserialize_partial, serialize};
 
-/// First bytes of every PSBT (BIP-174).
+/// Magic bytes of every PSBT (BIP-174).
 const MAGIC: &[u8; 5] = b"psbt\xff";
-/// What ends a map: a key of no bytes.
+/// End of a map: an empty key.
 const END: u8 = 0x00;
 
-/// One map: of the whole, of an input or of an output.
+/// One map: the global map, that of an input, or that of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Map(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Map {
-    /// Sets a key; where it is new, it comes before the first that is greater.
+    /// Sets the value of a key. A new key is inserted before the first greater key.
     pub(super) fn set(&mut self, key: Vec<u8>, value: Vec<u8>) {
         if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| *known == key) {
             *known = value;
             return;
         }
-        let place = self.0.iter().position(|(known, _)| *known > key).unwrap_or(self.0.len());
-        self.0.insert(place, (key, value));
+        let index = self.0.iter().position(|(known, _)| *known > key).unwrap_or(self.0.len());
+        self.0.insert(index, (key, value));
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub(super) fn remove(&mut self, key: &[u8]) {
         self.0.retain(|(known, _)| known != key);
     }
 
-    /// The same in the opposite order.
+    /// Reverses the order of the keys.
     #[cfg(test)]
     pub(super) fn reverse(&mut self) {
         self.0.reverse();
     }
 
-    /// Whether both say the same, in whatever order.
-    fn says(&self, other: &Self) -> bool {
+    /// Returns whether both maps have the same entries, in any order.
+    fn has_same_entries(&self, other: &Self) -> bool {
         let sorted = |map: &Self| {
             let mut pairs = map.0.clone();
             pairs.sort();
@@ -47,7 +47,7 @@ impl Map {
     }
 }
 
-/// The maps of a PSBT, or nothing if the bytes end elsewhere than behind a map.
+/// Splits a PSBT into its maps. Returns `None` if the bytes do not end with the end of a map.
 pub(super) fn read(bytes: &[u8]) -> Option<Vec<Map>> {
     let mut rest = bytes.strip_prefix(MAGIC)?;
     let (mut maps, mut map) = (Vec::new(), Map::default());
@@ -62,7 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Map>> {
     map.0.is_empty().then_some(maps)
 }
 
-/// The bytes of a PSBT with these maps.
+/// Encodes a PSBT with these maps.
 pub(super) fn write(maps: &[Map]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for Map(pairs) in maps {
@@ -75,12 +75,12 @@ pub(super) fn write(maps: &[Map]) -> Vec<u8> {
     bytes
 }
 
-/// Whether both are as many maps that say the same.
-pub(super) fn say_the_same(left: &[Map], right: &[Map]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.says(right))
+/// Returns whether both lists have equal length and maps with the same entries.
+pub(super) fn have_same_entries(left: &[Map], right: &[Map]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.has_same_entries(right))
 }
 
-/// Reads a length and as many bytes. Lengths have one form only.
+/// Reads a length and that many bytes. Only the shortest encoding of a length is accepted.
 fn part(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let (part, length) = deserialize_partial(rest).ok()?;
     *rest = rest.get(length..)?;

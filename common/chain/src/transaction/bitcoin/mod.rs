@@ -1,10 +1,10 @@
-//! Transactions of Bitcoin on their way between signers: PSBT of version 0 (BIP-174, BIP-371).
+//! Partially signed Bitcoin transactions: PSBT version 0 (BIP-174, BIP-371).
 //!
-//! Signs inputs that one key can satisfy and writes down its signatures; never finalises. All else stays as it was read,
-//! byte for byte.
+//! Inputs that a single key can satisfy are signed, and the signatures are added. A PSBT is never finalized.
+//! Everything else is preserved byte for byte.
 
 mod claim;
-mod flaw;
+mod error;
 mod maps;
 mod part;
 #[cfg(test)]
@@ -19,26 +19,27 @@ use quorate_policy::Value;
 
 use self::maps::Map;
 use super::{Signer, Slot};
-use crate::address::{Network, on_bitcoin};
+use crate::address::{Network, network_and_script_type};
 use crate::curve::{PublicKey, Signature};
 
-pub use flaw::Flaw;
+pub use error::BitcoinError;
 pub use part::{Holder, Input, LockTime, Output, Part};
 
-/// Most inputs: as many as are signed within a tenth of a second.
+/// Maximum number of inputs: as many as can be signed within a tenth of a second.
 pub const MAX_INPUTS: usize = 250;
-/// Most bytes that are hashed for inputs without a witness. Each of them takes the whole transaction again.
+/// Maximum number of bytes that are hashed for inputs without a witness. Each such input hashes the whole
+/// transaction again.
 const MAX_HASHED_BYTES: usize = 4 * 1024 * 1024;
-/// Most satoshis there will ever be.
+/// Maximum supply in satoshis.
 const MAX_MONEY: u64 = 21_000_000 * 100_000_000;
 
-/// A transaction and what signers need to know of it.
+/// A PSBT: a transaction with the data that signers need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     psbt: Psbt,
-    /// As read: that of the whole, those of the inputs, those of the outputs.
+    /// Original maps: the global map, those of the inputs, those of the outputs.
     maps: Vec<Map>,
-    /// What each input spends, as far as the PSBT says.
+    /// Output that each input spends, if the PSBT states it.
     spent: Vec<Option<Spent>>,
 }
 
@@ -46,25 +47,26 @@ pub struct Transaction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Spent {
     output: TxOut,
-    /// Whether the transaction that made it is there. Otherwise its value is what the asker says.
+    /// Whether the PSBT contains the transaction that created the output. Otherwise its value is only a claim
+    /// of the proposer.
     is_proven: bool,
 }
 
 impl Transaction {
-    /// Reads a PSBT. What the library writes must come to the same keys and values, in whatever order, since each library
-    /// has an order of its own.
+    /// Decodes a PSBT. The library must write the same keys and values, in any order, since each library uses
+    /// its own order.
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
-        let psbt = Psbt::deserialize(bytes).map_err(|error| Flaw::of(&error))?;
+    /// The [`BitcoinError`] that applies first.
+    pub fn decode(bytes: &[u8]) -> Result<Self, BitcoinError> {
+        let psbt = Psbt::deserialize(bytes).map_err(|error| BitcoinError::of(&error))?;
         if psbt.inputs.len() > MAX_INPUTS {
-            return Err(Flaw::Inputs);
+            return Err(BitcoinError::Inputs);
         }
         if psbt.outputs.is_empty() {
-            return Err(Flaw::Outputs);
+            return Err(BitcoinError::Outputs);
         }
-        let maps = maps::read(bytes).ok_or(Flaw::NotCanonical)?;
+        let maps = maps::read(bytes).ok_or(BitcoinError::NotCanonical)?;
         check_canonical(&psbt, maps.clone())?;
         let spent = spent(&psbt)?;
         let transaction = Self { psbt, maps, spent };
@@ -72,12 +74,12 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Where the key signs, and what.
-    pub(super) fn slots(&self, signer: &Signer<'_>) -> Result<Vec<Slot>, Flaw> {
+    /// Returns the signature slots of the key, with the messages to sign.
+    pub(super) fn slots(&self, signer: &Signer<'_>) -> Result<Vec<Slot>, BitcoinError> {
         claim::slots(self, signer)
     }
 
-    /// The PSBT with these signatures; one that the key gave before is replaced.
+    /// Returns the PSBT with these signatures. An earlier signature of the key is replaced.
     pub(super) fn signed(&self, key: &PublicKey, signatures: &[(usize, Signature)]) -> Vec<u8> {
         const PARTIAL_SIG: u8 = 0x02;
         const TAP_KEY_SIG: u8 = 0x13;
@@ -102,9 +104,10 @@ impl Transaction {
         maps::write(&maps)
     }
 
-    /// What policies may ask about it. The fee is missing where an input does not say what it spends.
+    /// Returns the facts that policies can query. The fee is missing if an input does not state the output
+    /// that it spends.
     pub(super) fn facts(&self, signer: &Signer<'_>) -> Value {
-        let format = signer.format.and_then(on_bitcoin);
+        let format = signer.format.and_then(network_and_script_type);
         let network = format.map_or(Network::Mainnet, |(network, _)| network);
         let inputs = self.psbt.unsigned_tx.input.iter().map(|input| {
             Value::record([
@@ -136,31 +139,32 @@ impl Transaction {
         ])
     }
 
-    /// What is left to whoever mines it, in satoshis, if every input says what it spends.
+    /// Returns the fee in satoshis, if every input states the output that it spends.
     pub fn fee(&self) -> Option<u64> {
-        self.taken_in()?.checked_sub(self.paid_out()?)
+        self.input_value()?.checked_sub(self.output_value()?)
     }
 
-    /// What the inputs spend, in satoshis, if each of them says so.
-    fn taken_in(&self) -> Option<u64> {
+    /// Returns the total value of the inputs in satoshis, if every input states it.
+    fn input_value(&self) -> Option<u64> {
         let values = self.spent.iter().map(|spent| Some(spent.as_ref()?.output.value.to_sat()));
         values.sum::<Option<u64>>()
     }
 
-    /// What the outputs pay, in satoshis.
-    fn paid_out(&self) -> Option<u64> {
+    /// Returns the total value of the outputs in satoshis.
+    fn output_value(&self) -> Option<u64> {
         let mut values = self.psbt.unsigned_tx.output.iter().map(|output| output.value.to_sat());
         values.try_fold(0_u64, u64::checked_add)
     }
 
-    fn check_amounts(&self) -> Result<(), Flaw> {
+    fn check_amounts(&self) -> Result<(), BitcoinError> {
         let mut known = 0_u64;
         for value in self.spent.iter().flatten().map(|spent| spent.output.value.to_sat()) {
-            known = known.checked_add(value).filter(|sum| *sum <= MAX_MONEY).ok_or(Flaw::Amounts)?;
+            known = known.checked_add(value).filter(|sum| *sum <= MAX_MONEY).ok_or(BitcoinError::Amounts)?;
         }
-        let paid_out = self.paid_out().filter(|sum| *sum <= MAX_MONEY).ok_or(Flaw::Amounts)?;
+        let total_output =
+            self.output_value().filter(|sum| *sum <= MAX_MONEY).ok_or(BitcoinError::Amounts)?;
         let is_all_known = self.spent.iter().all(Option::is_some);
-        if is_all_known && paid_out > known { Err(Flaw::Amounts) } else { Ok(()) }
+        if is_all_known && total_output > known { Err(BitcoinError::Amounts) } else { Ok(()) }
     }
 
     fn spent_by(&self, input: usize) -> Option<&Spent> {
@@ -168,38 +172,41 @@ impl Transaction {
     }
 }
 
-/// That the library would write the same keys and values. Two things it writes in a way of its own, and neither is signed:
-/// it leaves out that the version is 0, and it lists the scripts of a Taproot output from the other side (BIP-371).
-fn check_canonical(psbt: &Psbt, mut maps: Vec<Map>) -> Result<(), Flaw> {
+/// Checks that the library writes the same keys and values.
+///
+/// Two keys are ignored, because the library writes them differently and neither is signed. It omits version
+/// 0, and it lists the scripts of a Taproot output in reverse order (BIP-371).
+fn check_canonical(psbt: &Psbt, mut maps: Vec<Map>) -> Result<(), BitcoinError> {
     const VERSION: &[u8] = &[0xfb];
     const TAP_TREE: &[u8] = &[0x06];
-    let mut again = maps::read(&psbt.serialize()).ok_or(Flaw::NotCanonical)?;
+    let mut rewritten = maps::read(&psbt.serialize()).ok_or(BitcoinError::NotCanonical)?;
     if let Some(global) = maps.first_mut() {
         global.remove(VERSION);
     }
-    for written in [&mut maps, &mut again] {
-        let outputs = written.iter_mut().skip(psbt.inputs.len().saturating_add(1));
+    for side in [&mut maps, &mut rewritten] {
+        let outputs = side.iter_mut().skip(psbt.inputs.len().saturating_add(1));
         outputs.for_each(|output| output.remove(TAP_TREE));
     }
-    if maps::say_the_same(&maps, &again) { Ok(()) } else { Err(Flaw::NotCanonical) }
+    if maps::have_same_entries(&maps, &rewritten) { Ok(()) } else { Err(BitcoinError::NotCanonical) }
 }
 
-/// What the inputs spend. The transaction that an input names by its hash proves it.
-fn spent(psbt: &Psbt) -> Result<Vec<Option<Spent>>, Flaw> {
+/// Returns the outputs that the inputs spend. A contained previous transaction proves its output, because the
+/// input names it by its hash.
+fn spent(psbt: &Psbt) -> Result<Vec<Option<Spent>>, BitcoinError> {
     let mut known: BTreeSet<OutPoint> = BTreeSet::new();
     let mut all = Vec::with_capacity(psbt.inputs.len());
-    for (place, (input, spending)) in psbt.inputs.iter().zip(&psbt.unsigned_tx.input).enumerate() {
+    for (index, (input, spending)) in psbt.inputs.iter().zip(&psbt.unsigned_tx.input).enumerate() {
         let from = spending.previous_output;
         if !known.insert(from) {
-            return Err(Flaw::SpentTwice(place));
+            return Err(BitcoinError::DuplicateInput(index));
         }
         let mut spent = input.witness_utxo.clone().map(|output| Spent { output, is_proven: false });
         if let Some(previous) = &input.non_witness_utxo {
             let output = usize::try_from(from.vout).ok().and_then(|vout| previous.output.get(vout));
             let output = output.filter(|_| previous.compute_txid() == from.txid);
-            let output = output.ok_or(Flaw::Previous(place))?.clone();
+            let output = output.ok_or(BitcoinError::Previous(index))?.clone();
             if spent.is_some_and(|stated| stated.output != output) {
-                return Err(Flaw::Utxo(place));
+                return Err(BitcoinError::Utxo(index));
             }
             spent = Some(Spent { output, is_proven: true });
         }

@@ -1,73 +1,73 @@
-//! What a transaction takes in and pays out, for people and policies to read.
+//! Inputs and outputs of a transaction, for people and policies.
 
 use bitcoin::address::{Address, AddressType, NetworkUnchecked};
 use bitcoin::script::Instruction;
 use bitcoin::{Script, ScriptBuf, TxOut};
 
-use super::claim::{Claim, Claimant};
-use super::{Flaw, Spent, Transaction};
+use super::claim::{Claim, KeyScripts};
+use super::{BitcoinError, Spent, Transaction};
 use crate::address::Network;
 use crate::curve::{Curve, PublicKey};
 use crate::transaction::Signer;
 
-/// What an input spends.
+/// An input with the output that it spends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// The transaction that it spends from, in the order of digits that people see.
+    /// Id of the previous transaction, in the usual (reversed) byte order.
     pub tx_id: String,
-    /// The number of the output of that transaction.
+    /// Index of the output of the previous transaction.
     pub vout: u32,
-    /// Its sequence number (BIP-68, BIP-125).
+    /// Sequence number (BIP-68, BIP-125).
     pub sequence: u32,
-    /// In satoshis, if it says so.
+    /// Value in satoshis, if the PSBT states it.
     pub value: Option<u64>,
-    /// Whether the transaction that it spends from is there and proves the value.
+    /// Whether the previous transaction is included and proves the value.
     pub is_proven: bool,
-    /// Whose it is.
+    /// Role of the named signer for this input.
     pub part: Part,
 }
 
-/// What an input asks of whoever is named as the signer.
+/// Role of the named signer for an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A signature.
+    /// The signer signs the input.
     Signs,
-    /// One if its script has the key, which an address does not tell.
+    /// The signer signs the input if the script contains the key, which cannot be determined from an address.
     MaySign,
-    /// Nothing.
-    Foreign,
-    /// Not known: the name of the signer does not tell.
+    /// The input does not belong to the signer.
+    Others,
+    /// The role cannot be determined from the name of the signer.
     Unknown,
 }
 
-/// What an output pays.
+/// An output of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// In satoshis.
+    /// Value in satoshis.
     pub value: u64,
-    /// The script that it pays to.
+    /// Output script.
     pub script: Vec<u8>,
-    /// The same as an address, if it has one.
+    /// Address of the output script, if it has one.
     pub address: Option<String>,
-    /// `P2PKH`, `P2SH`, `P2WPKH`, `P2WSH`, `P2TR`, or nothing for all others.
+    /// `P2PKH`, `P2SH`, `P2WPKH`, `P2WSH`, `P2TR`, or empty for all others.
     pub address_type: &'static str,
-    /// Whether it pays to whoever is named as the signer.
+    /// Whether the output pays back to the named signer.
     pub is_returned: bool,
 }
 
-/// When a transaction may be mined at the earliest.
+/// Earliest point at which a transaction can be mined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockTime {
-    /// After this block; after block 0 is always.
+    /// After the block with this height; 0 means no lock.
     Block(u32),
-    /// After this moment, in seconds since 1970.
+    /// After this time, in seconds since 1970.
     Second(u32),
 }
 
 impl Output {
     pub(super) fn of(output: &TxOut, network: Network, holder: Option<&Holder>) -> Self {
         let script = &output.script_pubkey;
-        let address = Address::from_script(script, on(network)).ok();
+        let address = Address::from_script(script, library_network(network)).ok();
         let address_type = match address.as_ref().and_then(Address::address_type) {
             Some(AddressType::P2pkh) => "P2PKH",
             Some(AddressType::P2sh) => "P2SH",
@@ -85,23 +85,25 @@ impl Output {
         }
     }
 
-    /// What it says to whoever reads the chain, if nobody can ever spend it (`OP_RETURN`): what it pushes, or the rest of
-    /// the script where that is no pushing.
-    pub fn said(&self) -> Option<Vec<u8>> {
+    /// Returns the data of an unspendable `OP_RETURN` output: the pushed bytes, or the rest of the script if
+    /// it does more than push bytes.
+    ///
+    /// Returns `None` for any other output.
+    pub fn op_return_data(&self) -> Option<Vec<u8>> {
         let script = Script::from_bytes(&self.script);
         let rest = script.is_op_return().then(|| self.script.get(1..).unwrap_or_default())?;
-        let mut said = Vec::new();
+        let mut data = Vec::new();
         for one in Script::from_bytes(rest).instructions() {
             match one {
-                Ok(Instruction::PushBytes(bytes)) => said.extend(bytes.as_bytes()),
+                Ok(Instruction::PushBytes(bytes)) => data.extend(bytes.as_bytes()),
                 _ => return Some(rest.to_vec()),
             }
         }
-        Some(said)
+        Some(data)
     }
 }
 
-fn on(network: Network) -> bitcoin::Network {
+fn library_network(network: Network) -> bitcoin::Network {
     match network {
         Network::Mainnet => bitcoin::Network::Bitcoin,
         Network::Testnet => bitcoin::Network::Testnet,
@@ -110,7 +112,7 @@ fn on(network: Network) -> bitcoin::Network {
     }
 }
 
-/// Who is named as the signer, as far as the name tells by itself.
+/// The signer that a request names by an address or a public key.
 #[derive(Clone, Debug)]
 pub struct Holder {
     network: Network,
@@ -120,24 +122,25 @@ pub struct Holder {
 #[derive(Clone, Debug)]
 enum Named {
     Address(ScriptBuf),
-    Key(PublicKey, Box<Claimant>),
+    Key(PublicKey, Box<KeyScripts>),
 }
 
 impl Holder {
-    /// Reads an address of Bitcoin, or a public key in hexadecimal digits. Keys have addresses on mainnet.
+    /// Parses a Bitcoin address, or a public key in hexadecimal digits. For a public key, mainnet is assumed.
     pub fn read(text: &str) -> Option<Self> {
         if let Ok(key) = PublicKey::from_hex(Curve::Secp256k1, text) {
-            let claimant = Box::new(Claimant::new(&key)?);
-            return Some(Self { network: Network::Mainnet, named: Named::Key(key, claimant) });
+            let key_scripts = Box::new(KeyScripts::new(&key)?);
+            return Some(Self { network: Network::Mainnet, named: Named::Key(key, key_scripts) });
         }
         let address: Address<NetworkUnchecked> = text.parse().ok()?;
         let networks = [Network::Mainnet, Network::Testnet, Network::Regtest];
-        let network = networks.into_iter().find(|network| address.is_valid_for_network(on(*network)))?;
+        let network =
+            networks.into_iter().find(|network| address.is_valid_for_network(library_network(*network)))?;
         let script = address.assume_checked().script_pubkey();
         Some(Self { network, named: Named::Address(script) })
     }
 
-    /// The network whose addresses are shown; where the name tells none, mainnet.
+    /// Returns the name of the network: that of the address, or mainnet for a public key.
     pub fn network(&self) -> &'static str {
         match self.network {
             Network::Mainnet => "mainnet",
@@ -146,11 +149,11 @@ impl Holder {
         }
     }
 
-    /// Whether it alone can spend what pays to this script.
+    /// Returns whether the signer alone can spend an output with this script.
     fn owns(&self, script: &Script) -> bool {
         match &self.named {
             Named::Address(own) => own.as_script() == script,
-            Named::Key(_, claimant) => claimant.scripts().any(|own| own.as_script() == script),
+            Named::Key(_, key_scripts) => key_scripts.scripts().any(|own| own.as_script() == script),
         }
     }
 
@@ -163,17 +166,17 @@ impl Holder {
             Named::Address(own) if own.is_p2wsh() && spent.is_p2wsh() && input.witness_script.is_some() => {
                 Part::MaySign
             }
-            Named::Address(_) => Part::Foreign,
-            Named::Key(_, claimant) => match claimant.claim(input, spent) {
-                Some(Claim::Of(_) | Claim::Unsupported(_)) => Part::Signs,
-                None => Part::Foreign,
+            Named::Address(_) => Part::Others,
+            Named::Key(_, key_scripts) => match key_scripts.claim(input, spent) {
+                Some(Claim::Signable(_) | Claim::Unsupported(_)) => Part::Signs,
+                None => Part::Others,
             },
         }
     }
 }
 
 impl Transaction {
-    /// Its inputs, and what they ask of `holder`.
+    /// Returns the inputs, with the role of `holder` for each.
     pub fn inputs(&self, holder: Option<&Holder>) -> Vec<Input> {
         let inputs = self.psbt.unsigned_tx.input.iter().zip(&self.psbt.inputs).zip(&self.spent);
         let inputs = inputs.map(|((spending, input), spent)| Input {
@@ -184,26 +187,26 @@ impl Transaction {
             is_proven: spent.as_ref().is_some_and(|spent| spent.is_proven),
             part: match (holder, spent) {
                 (Some(holder), Some(spent)) => holder.part(input, &spent.output.script_pubkey),
-                (Some(_), None) => Part::Foreign,
+                (Some(_), None) => Part::Others,
                 (None, _) => Part::Unknown,
             },
         });
         inputs.collect()
     }
 
-    /// Its outputs, with addresses of the network of `holder`, or of mainnet.
+    /// Returns the outputs, with addresses of the network of `holder`, or of mainnet.
     pub fn outputs(&self, holder: Option<&Holder>) -> Vec<Output> {
         let network = holder.map_or(Network::Mainnet, |holder| holder.network);
         let outputs = self.psbt.unsigned_tx.output.iter();
         outputs.map(|output| Output::of(output, network, holder)).collect()
     }
 
-    /// Its id before it has signatures. Those in a witness do not change it (BIP-141).
+    /// Returns the id of the unsigned transaction. Signatures in a witness do not change it (BIP-141).
     pub fn tx_id(&self) -> String {
         self.psbt.unsigned_tx.compute_txid().to_string()
     }
 
-    /// When it may be mined at the earliest, see [`Transaction::is_locked`].
+    /// Returns the lock time. It only has an effect if [`Transaction::is_locked`].
     pub fn lock_time(&self) -> LockTime {
         match self.psbt.unsigned_tx.lock_time {
             bitcoin::absolute::LockTime::Blocks(height) => LockTime::Block(height.to_consensus_u32()),
@@ -211,21 +214,24 @@ impl Transaction {
         }
     }
 
-    /// Whether its lock time counts: not if every input is final.
+    /// Returns whether the lock time has an effect: it is not zero, and not every input is final.
     pub fn is_locked(&self) -> bool {
         let mut inputs = self.psbt.unsigned_tx.input.iter();
         self.psbt.unsigned_tx.lock_time.to_consensus_u32() > 0
             && inputs.any(|input| !input.sequence.is_final())
     }
 
-    /// Whether it says that another may take its place (BIP-125).
+    /// Returns whether the transaction signals that it can be replaced (BIP-125).
     pub fn is_replaceable(&self) -> bool {
         self.psbt.unsigned_tx.input.iter().any(|input| input.sequence.is_rbf())
     }
 
-    /// How many inputs may be worth something else than they say, without the signatures of `holder` becoming void. What a
-    /// signature of Taproot covers is the value of every input (BIP-341); one for a witness of version 0 covers that of its
-    /// own (BIP-143), so that asking twice can make two false values true.
+    /// Returns the number of inputs whose stated value may be wrong while the signatures of `holder` stay
+    /// valid.
+    ///
+    /// A Taproot signature covers the values of all inputs (BIP-341). A signature for a version 0 witness
+    /// covers only the value of its own input (BIP-143). Two requests with different false values can then
+    /// yield signatures for one transaction with a higher fee.
     pub fn unproven(&self, holder: Option<&Holder>) -> usize {
         let is_signed = |input: &bitcoin::psbt::Input, spent: &Spent| {
             holder.is_some_and(|holder| holder.part(input, &spent.output.script_pubkey) == Part::Signs)
@@ -250,8 +256,8 @@ impl Transaction {
         if doubtful == 1 && is_covered { 0 } else { doubtful }
     }
 
-    /// Why the key of `holder` would not sign it, if the name tells the key.
-    pub fn refused(&self, holder: &Holder) -> Option<Flaw> {
+    /// Returns the reason why the key of `holder` cannot sign the transaction, if the key is known.
+    pub fn signing_error(&self, holder: &Holder) -> Option<BitcoinError> {
         match &holder.named {
             Named::Address(_) => None,
             Named::Key(key, _) => self.slots(&Signer { key, format: None }).err(),

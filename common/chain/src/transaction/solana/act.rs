@@ -1,4 +1,4 @@
-//! What an instruction does, for the programs that most transactions call.
+//! Decoded instructions of the most common programs.
 
 use super::{Instruction, System, Token, system, token};
 
@@ -7,52 +7,53 @@ const ASSOCIATED_TOKEN: &str = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const MEMO: [&str; 2] =
     ["Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo", "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"];
 
-/// What an instruction does. Accounts are as in [`Instruction::accounts`].
+/// A decoded instruction. Accounts are as in [`Instruction::accounts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act<'a> {
-    /// One of the System program.
+    /// Instruction of the System program.
     System(System<'a>),
-    /// One of a token program.
+    /// Instruction of a token program.
     Token(Token<'a>),
-    /// Sets what the transaction may use.
+    /// Sets the resource limits and the priority fee of the transaction.
     ComputeBudget(ComputeBudget),
-    /// Makes the account in which a wallet keeps tokens of one kind.
+    /// Creates the account that holds the tokens of a wallet for one mint.
     CreateAssociatedTokenAccount {
-        /// Who pays for it.
+        /// Account that pays for the creation.
         from: &'a str,
-        /// The account.
+        /// Token account that is created.
         account: &'a str,
-        /// Whose tokens it holds.
+        /// Wallet that owns the tokens.
         wallet: &'a str,
-        /// The token.
+        /// Mint of the token.
         mint: &'a str,
     },
-    /// Writes a text into the history of the chain.
+    /// Records a text on the chain.
     Memo(&'a str),
-    /// Something that is not read here.
+    /// An instruction that is not decoded.
     Undecoded,
 }
 
-/// What a transaction may use, and what it pays for that.
+/// Resource limit or priority fee of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComputeBudget {
-    /// Bytes of memory for each program.
+    /// Size of the heap of each program, in bytes.
     RequestHeapFrame(u32),
-    /// Most units of computation.
+    /// Maximum number of compute units.
     SetComputeUnitLimit(u32),
-    /// What a unit costs, in millionths of a lamport.
+    /// Price of a compute unit, in millionths of a lamport.
     SetComputeUnitPrice(u64),
-    /// Most bytes of accounts that are loaded.
+    /// Maximum size of the loaded account data, in bytes.
     SetLoadedAccountsDataSizeLimit(u32),
 }
 
 impl<'a> Instruction<'a> {
-    /// What it does.
+    /// Decodes the instruction.
     pub fn act(&self) -> Act<'a> {
         self.read().unwrap_or(Act::Undecoded)
     }
 
-    /// What it does; nothing if it should be one of the System program or a transfer of tokens, and is not.
+    /// Decodes the instruction. Returns `None` if it calls the System program or transfers tokens, but is
+    /// invalid.
     pub(super) fn read(&self) -> Option<Act<'a>> {
         match self.program() {
             system::PROGRAM => system::read(*self).map(Act::System),
@@ -69,9 +70,9 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// The making of an account, whether or not it must be new.
+    /// Decodes the creation of an associated token account, also in its idempotent form.
     fn associated_token(&self) -> Option<Act<'a>> {
-        let account = |place: usize| self.account(place);
+        let account = |index: usize| self.account(index);
         let ([] | [0 | 1]) = self.data() else { return None };
         let (from, mint) = (account(0)?, account(3)?);
         Some(Act::CreateAssociatedTokenAccount { from, account: account(1)?, wallet: account(2)?, mint })

@@ -1,4 +1,4 @@
-//! What policies may ask about a transaction of Solana.
+//! Facts about Solana transactions for policies.
 
 use quorate_policy::Value;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Transaction {
-    /// What policies may ask about it.
+    /// Returns the facts that policies can query.
     pub(in super::super) fn facts(&self, interfaces: &dyn Interfaces) -> Value {
         let known = self.interfaces(interfaces);
         let acts: Vec<Act<'_>> = self.instructions().map(|instruction| instruction.act()).collect();
@@ -39,10 +39,10 @@ impl Transaction {
 
     fn instruction(&self, instruction: Instruction<'_>, known: &ProgramInterfaces) -> Value {
         let accounts = instruction.all().filter_map(|account| match account {
-            Account::Static(key, place) => Some(Value::record([
+            Account::Static(key, index) => Some(Value::record([
                 ("account_key", Value::text(key.to_owned())),
-                ("signer", Value::from(place < self.required())),
-                ("writable", Value::from(self.is_writable(place))),
+                ("signer", Value::from(index < self.required())),
+                ("writable", Value::from(self.is_writable(index))),
             ])),
             Account::LookedUp(_) => None,
         });
@@ -55,7 +55,7 @@ impl Transaction {
             ("accounts", Some(accounts.collect())),
             ("instruction_data_hex", Some(Value::text(const_hex::encode(instruction.data())))),
             ("address_table_lookups", Some(lookups.collect())),
-            ("parsed_instruction_data", instruction.by_interface(known).map(|read| read.facts())),
+            ("parsed_instruction_data", instruction.decode_with(known).map(|read| read.facts())),
         ])
     }
 

@@ -1,107 +1,107 @@
-//! Instructions of the System program, which owns the lamports of everyone.
+//! Instructions of the System program, which creates accounts and transfers lamports.
 
 use solana_system_interface::instruction::SystemInstruction as Read;
 use wincode::config::deserialize;
 
 use super::{Instruction, Reading};
 
-/// The key of the program.
+/// Address of the program.
 pub(super) const PROGRAM: &str = "11111111111111111111111111111111";
 
 /// An instruction of the System program. Accounts are as in [`Instruction::accounts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum System<'a> {
-    /// Makes an account with lamports of another, and gives it to a program.
+    /// Creates an account with lamports of another account, and assigns it to a program.
     CreateAccount {
-        /// Who pays.
+        /// Account that pays.
         from: &'a str,
-        /// The account.
+        /// Account that is created.
         account: &'a str,
-        /// How much is paid.
+        /// Transferred lamports.
         lamports: u64,
-        /// The program, in base58.
+        /// Owning program in base58.
         owner: String,
     },
-    /// The same with an account that may hold lamports already: it is given away with them.
+    /// Creates an account that may already hold lamports, and assigns it with them to a program.
     CreateAccountAllowPrefund {
-        /// The account.
+        /// Account that is created.
         account: &'a str,
-        /// How much is paid.
+        /// Transferred lamports.
         lamports: u64,
-        /// The program, in base58.
+        /// Owning program in base58.
         owner: String,
     },
-    /// Gives an account to a program.
+    /// Assigns an account to a program.
     Assign {
-        /// The account.
+        /// Account that is assigned.
         account: &'a str,
-        /// The program, in base58.
+        /// New owning program in base58.
         owner: String,
     },
-    /// Moves lamports.
+    /// Transfers lamports.
     Transfer {
-        /// From whom.
+        /// Sending account.
         from: &'a str,
-        /// To whom.
+        /// Receiving account.
         to: &'a str,
-        /// How many.
+        /// Transferred lamports.
         lamports: u64,
     },
-    /// Moves lamports out of an account whose key is made from another's.
+    /// Transfers lamports from an account whose address is derived from another key and a seed.
     TransferWithSeed {
-        /// From whom.
+        /// Sending account.
         from: &'a str,
-        /// To whom.
+        /// Receiving account.
         to: &'a str,
-        /// How many.
+        /// Transferred lamports.
         lamports: u64,
     },
-    /// Gives an account room for data.
+    /// Allocates space for data in an account.
     Allocate {
-        /// The account.
+        /// Account that receives the space.
         account: &'a str,
-        /// How many bytes.
+        /// Number of bytes.
         space: u64,
     },
-    /// Uses up a nonce and puts the next one in its place.
+    /// Consumes a durable nonce and replaces it with the next one.
     AdvanceNonceAccount {
-        /// The account that holds the nonce.
+        /// Nonce account.
         account: &'a str,
     },
-    /// Moves lamports out of an account that holds a nonce.
+    /// Transfers lamports from a nonce account.
     WithdrawNonceAccount {
-        /// The account that holds the nonce.
+        /// Nonce account.
         account: &'a str,
-        /// To whom.
+        /// Receiving account.
         to: &'a str,
-        /// How many.
+        /// Transferred lamports.
         lamports: u64,
     },
-    /// Makes an account hold nonces.
+    /// Initializes a nonce account.
     InitializeNonceAccount {
-        /// The account.
+        /// Nonce account.
         account: &'a str,
-        /// Who may use them, in base58.
+        /// Key that may use the nonces, in base58.
         authority: String,
     },
-    /// Lets another use the nonces of an account.
+    /// Changes the authority of a nonce account.
     AuthorizeNonceAccount {
-        /// The account.
+        /// Nonce account.
         account: &'a str,
-        /// Who may use them, in base58.
+        /// Key that may use the nonces from then on, in base58.
         authority: String,
     },
-    /// Brings an account that holds a nonce up to date.
+    /// Upgrades a legacy nonce account.
     UpgradeNonceAccount {
-        /// The account.
+        /// Nonce account.
         account: &'a str,
     },
 }
 
-/// The instruction; nothing if it is none of the program, or is given too few accounts. Bytes behind its end do not matter,
-/// as they do not to the program.
+/// Decodes an instruction. Returns `None` if it is invalid or has too few accounts. Trailing bytes are
+/// ignored, as the program ignores them.
 pub(super) fn read(instruction: Instruction<'_>) -> Option<System<'_>> {
-    let account = |place: usize| instruction.account(place);
+    let account = |index: usize| instruction.account(index);
     Some(match deserialize::<Read, _>(instruction.data(), Reading::new()).ok()? {
         Read::CreateAccount { lamports, owner, .. } | Read::CreateAccountWithSeed { lamports, owner, .. } => {
             let (from, account) = (account(0)?, account(1)?);

@@ -1,4 +1,4 @@
-//! What the libraries of the network wrote, read here; and what they would refuse, refused.
+//! Transactions encoded by the libraries of the network, and transactions that validators reject.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::cell::Cell;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use solana_transaction::versioned::VersionedTransaction;
 
-use super::{Act, ComputeBudget, Flaw, System, Token, Transaction};
+use super::{Act, ComputeBudget, SolanaError, System, Token, Transaction};
 use crate::contract::{Abi, Idl, Interfaces, NoInterfaces};
 use crate::curve::{Curve, Message};
 use crate::transaction::Signer;
 use crate::vectors::{rows, secret};
 
-/// Who signs most of the transactions: the key of the mnemonic abandon (11 times) about, at m/44'/501'/0'/0'.
+/// Signer of most of the transactions: the key of the mnemonic abandon (11 times) about, at m/44'/501'/0'/0'.
 const PAYER: &str = "HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk";
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ fn read(case: &str) -> Transaction {
     Transaction::decode(&sample(case)).unwrap()
 }
 
-/// Facts as the vectors write them.
+/// Returns facts as the vectors write them.
 fn written(value: &Value) -> Json {
     match value {
         Value::Bool(truth) => json!(truth),
@@ -59,7 +59,7 @@ fn written(value: &Value) -> Json {
 }
 
 #[test]
-fn what_others_wrote() {
+fn transactions_match_the_vectors() {
     for row in samples() {
         let bytes = const_hex::decode(&row.transaction).unwrap();
         let transaction = Transaction::decode(&bytes).unwrap();
@@ -71,20 +71,20 @@ fn what_others_wrote() {
         let [slot] = slots.as_slice() else { panic!("{slots:?}") };
         assert_eq!(slot.message, Message::Bytes(transaction.message().to_vec()));
         let signature = key.sign(&slot.message).unwrap();
-        let done = transaction.signed(&[(slot.place, signature)]);
+        let done = transaction.signed(&[(slot.index, signature)]);
         assert_eq!(const_hex::encode(&done), signed, "{}", row.case);
-        // What is signed may be signed again: it comes to the same.
+        // Signing a signed transaction again returns the same bytes.
         let again = Transaction::decode(&done).unwrap();
-        assert_eq!(again.signed(&[(slot.place, signature)]), done, "{}", row.case);
+        assert_eq!(again.signed(&[(slot.index, signature)]), done, "{}", row.case);
         assert!(again.signers().all(|(_, is_filled)| is_filled), "{}", row.case);
-        let stranger = secret(Curve::Ed25519, &"5a".repeat(32));
-        let asked = again.slots(&Signer { key: stranger.public(), format: None });
-        assert_eq!(asked, Err(Flaw::Signer));
+        let other_key = secret(Curve::Ed25519, &"5a".repeat(32));
+        let slots = again.slots(&Signer { key: other_key.public(), format: None });
+        assert_eq!(slots, Err(SolanaError::Signer));
     }
 }
 
 #[test]
-fn signatures_of_others_stay() {
+fn other_signatures_are_preserved() {
     let transaction = read("paid by another, who has signed");
     let signers: Vec<_> = transaction.signers().collect();
     assert_eq!(signers.len(), 2);
@@ -99,15 +99,17 @@ fn acts(transaction: &Transaction) -> Vec<Act<'_>> {
 }
 
 #[test]
-fn programs_that_are_known() {
+fn decodes_known_programs() {
     let transaction = read("tokens to a new account, with a price and a memo");
-    let [limit, price, made, Act::Token(Token::Transfer(moved)), memo] = &acts(&transaction)[..] else {
+    let [limit, price, created, Act::Token(Token::Transfer(moved)), memo] = &acts(&transaction)[..] else {
         panic!("{:?}", acts(&transaction));
     };
     assert_eq!(*limit, Act::ComputeBudget(ComputeBudget::SetComputeUnitLimit(80_000)));
     assert_eq!(*price, Act::ComputeBudget(ComputeBudget::SetComputeUnitPrice(2_500)));
     assert_eq!(*memo, Act::Memo("Invoice 42"));
-    let Act::CreateAssociatedTokenAccount { from, account, mint, .. } = *made else { panic!("{made:?}") };
+    let Act::CreateAssociatedTokenAccount { from, account, mint, .. } = *created else {
+        panic!("{created:?}")
+    };
     assert_eq!((from, account, Some((mint, 6))), (PAYER, moved.to, moved.mint));
     assert_eq!((moved.amount, moved.owner, moved.fee), (1_500_000, PAYER, None));
 
@@ -124,7 +126,7 @@ fn programs_that_are_known() {
 }
 
 #[test]
-fn acts_of_the_system() {
+fn decodes_system_instructions() {
     let transaction = read("accounts and their owners");
     let acts: Vec<_> = acts(&transaction)
         .into_iter()
@@ -142,8 +144,9 @@ fn acts_of_the_system() {
     assert!(read("nonce").uses_durable_nonce() && !read("keeping a nonce").uses_durable_nonce());
 }
 
-/// A transaction for [`PAYER`] with a header, static keys, instructions as program, accounts and data, and tables.
-fn made(
+/// Encodes a transaction with a header, static keys, instructions (program, accounts and data) and lookup
+/// tables.
+fn encoded(
     header: [u8; 3],
     keys: &[u8],
     instructions: &[(u8, &[u8], &[u8])],
@@ -171,16 +174,16 @@ fn made(
 }
 
 #[test]
-fn what_validators_refuse() {
+fn rejects_what_validators_reject() {
     const TRANSFER: &[u8] = &[2, 0, 0, 0, 232, 3, 0, 0, 0, 0, 0, 0];
-    let told = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
+    let decode_error = |bytes: &[u8]| Transaction::decode(bytes).unwrap_err();
     let call = |program: u8, accounts: &'static [u8]| vec![(program, accounts, &[1_u8][..])];
-    assert!(Transaction::decode(&made([1, 0, 1], &[1, 2, 9], &call(2, &[0, 1]), &[])).is_ok());
+    assert!(Transaction::decode(&encoded([1, 0, 1], &[1, 2, 9], &call(2, &[0, 1]), &[])).is_ok());
     // The key of zeros is that of the System program.
-    let system = |accounts: &[u8], data: &[u8]| made([1, 0, 1], &[1, 2, 0], &[(2, accounts, data)], &[]);
+    let system = |accounts: &[u8], data: &[u8]| encoded([1, 0, 1], &[1, 2, 0], &[(2, accounts, data)], &[]);
     assert!(Transaction::decode(&system(&[0, 1], TRANSFER)).is_ok());
     assert!(
-        Transaction::decode(&made(
+        Transaction::decode(&encoded(
             [1, 0, 1],
             &[1, 2, 0],
             &[(2, &[0, 1, 1], &[TRANSFER, &[9]].concat())],
@@ -188,57 +191,63 @@ fn what_validators_refuse() {
         ))
         .is_ok()
     );
-    for (flaw, bytes) in [
-        (Flaw::TooLong, vec![1; 1_233]),
-        (Flaw::Ended, Vec::new()),
-        (Flaw::Ended, sample("transfer")[..200].to_vec()),
-        (Flaw::Version(1), vec![0x81; 200]),
-        (Flaw::Version(1), [&[1], &[0; 64][..], &[0x81; 60]].concat()),
-        (Flaw::Version(127), [&[1], &[0; 64][..], b"\xffsolana offchain"].concat()),
-        (Flaw::Trailing, [sample("transfer"), vec![0]].concat()),
-        (Flaw::Places { places: 0, signers: 1 }, [vec![0], sample("transfer")[65..].to_vec()].concat()),
-        (Flaw::Header, made([1, 0, 3], &[1, 2, 9], &[], &[])),
-        (Flaw::Header, made([3, 0, 0], &[1, 2], &[], &[])),
-        (Flaw::FeePayer, made([1, 1, 1], &[1, 2, 9], &[], &[])),
-        (Flaw::FeePayer, made([0, 0, 1], &[1, 2, 9], &[], &[])),
-        (Flaw::DuplicateKey(2), made([1, 0, 1], &[1, 2, 1], &[], &[])),
-        (Flaw::CallsFeePayer(0), made([1, 0, 1], &[1, 2, 9], &call(0, &[1]), &[])),
-        (Flaw::Program(0), made([1, 0, 1], &[1, 2, 9], &call(3, &[1]), &[(5, &[1], &[])])),
-        (Flaw::Account(0), made([1, 0, 1], &[1, 2, 9], &call(2, &[0, 3]), &[])),
-        (Flaw::Account(0), made([1, 0, 1], &[1, 2, 9], &call(2, &[4]), &[(5, &[1], &[])])),
-        (Flaw::EmptyTable(1), made([1, 0, 1], &[1, 2, 9], &[], &[(5, &[1], &[]), (6, &[], &[])])),
-        (Flaw::DuplicateTable(1), made([1, 0, 1], &[1, 2, 9], &[], &[(5, &[1], &[]), (5, &[2], &[])])),
-        (Flaw::Accounts, made([1, 0, 1], &[1, 2, 9], &[], &[(5, &[0; 127], &[1; 127])])),
-        (Flaw::Instruction(0), system(&[0], TRANSFER)),
-        (Flaw::Instruction(0), system(&[0, 1], &[2, 0, 0, 0, 1])),
-        (Flaw::Instruction(0), system(&[0, 1], &[14, 0, 0, 0])),
-        (Flaw::Instruction(0), system(&[], &[])),
+    for (error, bytes) in [
+        (SolanaError::TooLong, vec![1; 1_233]),
+        (SolanaError::UnexpectedEnd, Vec::new()),
+        (SolanaError::UnexpectedEnd, sample("transfer")[..200].to_vec()),
+        (SolanaError::Version(1), vec![0x81; 200]),
+        (SolanaError::Version(1), [&[1], &[0; 64][..], &[0x81; 60]].concat()),
+        (SolanaError::Version(127), [&[1], &[0; 64][..], b"\xffsolana offchain"].concat()),
+        (SolanaError::Trailing, [sample("transfer"), vec![0]].concat()),
+        (
+            SolanaError::SignatureCount { slots: 0, signers: 1 },
+            [vec![0], sample("transfer")[65..].to_vec()].concat(),
+        ),
+        (SolanaError::Header, encoded([1, 0, 3], &[1, 2, 9], &[], &[])),
+        (SolanaError::Header, encoded([3, 0, 0], &[1, 2], &[], &[])),
+        (SolanaError::FeePayer, encoded([1, 1, 1], &[1, 2, 9], &[], &[])),
+        (SolanaError::FeePayer, encoded([0, 0, 1], &[1, 2, 9], &[], &[])),
+        (SolanaError::DuplicateKey(2), encoded([1, 0, 1], &[1, 2, 1], &[], &[])),
+        (SolanaError::CallsFeePayer(0), encoded([1, 0, 1], &[1, 2, 9], &call(0, &[1]), &[])),
+        (SolanaError::Program(0), encoded([1, 0, 1], &[1, 2, 9], &call(3, &[1]), &[(5, &[1], &[])])),
+        (SolanaError::Account(0), encoded([1, 0, 1], &[1, 2, 9], &call(2, &[0, 3]), &[])),
+        (SolanaError::Account(0), encoded([1, 0, 1], &[1, 2, 9], &call(2, &[4]), &[(5, &[1], &[])])),
+        (SolanaError::EmptyTable(1), encoded([1, 0, 1], &[1, 2, 9], &[], &[(5, &[1], &[]), (6, &[], &[])])),
+        (
+            SolanaError::DuplicateTable(1),
+            encoded([1, 0, 1], &[1, 2, 9], &[], &[(5, &[1], &[]), (5, &[2], &[])]),
+        ),
+        (SolanaError::Accounts, encoded([1, 0, 1], &[1, 2, 9], &[], &[(5, &[0; 127], &[1; 127])])),
+        (SolanaError::Instruction(0), system(&[0], TRANSFER)),
+        (SolanaError::Instruction(0), system(&[0, 1], &[2, 0, 0, 0, 1])),
+        (SolanaError::Instruction(0), system(&[0, 1], &[14, 0, 0, 0])),
+        (SolanaError::Instruction(0), system(&[], &[])),
     ] {
-        assert_eq!(told(&bytes), flaw);
+        assert_eq!(decode_error(&bytes), error);
     }
 }
 
 #[test]
-fn every_length_is_checked_and_written_one_way() {
+fn rejects_truncated_and_non_canonical_transactions() {
     for row in samples() {
         let bytes = const_hex::decode(&row.transaction).unwrap();
         for length in 0..bytes.len() {
             assert!(Transaction::decode(&bytes[..length]).is_err(), "{} {length}", row.case);
         }
-        // A number of keys in two bytes where one will do.
+        // The number of keys in two bytes instead of one.
         let keys = 1
             + 64 * usize::from(bytes[0])
             + if bytes[1 + 64 * usize::from(bytes[0])] == 0x80 { 4 } else { 3 };
         let mut longer = bytes.clone();
         longer.splice(keys..=keys, [bytes[keys] | 0x80, 0]);
-        assert!(matches!(Transaction::decode(&longer), Err(Flaw::Malformed(_))), "{}", row.case);
+        assert!(matches!(Transaction::decode(&longer), Err(SolanaError::Malformed(_))), "{}", row.case);
     }
-    // So many keys would need two mebibytes.
+    // This number of keys would need two mebibytes.
     let many = [&[1], &[0; 64][..], &[1, 0, 0, 0xff, 0xff, 0x03]].concat();
-    assert!(matches!(Transaction::decode(&many), Err(Flaw::Malformed(_))));
+    assert!(matches!(Transaction::decode(&many), Err(SolanaError::Malformed(_))));
 }
 
-/// Whatever is read here is sane to the library of the validators as well.
+/// Checks that a decoded transaction is also valid for the library of the validators.
 fn check(bytes: &[u8]) {
     let Ok(read) = Transaction::decode(bytes) else { return };
     let theirs: VersionedTransaction = wincode::deserialize(bytes).unwrap();
@@ -251,18 +260,18 @@ fn check(bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..300), places in 0_u8..4) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), slots in 0_u8..4) {
         check(&bytes);
-        let places = [vec![places], vec![0; 64 * usize::from(places)]].concat();
-        check(&[places, bytes].concat());
+        let slots = [vec![slots], vec![0; 64 * usize::from(slots)]].concat();
+        check(&[slots, bytes].concat());
     }
 
     #[test]
-    fn what_is_read_is_what_is_signed(changes in prop::collection::vec((65_usize..700, any::<u8>()), 1..4)) {
+    fn decoded_bytes_are_the_signed_bytes(changes in prop::collection::vec((65_usize..700, any::<u8>()), 1..4)) {
         for row in samples() {
             let mut bytes = const_hex::decode(&row.transaction).unwrap();
-            for (place, byte) in &changes {
-                if let Some(changed) = bytes.get_mut(*place) {
+            for (index, byte) in &changes {
+                if let Some(changed) = bytes.get_mut(*index) {
                     *changed = *byte;
                 }
             }
@@ -271,7 +280,7 @@ proptest! {
     }
 }
 
-/// Looks for interfaces, finds none, and counts how often it was asked.
+/// Implementation of [`Interfaces`] that finds none and counts the lookups.
 #[derive(Default)]
 struct Counted(Cell<usize>);
 
@@ -288,8 +297,8 @@ impl Interfaces for Counted {
 }
 
 #[test]
-fn the_interface_of_a_program_is_looked_up_once() {
-    // Version 0: a payer, an account and a program, which is called a hundred times.
+fn interface_of_a_program_is_looked_up_once() {
+    // Version 0: a payer, an account, and a program that is called a hundred times.
     let keys = [[1; 32], [2; 32], [3; 32], [4; 32]].concat();
     let calls: Vec<u8> = (0..100).flat_map(|number| [2, 2, 0, 1, 4, number, 0, 0, 0]).collect();
     let bytes = [&[1][..], &[0; 64], &[0x80, 1, 0, 1, 3], &keys, &[100], &calls, &[0]].concat();

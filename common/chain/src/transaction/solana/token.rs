@@ -1,120 +1,120 @@
-//! Instructions of the Token program and of Token-2022, which share their first numbers.
+//! Instructions of the Token program and of Token-2022, which share their lower instruction numbers.
 //!
-//! Bytes behind the end of an instruction do not matter, as they do not to the programs.
+//! Trailing bytes of an instruction are ignored, as the programs ignore them.
 
 use super::Instruction;
 
-/// The keys of the programs.
+/// Addresses of the programs.
 pub(super) const PROGRAMS: [&str; 2] =
     ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"];
 
-/// Number of the instructions about fees of transfers (Token-2022), and that of the transfer among them.
+/// Instruction number of the transfer fee extension (Token-2022), and the number of the transfer within it.
 const TRANSFER_WITH_FEE: (u8, u8) = (26, 1);
 
-/// An instruction of a token program. Accounts are as in [`Instruction::accounts`], amounts in the smallest parts of the
-/// token.
+/// An instruction of a token program. Accounts are as in [`Instruction::accounts`], amounts in the smallest
+/// unit of the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// Moves tokens.
+    /// Transfers tokens.
     Transfer(TokenTransfer<'a>),
-    /// Lets another move tokens.
+    /// Allows a delegate to transfer tokens.
     Approve {
-        /// The account of the tokens.
+        /// Token account.
         account: &'a str,
-        /// Who may move them.
+        /// Key that may transfer tokens.
         delegate: &'a str,
-        /// At most so many.
+        /// Maximum amount.
         amount: u64,
-        /// The token and its decimals, where they are named.
+        /// Mint and its decimals, if the instruction states them.
         mint: Option<(&'a str, u8)>,
     },
-    /// Takes that back.
+    /// Revokes the delegate of a token account.
     Revoke {
-        /// The account of the tokens.
+        /// Token account.
         account: &'a str,
     },
-    /// Hands over the control of an account or of a token.
+    /// Changes an authority of a token account or a mint.
     SetAuthority {
-        /// The account, or the token.
+        /// Token account or mint.
         account: &'a str,
-        /// What may be done with it (`AuthorityType`).
+        /// Type of the authority (`AuthorityType`).
         kind: u8,
-        /// Who may from then on, in base58; nobody if it is given up.
+        /// New authority in base58, or `None` if the authority is removed.
         authority: Option<String>,
     },
-    /// Makes tokens.
+    /// Mints tokens.
     MintTo {
-        /// The token.
+        /// Mint of the token.
         mint: &'a str,
-        /// The account that gets them.
+        /// Receiving token account.
         to: &'a str,
-        /// How many.
+        /// Minted amount.
         amount: u64,
-        /// Its decimals, where they are named.
+        /// Decimals of the mint, if the instruction states them.
         decimals: Option<u8>,
     },
-    /// Destroys tokens.
+    /// Burns tokens.
     Burn {
-        /// The account of the tokens.
+        /// Token account.
         account: &'a str,
-        /// The token.
+        /// Mint of the token.
         mint: &'a str,
-        /// How many.
+        /// Burned amount.
         amount: u64,
-        /// Its decimals, where they are named.
+        /// Decimals of the mint, if the instruction states them.
         decimals: Option<u8>,
     },
-    /// Removes an account of tokens, and moves the lamports that it holds.
+    /// Closes a token account and transfers its lamports.
     CloseAccount {
-        /// The account.
+        /// Token account.
         account: &'a str,
-        /// To whom.
+        /// Account that receives the lamports.
         to: &'a str,
     },
-    /// Keeps tokens from being moved.
+    /// Freezes a token account, so that its tokens cannot be transferred.
     FreezeAccount {
-        /// The account of the tokens.
+        /// Token account.
         account: &'a str,
     },
-    /// Lets them be moved again.
+    /// Unfreezes a token account.
     ThawAccount {
-        /// The account of the tokens.
+        /// Token account.
         account: &'a str,
     },
-    /// Counts the lamports of an account as its tokens.
+    /// Updates the token balance of an account to its lamports (wrapped SOL).
     SyncNative {
-        /// The account.
+        /// Token account.
         account: &'a str,
     },
 }
 
-/// A transfer of tokens. Accounts are as in [`Instruction::accounts`].
+/// A token transfer. Accounts are as in [`Instruction::accounts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenTransfer<'a> {
-    /// The account of tokens that they come from.
+    /// Sending token account.
     pub from: &'a str,
-    /// The account of tokens that gets them.
+    /// Receiving token account.
     pub to: &'a str,
-    /// Who may move them: who owns `from`, or a delegate.
+    /// Owner of `from`, or a delegate.
     pub owner: &'a str,
-    /// What follows these accounts: who signs for `owner`, if that is several.
+    /// Remaining accounts: the signers if `owner` is a multisig account.
     pub signers: Vec<&'a str>,
-    /// How many, in the smallest parts of the token.
+    /// Amount in the smallest unit of the token.
     pub amount: u64,
-    /// The token and its decimals, where they are named.
+    /// Mint and its decimals, if the instruction states them.
     pub mint: Option<(&'a str, u8)>,
-    /// What is kept back of the amount, where that is named.
+    /// Fee that is withheld from the amount, if the instruction states it.
     pub fee: Option<u64>,
 }
 
-/// Whether the data are those of a transfer.
+/// Returns whether the data is that of a transfer.
 pub(super) fn is_transfer(data: &[u8]) -> bool {
     matches!(data, [3 | 12, ..]) || data.starts_with(&[TRANSFER_WITH_FEE.0, TRANSFER_WITH_FEE.1])
 }
 
-/// The instruction, if it is one of those above and complete.
+/// Decodes an instruction. Returns `None` if it is not one of [`Token`] or is incomplete.
 pub(super) fn read(instruction: Instruction<'_>) -> Option<Token<'_>> {
-    let account = |place: usize| instruction.account(place);
+    let account = |index: usize| instruction.account(index);
     let (number, rest) = instruction.data().split_first()?;
     Some(match number {
         3 | 12 | 26 => Token::Transfer(transfer(instruction)?),
@@ -138,11 +138,11 @@ pub(super) fn read(instruction: Instruction<'_>) -> Option<Token<'_>> {
             Token::SetAuthority { account: account(0)?, kind: *kind, authority }
         }
         7 | 14 => {
-            let (amount, decimals) = counted(*number == 14, rest)?;
+            let (amount, decimals) = amount_and_decimals(*number == 14, rest)?;
             Token::MintTo { mint: account(0)?, to: account(1)?, amount, decimals }
         }
         8 | 15 => {
-            let (amount, decimals) = counted(*number == 15, rest)?;
+            let (amount, decimals) = amount_and_decimals(*number == 15, rest)?;
             Token::Burn { account: account(0)?, mint: account(1)?, amount, decimals }
         }
         9 => Token::CloseAccount { account: account(0)?, to: account(1)? },
@@ -178,8 +178,8 @@ fn amount(data: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*bytes), rest))
 }
 
-/// An amount, and the decimals if they must follow.
-fn counted(is_checked: bool, data: &[u8]) -> Option<(u64, Option<u8>)> {
+/// Decodes an amount, and the decimals if the instruction is a checked one.
+fn amount_and_decimals(is_checked: bool, data: &[u8]) -> Option<(u64, Option<u8>)> {
     let (amount, rest) = amount(data)?;
     if is_checked { Some((amount, Some(*rest.first()?))) } else { Some((amount, None)) }
 }

@@ -1,85 +1,85 @@
-//! The contracts that are read, checked member by member.
+//! The supported contract types, checked field by field.
 
 use prost::Message;
 
 use super::permission::Permission;
-use super::{Flaw, proto};
+use super::{TronError, proto};
 use crate::address::TRON;
 
-/// An account, without the first byte that all of Tron have.
+/// An account without the version byte of Tron.
 pub(super) type Account = [u8; 20];
 
-/// What a transaction does.
+/// Contract of a transaction, which defines its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contract {
-    /// Pays.
+    /// Transfers TRX.
     Transfer {
-        /// Whom.
+        /// Recipient.
         to: [u8; 20],
-        /// How much, in sun.
+        /// Amount in sun.
         amount: u64,
     },
     /// Calls a smart contract.
     Trigger {
-        /// Which.
+        /// Called contract.
         contract: [u8; 20],
-        /// How much it pays, in sun.
+        /// Transferred TRX, in sun.
         call_value: u64,
-        /// What it calls with.
+        /// Call data.
         data: Vec<u8>,
-        /// How much of a token it pays, in the smallest parts of the token (TRC-10).
+        /// Transferred amount of a TRC-10 token, in its smallest unit.
         call_token_value: u64,
-        /// Which token that is; 0 if none.
+        /// Id of the TRC-10 token; 0 if none.
         token_id: u64,
     },
-    /// Lets another use what a stake gives.
+    /// Delegates the resource of a stake to another account.
     Delegate {
-        /// What is given.
+        /// Delegated resource.
         resource: Resource,
-        /// How much of the stake, in sun.
+        /// Delegated part of the stake, in sun.
         balance: u64,
-        /// Who uses it.
+        /// Account that receives the resource.
         receiver: [u8; 20],
-        /// Whether it cannot be taken back for a while.
+        /// Whether the delegation cannot be revoked for a period.
         lock: bool,
-        /// How long it cannot be taken back, in blocks; 0 for the usual time.
+        /// Length of that period in blocks; 0 for the default.
         lock_period: u64,
     },
-    /// Takes back what another uses.
+    /// Revokes a delegation.
     Undelegate {
-        /// What is taken back.
+        /// Delegated resource.
         resource: Resource,
-        /// How much of the stake, in sun.
+        /// Revoked part of the stake, in sun.
         balance: u64,
-        /// Who used it.
+        /// Account that received the resource.
         receiver: [u8; 20],
     },
-    /// Stakes.
+    /// Stakes TRX.
     Freeze {
-        /// What the stake gives.
+        /// Resource that the stake provides.
         resource: Resource,
-        /// How much, in sun.
+        /// Staked amount in sun.
         balance: u64,
     },
-    /// Ends a stake.
+    /// Unstakes TRX.
     Unfreeze {
-        /// What the stake gave.
+        /// Resource that the stake provided.
         resource: Resource,
-        /// How much, in sun.
+        /// Unstaked amount in sun.
         balance: u64,
     },
     /// Replaces all permissions of the account.
     Permissions {
-        /// Under which everything can be done, permissions included.
+        /// Owner permission, which allows everything, including changes of permissions.
         owner: Option<Permission>,
-        /// Under which blocks are made.
+        /// Witness permission, which allows block production.
         witness: Option<Permission>,
-        /// Under each of which some types of contracts can be signed.
+        /// Active permissions, each of which allows some contract types.
         actives: Vec<Permission>,
     },
 }
 
-/// What a stake gives.
+/// Resource that a stake provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Pays for the bytes of transactions.
@@ -89,15 +89,15 @@ pub enum Resource {
 }
 
 impl Resource {
-    fn read(number: i32) -> Result<Self, Flaw> {
+    fn read(number: i32) -> Result<Self, TronError> {
         match number {
             0 => Ok(Self::Bandwidth),
             1 => Ok(Self::Energy),
-            other => Err(Flaw::Resource(other)),
+            other => Err(TronError::Resource(other)),
         }
     }
 
-    /// The name in the protocol.
+    /// Returns the name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bandwidth => "BANDWIDTH",
@@ -106,10 +106,10 @@ impl Resource {
     }
 }
 
-/// Reads the parameter of a contract: whose account it is about, and what it does.
-type Reader = fn(&[u8]) -> Result<(Account, Contract), Flaw>;
+/// Decodes the parameter of a contract into the owner account and the contract.
+type Reader = fn(&[u8]) -> Result<(Account, Contract), TronError>;
 
-/// The number of each type, its name, and what reads it.
+/// Number, name and decoder of each contract type.
 const TYPES: [(i32, &str, Reader); 7] = [
     (1, "TransferContract", transfer),
     (31, "TriggerSmartContract", trigger),
@@ -121,17 +121,17 @@ const TYPES: [(i32, &str, Reader); 7] = [
 ];
 
 impl Contract {
-    pub(super) fn read(contract: &proto::Contract) -> Result<(Account, Self), Flaw> {
+    pub(super) fn read(contract: &proto::Contract) -> Result<(Account, Self), TronError> {
         let known = TYPES.iter().find(|(number, _, _)| *number == contract.r#type);
-        let (_, name, read) = known.ok_or(Flaw::Type(contract.r#type))?;
-        let parameter = contract.parameter.as_ref().ok_or(Flaw::Parameter)?;
+        let (_, name, read) = known.ok_or(TronError::Type(contract.r#type))?;
+        let parameter = contract.parameter.as_ref().ok_or(TronError::Parameter)?;
         if parameter.type_url.strip_prefix("type.googleapis.com/protocol.") != Some(*name) {
-            return Err(Flaw::Parameter);
+            return Err(TronError::Parameter);
         }
         read(&parameter.value)
     }
 
-    /// The name of its type in the protocol.
+    /// Returns the name of the contract type in the protocol.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Transfer { .. } => "TransferContract",
@@ -145,7 +145,7 @@ impl Contract {
     }
 }
 
-fn transfer(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn transfer(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::TransferContract = exactly(bytes)?;
     let contract = Contract::Transfer {
         to: account(&message.to_address, "to_address")?,
@@ -154,7 +154,7 @@ fn transfer(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-fn trigger(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn trigger(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::TriggerSmartContract = exactly(bytes)?;
     let contract = Contract::Trigger {
         contract: account(&message.contract_address, "contract_address")?,
@@ -166,7 +166,7 @@ fn trigger(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-fn permissions(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn permissions(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::AccountPermissionUpdateContract = exactly(bytes)?;
     let account = owner(&message.owner_address)?;
     let contract = Contract::Permissions {
@@ -177,7 +177,7 @@ fn permissions(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((account, contract))
 }
 
-fn freeze(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn freeze(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::FreezeBalanceV2Contract = exactly(bytes)?;
     let contract = Contract::Freeze {
         resource: Resource::read(message.resource)?,
@@ -186,7 +186,7 @@ fn freeze(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-fn unfreeze(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn unfreeze(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::UnfreezeBalanceV2Contract = exactly(bytes)?;
     let contract = Contract::Unfreeze {
         resource: Resource::read(message.resource)?,
@@ -195,7 +195,7 @@ fn unfreeze(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-fn delegate(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn delegate(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::DelegateResourceContract = exactly(bytes)?;
     let contract = Contract::Delegate {
         resource: Resource::read(message.resource)?,
@@ -207,7 +207,7 @@ fn delegate(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-fn undelegate(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
+fn undelegate(bytes: &[u8]) -> Result<(Account, Contract), TronError> {
     let message: proto::UnDelegateResourceContract = exactly(bytes)?;
     let contract = Contract::Undelegate {
         resource: Resource::read(message.resource)?,
@@ -217,21 +217,21 @@ fn undelegate(bytes: &[u8]) -> Result<(Account, Contract), Flaw> {
     Ok((owner(&message.owner_address)?, contract))
 }
 
-/// Reads a message that is written in the one way that this writes it.
-pub(super) fn exactly<M: Message + Default>(bytes: &[u8]) -> Result<M, Flaw> {
-    let message = M::decode(bytes).map_err(|flaw| Flaw::Malformed(flaw.to_string()))?;
-    if message.encode_to_vec() == bytes { Ok(message) } else { Err(Flaw::NotCanonical) }
+/// Decodes a message that must be in canonical form: encoding it again must return the same bytes.
+pub(super) fn exactly<M: Message + Default>(bytes: &[u8]) -> Result<M, TronError> {
+    let message = M::decode(bytes).map_err(|error| TronError::Malformed(error.to_string()))?;
+    if message.encode_to_vec() == bytes { Ok(message) } else { Err(TronError::NotCanonical) }
 }
 
-fn owner(address: &[u8]) -> Result<Account, Flaw> {
+fn owner(address: &[u8]) -> Result<Account, TronError> {
     account(address, "owner_address")
 }
 
-pub(super) fn account(address: &[u8], name: &'static str) -> Result<Account, Flaw> {
+pub(super) fn account(address: &[u8], name: &'static str) -> Result<Account, TronError> {
     let account = address.strip_prefix(&[TRON]).and_then(|account| account.try_into().ok());
-    account.ok_or(Flaw::Address(name))
+    account.ok_or(TronError::Address(name))
 }
 
-pub(super) fn number(number: i64, name: &'static str) -> Result<u64, Flaw> {
-    u64::try_from(number).map_err(|_| Flaw::Negative(name))
+pub(super) fn number(number: i64, name: &'static str) -> Result<u64, TronError> {
+    u64::try_from(number).map_err(|_| TronError::Negative(name))
 }

@@ -1,4 +1,4 @@
-//! What policies may ask about a transaction of Tron. Addresses are written in base58 and compare exactly.
+//! Facts about Tron transactions for policies. Addresses are in base58 and compare exactly.
 
 use quorate_policy::Value;
 
@@ -7,8 +7,8 @@ use super::{Contract, Transaction};
 use crate::address::of_tron_account;
 
 impl Transaction {
-    /// What policies may ask about it. What its contract does not have is absent; what it has and does not say is 0, false or
-    /// empty, as for the network.
+    /// Returns the facts that policies can query. Fields that the contract type does not have are missing.
+    /// Fields without a value are 0, false or empty, as for the network.
     pub(in crate::transaction) fn facts(&self) -> Value {
         Value::record([
             ("ref_block_bytes", hex(&self.ref_block_bytes)),
@@ -31,7 +31,7 @@ impl Transaction {
     }
 }
 
-/// The members that only contracts of this type have.
+/// Returns the fields that are specific to the contract type.
 fn members(contract: &Contract) -> Vec<(&'static str, Option<Value>)> {
     let members = match contract {
         Contract::Transfer { to, amount } => {

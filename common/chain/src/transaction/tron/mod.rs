@@ -1,11 +1,11 @@
-//! Transactions of Tron before they are signed: `Transaction.raw` with one contract, of the types that policies know.
+//! Unsigned Tron transactions: `Transaction.raw` with one contract of a type that policies support.
 //!
-//! Protocol buffers can be written in many ways, and readers skip what they do not know. Here everything is refused that
-//! would be written in another way, so that what is shown and judged is what is signed.
+//! Protocol buffers have many encodings for the same message, and decoders skip unknown fields. Non-canonical
+//! encodings are rejected here, so that the displayed and evaluated data is the signed data.
 
 mod contract;
+mod error;
 mod facts;
-mod flaw;
 mod permission;
 mod proto;
 #[cfg(test)]
@@ -19,20 +19,20 @@ use crate::address::{AddressFormat, address, of_tron_account};
 use crate::curve::{Message, Signature};
 
 pub use contract::{Contract, Resource};
-pub use flaw::Flaw;
+pub use error::TronError;
 pub use permission::{Permission, PermissionKind};
 
 use self::contract::{Account, exactly, number};
 
-/// The lowest number of an active permission; those of the owner and the witness are 0 and 1.
+/// Lowest id of an active permission. The ids of the owner and witness permissions are 0 and 1.
 const FIRST_ACTIVE: u64 = 2;
 
-/// A transaction that nobody has signed.
+/// An unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// What it was read from.
+    /// Original bytes.
     bytes: Vec<u8>,
-    /// SHA-256 of that.
+    /// SHA-256 of `bytes`.
     digest: [u8; 32],
     ref_block_bytes: Vec<u8>,
     ref_block_hash: Vec<u8>,
@@ -46,13 +46,15 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Reads a protocol buffer of the type `protocol.Transaction.raw`.
+    /// Decodes a protocol buffer of type `protocol.Transaction.raw`.
     ///
     /// # Errors
-    /// The [`Flaw`] that applies first.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
+    /// The [`TronError`] that applies first.
+    pub fn decode(bytes: &[u8]) -> Result<Self, TronError> {
         let raw: proto::Raw = exactly(bytes)?;
-        let [contract] = raw.contract.as_slice() else { return Err(Flaw::Contracts(raw.contract.len())) };
+        let [contract] = raw.contract.as_slice() else {
+            return Err(TronError::Contracts(raw.contract.len()));
+        };
         let permission_id = number(contract.permission_id.into(), "Permission_id")?;
         let (owner, contract) = Contract::read(contract)?;
         Ok(Self {
@@ -70,25 +72,27 @@ impl Transaction {
         })
     }
 
-    /// SHA-256 of the unsigned bytes, which is also the id of the transaction.
+    /// Returns SHA-256 of the unsigned bytes, which is also the id of the transaction.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// The one place for a signature. Under an active permission others sign for an account; the bytes do not tell who, so
-    /// that any key is taken there. Otherwise the account must be that of the key.
+    /// Returns the only signature slot.
+    ///
+    /// Under an active permission, other keys sign for the account. The bytes do not contain these keys, so
+    /// that any key is accepted. Otherwise the account must belong to the key.
     ///
     /// # Errors
-    /// [`Flaw::Owner`] if it is not.
-    pub(super) fn slots(&self, signer: &Signer<'_>) -> Result<Vec<Slot>, Flaw> {
+    /// [`TronError::Owner`] if the account does not belong to the key.
+    pub(super) fn slots(&self, signer: &Signer<'_>) -> Result<Vec<Slot>, TronError> {
         let own = address(AddressFormat::Tron, signer.key).ok();
         if self.permission_id < FIRST_ACTIVE && own != Some(of_tron_account(&self.owner)) {
-            return Err(Flaw::Owner);
+            return Err(TronError::Owner);
         }
-        Ok(vec![Slot { message: Message::Digest(self.digest), place: 0 }])
+        Ok(vec![Slot { message: Message::Digest(self.digest), index: 0 }])
     }
 
-    /// The transaction with its signatures, as the network takes it: r ‖ s ‖ recovery id.
+    /// Returns the signed transaction in network encoding. A signature is r ‖ s ‖ recovery id.
     pub(super) fn signed(&self, signatures: &[(usize, Signature)]) -> Vec<u8> {
         let joined = signatures
             .iter()
@@ -96,42 +100,43 @@ impl Transaction {
         proto::Signed { raw_data: self.bytes.clone(), signature: joined.collect() }.encode_to_vec()
     }
 
-    /// The account that it is about, which pays for it.
+    /// Returns the account that the transaction acts for. It pays the fees.
     pub fn owner(&self) -> [u8; 20] {
         self.owner
     }
 
-    /// Under which permission of the account it is signed: 0 for that of the owner, 2 and more for active ones.
+    /// Returns the id of the permission under which the transaction is signed: 0 for the owner permission, 2
+    /// and above for active permissions.
     pub fn permission_id(&self) -> u64 {
         self.permission_id
     }
 
-    /// What it does.
+    /// Returns the contract.
     pub fn contract(&self) -> &Contract {
         &self.contract
     }
 
-    /// The note that goes with it.
+    /// Returns the memo.
     pub fn memo(&self) -> &[u8] {
         &self.memo
     }
 
-    /// Some bytes of the number and of the hash of a block that must come before it.
+    /// Returns parts of the number and of the hash of a block that must precede the transaction.
     pub fn reference(&self) -> (&[u8], &[u8]) {
         (&self.ref_block_bytes, &self.ref_block_hash)
     }
 
-    /// When it was made, by its maker, in milliseconds since 1970.
+    /// Returns the creation time that the proposer states, in milliseconds since 1970.
     pub fn timestamp(&self) -> u64 {
         self.timestamp
     }
 
-    /// When it ends, in milliseconds since 1970.
+    /// Returns the expiration time in milliseconds since 1970.
     pub fn expiration(&self) -> u64 {
         self.expiration
     }
 
-    /// How much the call of a smart contract burns at most, in sun.
+    /// Returns the maximum fee of a smart contract call, in sun.
     pub fn fee_limit(&self) -> u64 {
         self.fee_limit
     }

@@ -1,48 +1,49 @@
-//! Who may sign for an account, as the network checks it.
+//! Permissions of an account, with the checks of the network.
 
 use super::contract::{account, number};
-use super::{Flaw, proto};
+use super::{TronError, proto};
 
-/// Most active permissions of an account.
+/// Maximum number of active permissions of an account.
 const MAX_ACTIVES: usize = 8;
-/// Most keys of a permission.
+/// Maximum number of keys of a permission.
 const MAX_KEYS: usize = 5;
-/// How many bytes name the types of contracts that can be signed under an active permission, a bit for each.
+/// Length in bytes of the bit set of contract types that an active permission allows.
 const OPERATIONS_BYTES: usize = 32;
 
-/// Who may sign for an account, and what.
+/// Permission to sign for an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
-    /// Its type.
+    /// Type of the permission.
     pub kind: PermissionKind,
-    /// The number by which transactions name it. The network gives it by its place, whatever the transaction says.
+    /// Id by which transactions refer to the permission. The network assigns it by position and ignores the
+    /// value in the transaction.
     pub id: u64,
-    /// Its name, by its maker.
+    /// Name, as chosen by the account owner.
     pub name: String,
-    /// How much the weights of those who sign come to at least.
+    /// Minimum sum of the weights of the signing keys.
     pub threshold: u64,
-    /// The permission that it belongs to. The network takes none but that of the owner, 0.
+    /// Id of the parent permission. The network only accepts 0, the owner permission.
     pub parent_id: u64,
-    /// Which types of contracts can be signed: bit n of byte m stands for the number 8m + n, from the lowest bit. Empty where
-    /// the type of the permission says it all.
+    /// Allowed contract types: bit n of byte m, from the lowest bit, stands for number 8m + n. Empty for
+    /// permissions that are not active ones.
     pub operations: Vec<u8>,
-    /// The accounts whose keys count, with their weights.
+    /// Accounts whose keys may sign, with their weights.
     pub keys: Vec<([u8; 20], u64)>,
 }
 
-/// What a permission is for.
+/// Type of a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionKind {
-    /// Everything, permissions included.
+    /// Allows everything, including changes of permissions.
     Owner,
-    /// The making of blocks.
+    /// Allows block production.
     Witness,
-    /// Some types of contracts.
+    /// Allows some contract types.
     Active,
 }
 
 impl PermissionKind {
-    /// The name in the protocol.
+    /// Returns the name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Owner => "Owner",
@@ -59,7 +60,7 @@ impl PermissionKind {
         }
     }
 
-    /// The member of the contract that holds such permissions.
+    /// Returns the field of the contract that holds permissions of this type.
     fn member(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -70,29 +71,29 @@ impl PermissionKind {
 }
 
 impl Permission {
-    pub(super) fn owner(message: proto::Permission) -> Result<Self, Flaw> {
+    pub(super) fn owner(message: proto::Permission) -> Result<Self, TronError> {
         Self::read(PermissionKind::Owner, 0, message)
     }
 
-    pub(super) fn witness(message: proto::Permission) -> Result<Self, Flaw> {
+    pub(super) fn witness(message: proto::Permission) -> Result<Self, TronError> {
         Self::read(PermissionKind::Witness, 1, message)
     }
 
-    pub(super) fn actives(messages: Vec<proto::Permission>) -> Result<Vec<Self>, Flaw> {
+    pub(super) fn actives(messages: Vec<proto::Permission>) -> Result<Vec<Self>, TronError> {
         if messages.len() > MAX_ACTIVES {
-            return Err(Flaw::Actives(messages.len()));
+            return Err(TronError::Actives(messages.len()));
         }
         let numbered = (2_u64..).zip(messages);
         numbered.map(|(id, message)| Self::read(PermissionKind::Active, id, message)).collect()
     }
 
-    fn read(kind: PermissionKind, id: u64, message: proto::Permission) -> Result<Self, Flaw> {
+    fn read(kind: PermissionKind, id: u64, message: proto::Permission) -> Result<Self, TronError> {
         let operations = if kind == PermissionKind::Active { OPERATIONS_BYTES } else { 0 };
-        let fits = message.r#type == kind.number()
+        let is_valid = message.r#type == kind.number()
             && message.operations.len() == operations
             && message.keys.len() <= MAX_KEYS;
-        if !fits {
-            return Err(Flaw::Permission(kind.member()));
+        if !is_valid {
+            return Err(TronError::Permission(kind.member()));
         }
         number(message.id.into(), "id")?;
         let key = |key: &proto::Key| Ok((account(&key.address, "address")?, number(key.weight, "weight")?));
@@ -101,7 +102,7 @@ impl Permission {
             id,
             threshold: number(message.threshold, "threshold")?,
             parent_id: number(message.parent_id.into(), "parent_id")?,
-            keys: message.keys.iter().map(key).collect::<Result<_, Flaw>>()?,
+            keys: message.keys.iter().map(key).collect::<Result<_, TronError>>()?,
             name: message.permission_name,
             operations: message.operations,
         })

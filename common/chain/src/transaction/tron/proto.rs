@@ -1,11 +1,12 @@
-//! The messages of the protocol (java-tron, `core/Tron.proto` and `core/contract/*.proto`), as far as they are read here.
+//! Messages of the protocol (java-tron, `core/Tron.proto` and `core/contract/*.proto`), as far as they are
+//! supported.
 //!
-//! Enumerations are declared as the numbers that they are on the wire. A member that stands in no message here is not kept,
-//! so that a message with it is not written as it was read.
+//! Enumerations are declared as their wire numbers. Fields that are not declared here are lost on decoding,
+//! so that a message with such a field is not encoded to the same bytes.
 
 use prost::Message;
 
-/// What is signed: `protocol.Transaction.raw`.
+/// The signed data: `protocol.Transaction.raw`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Raw {
     #[prost(bytes = "vec", tag = "1")]
@@ -24,7 +25,7 @@ pub(super) struct Raw {
     pub(super) fee_limit: i64,
 }
 
-/// `protocol.Transaction`, with what is signed in the bytes that were signed.
+/// `protocol.Transaction`, with the signed data as its exact bytes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Signed {
     #[prost(bytes = "vec", tag = "1")]

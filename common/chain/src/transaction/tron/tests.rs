@@ -1,4 +1,4 @@
-//! Transactions that an independent implementation wrote, and what becomes of them when they are damaged.
+//! Transactions encoded by an independent implementation, and damaged variants of them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod rewritten;
@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use self::rewritten::rewritten;
-use super::{Flaw, Transaction, proto};
+use super::{Transaction, TronError, proto};
 use crate::curve::{Curve, SecretKey};
-use crate::transaction::{Signer, TransactionType, Unsigned, UnsignedFlaw};
+use crate::transaction::{Signer, TransactionType, Unsigned, UnsignedError};
 use crate::vectors::{rows, secret};
 
-/// The key of the rows: of the mnemonic abandon (11 times) about, at m/44'/195'/0'/0/0.
+/// Key of the rows: that of the mnemonic abandon (11 times) about, at m/44'/195'/0'/0/0.
 const PRIVATE: &str = "b5a4cea271ff424d7c31dc12a3e43e401df7a40d7412a15750f3f0b6b5449a28";
 
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ fn bytes(text: &str) -> Vec<u8> {
     const_hex::decode(text).unwrap()
 }
 
-/// The bytes of a row.
+/// Returns the bytes of a row.
 fn sample(case: &str) -> Vec<u8> {
     bytes(&samples().iter().find(|row| row.case == case).unwrap().unsigned)
 }
@@ -44,19 +44,19 @@ fn key() -> SecretKey {
     secret(Curve::Secp256k1, PRIVATE)
 }
 
-fn signed(text: &str, by: &SecretKey) -> Result<String, UnsignedFlaw> {
+fn signed(text: &str, by: &SecretKey) -> Result<String, UnsignedError> {
     let signer = Signer { key: by.public(), format: None };
     let signable = Unsigned::read(TransactionType::Tron, text)?.for_signer(&signer)?;
     Ok(signable.sign(|message| by.sign(message)).unwrap())
 }
 
-/// Facts as they stand in the rows.
+/// Returns facts as the rows write them.
 fn json(value: &Value) -> Json {
     match value {
         Value::Bool(value) => Json::Bool(*value),
         Value::Int(number) => number.to_string().parse::<u64>().unwrap().into(),
         Value::Text { text, folds_case } => {
-            assert!(!folds_case, "{text}: everything of Tron compares exactly");
+            assert!(!folds_case, "{text}: all texts of Tron compare exactly");
             text.as_ref().into()
         }
         Value::List(values) => values.iter().map(json).collect(),
@@ -68,34 +68,34 @@ fn json(value: &Value) -> Json {
 }
 
 #[test]
-fn independent_transactions_are_read_and_signed_alike() {
+fn transactions_match_the_vectors() {
     for row in samples() {
         let transaction = Transaction::decode(&bytes(&row.unsigned)).unwrap();
         assert_eq!(const_hex::encode(transaction.digest()), row.digest, "{}", row.case);
         assert_eq!(json(&transaction.facts()), row.facts, "{}", row.case);
         assert_eq!(signed(&row.unsigned, &key()).unwrap(), row.signed, "{}", row.case);
         let again = Transaction::decode(&bytes(&row.signed));
-        assert!(again.is_err(), "{}: what is signed is not signed again", row.case);
+        assert!(again.is_err(), "{}: a signed transaction is rejected", row.case);
     }
 }
 
 #[test]
-fn others_sign_under_an_active_permission_only() {
+fn other_keys_sign_only_under_an_active_permission() {
     let other = secret(Curve::Secp256k1, &"11".repeat(32));
     for row in samples() {
         let named = row.case.contains("under an active permission");
         assert_eq!(signed(&row.unsigned, &other).is_ok(), named, "{}", row.case);
     }
     let transfer = &samples()[0].unsigned;
-    assert_eq!(signed(transfer, &other), Err(UnsignedFlaw::Tron(Flaw::Owner)));
-    // The permission of the witness is for blocks.
+    assert_eq!(signed(transfer, &other), Err(UnsignedError::Tron(TronError::Owner)));
+    // The witness permission is for block production only.
     let witness = changed("a transfer", |raw| raw.contract[0].permission_id = 1);
-    assert_eq!(signed(&const_hex::encode(&witness), &other), Err(UnsignedFlaw::Tron(Flaw::Owner)));
+    assert_eq!(signed(&const_hex::encode(&witness), &other), Err(UnsignedError::Tron(TronError::Owner)));
     assert!(signed(&const_hex::encode(&witness), &key()).is_ok());
 }
 
 #[test]
-fn policies_ask() {
+fn policies_query_the_facts() {
     let (transfer, call) = (sample("a transfer"), sample("a transfer of tokens"));
     for (bytes, condition, expected) in [
         (
@@ -111,20 +111,20 @@ fn policies_ask() {
     ] {
         let program = Program::parse(ExpressionKind::Condition, condition).unwrap();
         let facts = Value::record([("tx", Transaction::decode(bytes).unwrap().facts())]);
-        let found = program.evaluate(&Value::record([("tron", facts)])).map_err(|error| error.reason);
-        assert!(matches!(&found, Ok(_) | Err(EvaluationReason::MissingField(_))), "{condition}: {found:?}");
-        assert_eq!(found.map_err(|_| ()), expected, "{condition}");
+        let result = program.evaluate(&Value::record([("tron", facts)])).map_err(|error| error.reason);
+        assert!(matches!(&result, Ok(_) | Err(EvaluationReason::MissingField(_))), "{condition}: {result:?}");
+        assert_eq!(result.map_err(|_| ()), expected, "{condition}");
     }
 }
 
-/// The bytes of a row after a change to what they say.
+/// Returns the bytes of a row after a change of the decoded message.
 fn changed(case: &str, change: impl FnOnce(&mut proto::Raw)) -> Vec<u8> {
     let mut raw = proto::Raw::decode(sample(case).as_slice()).unwrap();
     change(&mut raw);
     raw.encode_to_vec()
 }
 
-/// The bytes of a row after a change to the parameter of its contract.
+/// Returns the bytes of a row after a change of the contract parameter.
 fn with_parameter<M: prost::Message + Default>(case: &str, change: impl FnOnce(&mut M)) -> Vec<u8> {
     changed(case, |raw| {
         let parameter = raw.contract[0].parameter.as_mut().unwrap();
@@ -134,81 +134,81 @@ fn with_parameter<M: prost::Message + Default>(case: &str, change: impl FnOnce(&
     })
 }
 
-fn flaw(bytes: &[u8]) -> Flaw {
+fn error(bytes: &[u8]) -> TronError {
     Transaction::decode(bytes).unwrap_err()
 }
 
 #[test]
-fn what_is_around_the_contract_is_checked() {
-    assert_eq!(flaw(&[]), Flaw::Contracts(0));
+fn rejects_invalid_transaction_fields() {
+    assert_eq!(error(&[]), TronError::Contracts(0));
     let twice = changed("a transfer", |raw| raw.contract.push(raw.contract[0].clone()));
-    assert_eq!(flaw(&twice), Flaw::Contracts(2));
-    // The vote for a witness, and a number that stands for nothing.
+    assert_eq!(error(&twice), TronError::Contracts(2));
+    // The vote for a witness, and undefined numbers.
     for number in [0, 4, 59, -1, i32::MAX] {
         let other = changed("a transfer", |raw| raw.contract[0].r#type = number);
-        assert_eq!(flaw(&other), Flaw::Type(number));
+        assert_eq!(error(&other), TronError::Type(number));
     }
     let other = changed("a transfer", |raw| raw.contract[0].r#type = 31);
-    assert_eq!(flaw(&other), Flaw::Parameter);
+    assert_eq!(error(&other), TronError::Parameter);
     let none = changed("a transfer", |raw| raw.contract[0].parameter = None);
-    assert_eq!(flaw(&none), Flaw::Parameter);
+    assert_eq!(error(&none), TronError::Parameter);
     for url in ["", "protocol.TransferContract", "type.googleapis.com/protocol.TransferAssetContract"] {
         let other = changed("a transfer", |raw| {
             raw.contract[0].parameter.as_mut().unwrap().type_url = url.to_owned();
         });
-        assert_eq!(flaw(&other), Flaw::Parameter, "{url}");
+        assert_eq!(error(&other), TronError::Parameter, "{url}");
     }
     let negative = changed("a transfer", |raw| raw.fee_limit = -1);
-    assert_eq!(flaw(&negative), Flaw::Negative("fee_limit"));
+    assert_eq!(error(&negative), TronError::Negative("fee_limit"));
     let negative = changed("a transfer", |raw| raw.contract[0].permission_id = -2);
-    assert_eq!(flaw(&negative), Flaw::Negative("Permission_id"));
+    assert_eq!(error(&negative), TronError::Negative("Permission_id"));
 }
 
 #[test]
-fn members_of_the_contract_are_checked() {
+fn rejects_invalid_contract_fields() {
     let pays = |change: &dyn Fn(&mut proto::TransferContract)| with_parameter("a transfer", change);
-    assert_eq!(flaw(&pays(&|transfer| transfer.amount = -1)), Flaw::Negative("amount"));
+    assert_eq!(error(&pays(&|transfer| transfer.amount = -1)), TronError::Negative("amount"));
     for bad in [vec![], vec![0x41; 20], vec![0x41; 22], vec![0xa0; 21]] {
         let to = pays(&|transfer| transfer.to_address.clone_from(&bad));
-        assert_eq!(flaw(&to), Flaw::Address("to_address"));
+        assert_eq!(error(&to), TronError::Address("to_address"));
         let owner = pays(&|transfer| transfer.owner_address.clone_from(&bad));
-        assert_eq!(flaw(&owner), Flaw::Address("owner_address"));
+        assert_eq!(error(&owner), TronError::Address("owner_address"));
     }
     let stakes =
         |change: fn(&mut proto::FreezeBalanceV2Contract)| with_parameter("a stake for energy", change);
-    assert_eq!(flaw(&stakes(|stake| stake.resource = 2)), Flaw::Resource(2));
+    assert_eq!(error(&stakes(|stake| stake.resource = 2)), TronError::Resource(2));
     let most = Transaction::decode(&stakes(|stake| stake.frozen_balance = i64::MAX)).unwrap();
     assert_eq!(json(&most.facts())["contract"][0]["frozen_balance"], i64::MAX);
 }
 
 #[test]
-fn permissions_are_checked() {
+fn rejects_invalid_permissions() {
     let case = "permissions with a witness, given away";
     let with = |change: fn(&mut proto::AccountPermissionUpdateContract)| with_parameter(case, change);
     let owner = with(|update| update.owner.as_mut().unwrap().r#type = 2);
-    assert_eq!(flaw(&owner), Flaw::Permission("owner"));
+    assert_eq!(error(&owner), TronError::Permission("owner"));
     let keys = with(|update| {
         let witness = update.witness.as_mut().unwrap();
         witness.keys = vec![witness.keys[0].clone(); 6];
     });
-    assert_eq!(flaw(&keys), Flaw::Permission("witness"));
+    assert_eq!(error(&keys), TronError::Permission("witness"));
     let operations = with(|update| update.actives[0].operations.push(0));
-    assert_eq!(flaw(&operations), Flaw::Permission("actives"));
+    assert_eq!(error(&operations), TronError::Permission("actives"));
     let many = with(|update| update.actives = vec![update.actives[0].clone(); 9]);
-    assert_eq!(flaw(&many), Flaw::Actives(9));
+    assert_eq!(error(&many), TronError::Actives(9));
     let weight = with(|update| update.actives[0].keys[0].weight = -1);
-    assert_eq!(flaw(&weight), Flaw::Negative("weight"));
+    assert_eq!(error(&weight), TronError::Negative("weight"));
     let address = with(|update| update.actives[0].keys[0].address.clear());
-    assert_eq!(flaw(&address), Flaw::Address("address"));
-    // The network numbers permissions by their place.
+    assert_eq!(error(&address), TronError::Address("address"));
+    // The network numbers permissions by their position.
     let numbered = with(|update| update.actives[0].id = 7);
     let facts = json(&Transaction::decode(&numbered).unwrap().facts());
     assert_eq!(facts["contract"][0]["actives"][0]["id"], 2);
 }
 
-/// Where a protocol buffer says the same in more than one way (its encoding guide), one is taken.
+/// The encoding guide of protocol buffers allows several encodings of a message. Only one is accepted.
 #[test]
-fn one_way_of_writing_is_taken() {
+fn accepts_only_the_canonical_encoding() {
     let sample = sample("a transfer");
     let after = |more: &[u8]| [&sample, more].concat();
     let replaced = |from: &str, to: &str| {
@@ -217,42 +217,39 @@ fn one_way_of_writing_is_taken() {
         bytes(&hex.replacen(from, to, 1))
     };
     let ways: [(&str, Vec<u8>); 11] = [
-        ("a member that is not known", after(&[0x1a, 0x01, 0x00])),
-        ("a known member of the protocol that is not read", after(&[0x18, 0x01])),
-        ("nothing written out", after(&[0x90, 0x01, 0x00])),
-        ("no memo written out", replaced("5a67", "52005a67")),
-        ("a number twice", after(&[0x90, 0x01, 0x01, 0x90, 0x01, 0x01])),
-        (
-            "members in another order",
-            replaced("0a02abcd22080102030405060708", "220801020304050607080a02abcd"),
-        ),
-        ("a number that is longer than it need be", after(&[0x90, 0x01, 0x81, 0x00])),
-        ("a length that is longer than it need be", replaced("0a02abcd", "0a8200abcd")),
-        ("a tag that is longer than it need be", replaced("0a02abcd", "8a0002abcd")),
+        ("an unknown field", after(&[0x1a, 0x01, 0x00])),
+        ("a field of the protocol that is not supported", after(&[0x18, 0x01])),
+        ("an explicit default value", after(&[0x90, 0x01, 0x00])),
+        ("an explicit empty memo", replaced("5a67", "52005a67")),
+        ("a repeated number", after(&[0x90, 0x01, 0x01, 0x90, 0x01, 0x01])),
+        ("fields out of order", replaced("0a02abcd22080102030405060708", "220801020304050607080a02abcd")),
+        ("a number longer than necessary", after(&[0x90, 0x01, 0x81, 0x00])),
+        ("a length longer than necessary", replaced("0a02abcd", "0a8200abcd")),
+        ("a tag longer than necessary", replaced("0a02abcd", "8a0002abcd")),
         ("a type beyond its 32 bits", replaced("5a670801", "5a6b088180808010")),
         (
-            "nothing written out in the parameter",
+            "an explicit default value in the parameter",
             changed("a call without data", |raw| {
                 raw.contract[0].parameter.as_mut().unwrap().value.extend([0x28, 0x00]);
             }),
         ),
     ];
     for (way, bytes) in ways {
-        let found = flaw(&bytes);
-        assert!(matches!(found, Flaw::NotCanonical | Flaw::Malformed(_)), "{way}: {found:?}");
+        let error = error(&bytes);
+        assert!(matches!(error, TronError::NotCanonical | TronError::Malformed(_)), "{way}: {error:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn anything_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = Transaction::decode(&bytes);
     }
 
     #[test]
-    fn what_is_read_is_what_is_signed(row in 0_usize..15, place in 0_usize..400, put in prop::collection::vec(any::<u8>(), 0..4), cut in 0_usize..4) {
+    fn decoded_bytes_are_the_signed_bytes(row in 0_usize..15, index in 0_usize..400, put in prop::collection::vec(any::<u8>(), 0..4), cut in 0_usize..4) {
         let mut damaged = bytes(&samples()[row].unsigned);
-        let start = place % damaged.len();
+        let start = index % damaged.len();
         let end = (start + cut).min(damaged.len());
         damaged.splice(start..end, put);
         if let Ok(read) = Transaction::decode(&damaged) {
@@ -262,14 +259,14 @@ proptest! {
 }
 
 #[test]
-fn facts_tell_everything() {
+fn facts_are_complete() {
     for row in samples() {
         let sample = bytes(&row.unsigned);
         assert_eq!(rewritten(&row.facts, &numbers(&sample)), sample, "{}", row.case);
     }
 }
 
-/// The numbers that permissions give themselves.
+/// Returns the ids that the transaction states for its permissions.
 fn numbers(bytes: &[u8]) -> Vec<i32> {
     let raw = proto::Raw::decode(bytes).unwrap();
     let parameter = raw.contract[0].parameter.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! Records which product was asked for. Nothing is charged, and nothing depends on it.
+//! Records the chosen billing product. Nothing is charged, and nothing depends on the record.
 
 use quorate_common::bounded::Text;
 
@@ -7,7 +7,7 @@ use crate::make::billing;
 
 pub(in crate::kinds) struct ActivateBillingTier;
 
-/// Records which product is paid for; nothing depends on it.
+/// Records the chosen billing product. Nothing is charged, and nothing depends on it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     product_id: Text<{ billing::ID }>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ActivateBillingTier;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_ACTIVATE_BILLING_TIER";
@@ -37,15 +37,19 @@ impl Kind for ActivateBillingTier {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if intent.product_id.as_str().is_empty() {
             return Err(Wrong::Empty("productId").into());
         }
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::SetBillingTier(intent.product_id.as_str().to_owned()));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::SetBillingTier(intent.product_id.as_str().to_owned()));
         Ok(Outcome { product_id: intent.product_id })
     }
 }

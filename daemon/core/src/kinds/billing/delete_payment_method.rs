@@ -1,4 +1,4 @@
-//! Forgets how the service is paid for.
+//! Deletes the recorded payment method.
 
 use quorate_common::bounded::Text;
 
@@ -8,7 +8,7 @@ use crate::model::PaymentMethod;
 
 pub(in crate::kinds) struct DeletePaymentMethod;
 
-/// Forgets how the service is paid for; without an id, whatever is recorded.
+/// Deletes the recorded payment method. Without an id, deletes whichever method is recorded.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     payment_method_id: String,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeletePaymentMethod;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PAYMENT_METHOD";
@@ -37,15 +37,19 @@ impl Kind for DeletePaymentMethod {
     type Plan = PaymentMethod;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, PaymentMethod), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, PaymentMethod), RequestError> {
         let wanted = intent.payment_method_id.as_str();
         let present = view.organization.head.payment_method.as_ref();
-        let found = present.filter(|method| wanted.is_empty() || method.id == wanted);
-        Ok((Facts::default(), found.ok_or(Missing::Thing("payment method"))?.clone()))
+        let method = present.filter(|method| wanted.is_empty() || method.id == wanted);
+        Ok((Facts::default(), method.ok_or(Missing::Other("payment method"))?.clone()))
     }
 
-    fn execute(_: Intent, method: PaymentMethod, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::SetPaymentMethod(None));
+    fn execute(
+        _: Intent,
+        method: PaymentMethod,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::SetPaymentMethod(None));
         Ok(Outcome { payment_method_id: method.id })
     }
 }

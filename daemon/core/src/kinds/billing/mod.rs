@@ -1,4 +1,4 @@
-//! What is recorded of paying for the service. Nothing is ever charged.
+//! Billing records: the payment method and the billing tier. Nothing is ever charged.
 
 use super::prelude::*;
 

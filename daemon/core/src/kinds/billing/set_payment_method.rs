@@ -1,4 +1,4 @@
-//! Records how the service is paid for. Nothing is charged, and the number of a card is not kept.
+//! Records the payment method. Nothing is charged, and only the last four digits of a card number are stored.
 
 use quorate_common::bounded::{Email, Text};
 
@@ -8,7 +8,7 @@ use crate::model::PaymentMethod;
 
 pub(in crate::kinds) struct SetPaymentMethod;
 
-/// Records how the service is paid for, by an id of somebody else's.
+/// Records the payment method by an externally assigned id.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -17,7 +17,7 @@ pub(in crate::kinds) struct Intent {
     card_holder_name: Label,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct Request {
     id: Option<String>,
     last_four: String,
@@ -33,7 +33,7 @@ pub(in crate::kinds) struct Outcome {
     card_holder_email: Email,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SetPaymentMethod;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2";
@@ -59,22 +59,26 @@ impl Kind for SetPaymentMethod {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(request: &Request, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(request: &Request, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if request.id.as_ref().is_some_and(String::is_empty) {
             return Err(Wrong::Empty("paymentMethodId").into());
         }
         Ok((Facts::default(), ()))
     }
 
-    fn execute(request: Request, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let id = request.id.unwrap_or_else(|| billing::own_id(cx.random()));
+    fn execute(
+        request: Request,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let id = request.id.unwrap_or_else(|| billing::new_id(context.random()));
         let method = PaymentMethod {
             id,
             last_four: request.last_four,
             holder_name: request.holder_name,
             holder_email: request.holder_email,
         };
-        cx.change(Change::SetPaymentMethod(Some(method.clone())));
+        context.change(Change::SetPaymentMethod(Some(method.clone())));
         Ok(Outcome {
             last_four: method.last_four,
             card_holder_name: method.holder_name,
@@ -83,12 +87,14 @@ impl Kind for SetPaymentMethod {
     }
 }
 
-/// First version: the card itself, of which only the last four digits are kept.
+/// Version 1: the card itself. Only the last four digits of its number are stored.
 pub(in crate::kinds) mod v1 {
-    use super::{Deserialize, Email, Form, JsonSchema, Label, Outcome, Request, Serialize, SetPaymentMethod};
+    use super::{
+        Deserialize, Email, JsonSchema, Label, Outcome, Request, Serialize, SetPaymentMethod, Version,
+    };
     use crate::params::card::{CardNumber, Digits};
 
-    /// Records the card that pays; of its number only the last four digits are kept, of its code nothing.
+    /// Records a payment card. The last four digits of its number are stored; its security code is not.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -100,7 +106,7 @@ pub(in crate::kinds) mod v1 {
         card_holder_name: Label,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = SetPaymentMethod;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_SET_PAYMENT_METHOD";

@@ -1,17 +1,17 @@
-//! Registers API keys of a user.
+//! Registers API keys for a user.
 
 use quorate_common::ids::{ApiKeyId, UserId};
 
+use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::make::user;
 use crate::model::{ApiKey, Millis, User};
 use crate::params::NewApiKey;
 use crate::params::credential::ApiKeyParamsV2;
-use crate::refusal::Limit;
 
 pub(in crate::kinds) struct CreateApiKeys;
 
-/// Registers API keys of a user.
+/// Registers API keys for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Intent {
     user_id: UserId,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct NewKeys {
     keys: Vec<NewApiKey>,
     user: UserId,
@@ -32,7 +32,7 @@ pub(in crate::kinds) struct Outcome {
     api_key_ids: AtMost<ApiKeyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateApiKeys;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS_V2";
@@ -53,20 +53,20 @@ impl Kind for CreateApiKeys {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &NewKeys, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &NewKeys, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.keys, "apiKeys")?;
         user::check_api_keys(&intent.keys, Some(view.organization))?;
         let user = view.user(intent.user)?;
-        let endless = |expiration: &Option<u64>| expiration.is_none();
-        let held = user.api_keys.iter().filter(|key| endless(&key.expiration_seconds)).count();
-        let more = intent.keys.iter().filter(|key| endless(&key.expiration_seconds)).count();
+        let never_expires = |expiration: &Option<u64>| expiration.is_none();
+        let existing = user.api_keys.iter().filter(|key| never_expires(&key.expiration_seconds)).count();
+        let added = intent.keys.iter().filter(|key| never_expires(&key.expiration_seconds)).count();
         let limits = view.limits();
-        if held.saturating_add(more) > limits.long_lived_api_keys {
+        if existing.saturating_add(added) > limits.long_lived_api_keys {
             return Err(Limit::LongLivedApiKeys.into());
         }
-        if intent.keys.len().saturating_sub(more) > limits.expiring_api_keys {
+        if intent.keys.len().saturating_sub(added) > limits.expiring_api_keys {
             return Err(Limit::Count(
-                "expiring API keys of a user",
+                "expiring API keys per user",
                 limits.expiring_api_keys,
                 Some("expiring_api_keys"),
             )
@@ -79,26 +79,30 @@ impl Kind for CreateApiKeys {
         Some(intent.user)
     }
 
-    fn execute(intent: NewKeys, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let now = cx.now();
-        let mut user: User = cx.user(intent.user)?.clone();
-        let limit = cx.limits().expiring_api_keys;
+    fn execute(
+        intent: NewKeys,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let now = context.now();
+        let mut user: User = context.user(intent.user)?.clone();
+        let limit = context.limits().expiring_api_keys;
         let mut ids = Vec::with_capacity(intent.keys.len());
         for new in intent.keys {
             if new.expiration_seconds.is_some() {
                 make_room(&mut user.api_keys, limit, now);
             }
-            let key = user::api_key(new, now, &mut || cx.random());
+            let key = user::api_key(new, now, &mut || context.random());
             ids.push(key.id);
             user.api_keys.push(key);
         }
         user.updated = now;
-        cx.change(Change::PutUser(user));
+        context.change(Change::PutUser(user));
         Ok(Outcome { api_key_ids: AtMost::cut(ids) })
     }
 }
 
-/// One more expiring key: expired ones go first, then the oldest.
+/// Makes room for one more expiring key. Expired keys are removed first, then the oldest ones.
 fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
     let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
     if expiring(keys) < limit {
@@ -112,14 +116,14 @@ fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
     }
 }
 
-/// First version: P-256 keys.
+/// Version 1: P-256 keys only.
 pub(in crate::kinds) mod v1 {
     use super::{
-        AtMost, BATCH, CreateApiKeys, Deserialize, Form, JsonSchema, NewKeys, Outcome, Serialize, UserId,
+        AtMost, BATCH, CreateApiKeys, Deserialize, JsonSchema, NewKeys, Outcome, Serialize, UserId, Version,
     };
     use crate::params::credential::ApiKeyParams;
 
-    /// Registers API keys of a user.
+    /// Registers API keys for a user.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -128,7 +132,7 @@ pub(in crate::kinds) mod v1 {
         user_id: UserId,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateApiKeys;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS";

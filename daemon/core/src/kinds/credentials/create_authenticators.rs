@@ -1,4 +1,4 @@
-//! Registers authenticators of a user.
+//! Registers authenticators for a user.
 
 use quorate_common::ids::{AuthenticatorId, UserId};
 
@@ -9,7 +9,7 @@ use crate::params::credential::AuthenticatorParamsV2;
 
 pub(in crate::kinds) struct CreateAuthenticators;
 
-/// Registers authenticators of a user.
+/// Registers authenticators for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Intent {
     user_id: UserId,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct New {
     authenticators: Vec<NewAuthenticator>,
     user: UserId,
@@ -30,7 +30,7 @@ pub(in crate::kinds) struct Outcome {
     authenticator_ids: AtMost<AuthenticatorId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateAuthenticators;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2";
@@ -54,10 +54,10 @@ impl Kind for CreateAuthenticators {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.authenticators, "authenticators")?;
         let user = view.user(intent.user)?;
-        user::are_meant_for(intent.user, &intent.authenticators)?;
+        user::check_authenticator_owner(intent.user, &intent.authenticators)?;
         user::check_authenticators(&intent.authenticators, user, view)?;
         Ok((Facts::of_own_credentials(intent.user), ()))
     }
@@ -66,29 +66,30 @@ impl Kind for CreateAuthenticators {
         Some(intent.user)
     }
 
-    fn execute(intent: New, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let now = cx.now();
-        let mut user = cx.user(intent.user)?.clone();
+    fn execute(intent: New, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+        let now = context.now();
+        let mut user = context.user(intent.user)?.clone();
         let mut ids = Vec::with_capacity(intent.authenticators.len());
         for new in intent.authenticators {
-            let authenticator = user::authenticator(new, now, &mut || cx.random())?;
+            let authenticator = user::authenticator(new, now, &mut || context.random())?;
             ids.push(authenticator.id);
             user.authenticators.push(authenticator);
         }
         user.updated = now;
-        cx.change(Change::PutUser(user));
+        context.change(Change::PutUser(user));
         Ok(Outcome { authenticator_ids: AtMost::cut(ids) })
     }
 }
 
-/// First version: older attestations.
+/// Version 1: the original attestation format.
 pub(in crate::kinds) mod v1 {
     use super::{
-        AtMost, BATCH, CreateAuthenticators, Deserialize, Form, JsonSchema, New, Outcome, Serialize, UserId,
+        AtMost, BATCH, CreateAuthenticators, Deserialize, JsonSchema, New, Outcome, Serialize, UserId,
+        Version,
     };
     use crate::params::credential::AuthenticatorParams;
 
-    /// Registers authenticators of a user.
+    /// Registers authenticators for a user.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -97,7 +98,7 @@ pub(in crate::kinds) mod v1 {
         user_id: UserId,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateAuthenticators;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS";

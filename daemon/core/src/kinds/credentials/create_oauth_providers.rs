@@ -1,4 +1,4 @@
-//! Registers OAuth identities of a user. They are records: nobody signs in with them yet.
+//! Registers OAuth identities for a user. They are records only: signing in with them is not supported yet.
 
 use quorate_common::ids::{ProviderId, UserId};
 
@@ -9,7 +9,7 @@ use crate::params::credential::OauthProviderParamsV2;
 
 pub(in crate::kinds) struct CreateOauthProviders;
 
-/// Registers OAuth identities of a user.
+/// Registers OAuth identities for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Intent {
     oauth_providers: AtMost<OauthProviderParamsV2, BATCH>,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct New {
     providers: Vec<NewOauthProvider>,
     user: UserId,
@@ -30,7 +30,7 @@ pub(in crate::kinds) struct Outcome {
     provider_ids: AtMost<ProviderId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateOauthProviders;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2";
@@ -52,7 +52,7 @@ impl Kind for CreateOauthProviders {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.providers, "oauthProviders")?;
         user::check_oauth_providers(&intent.providers, view.user(intent.user)?, view)?;
         Ok((Facts::of_own_credentials(intent.user), ()))
@@ -62,17 +62,17 @@ impl Kind for CreateOauthProviders {
         Some(intent.user)
     }
 
-    fn execute(intent: New, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let now = cx.now();
-        let mut user = cx.user(intent.user)?.clone();
+    fn execute(intent: New, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+        let now = context.now();
+        let mut user = context.user(intent.user)?.clone();
         let mut ids = Vec::with_capacity(intent.providers.len());
         for new in &intent.providers {
-            let provider = user::oauth_provider(new, now, &mut || cx.random())?;
+            let provider = user::oauth_provider(new, now, &mut || context.random())?;
             ids.push(provider.id);
             user.oauth_providers.push(provider);
         }
         user.updated = now;
-        cx.change(Change::PutUser(user));
+        context.change(Change::PutUser(user));
         Ok(Outcome { provider_ids: AtMost::cut(ids) })
     }
 }

@@ -1,4 +1,5 @@
-//! Deletes API keys of a user. Final once acknowledged: no later request with such a key succeeds.
+//! Deletes API keys of a user. The deletion is final once acknowledged: no later request with such a key
+//! succeeds.
 
 use quorate_common::ids::{ApiKeyId, UserId};
 
@@ -23,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     api_key_ids: AtMost<ApiKeyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteApiKeys;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_API_KEYS";
@@ -38,11 +39,17 @@ impl Kind for DeleteApiKeys {
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
         let mut user = view.user(intent.user_id)?.clone();
         let missing = |id: &ApiKeyId| Missing::ApiKey(*id);
-        user::take_out(&mut user.api_keys, &intent.api_key_ids, "apiKeyIds", |key| &key.id, missing)?;
-        user::still_gets_in(&user, view.organization)?;
+        user::remove_credentials(
+            &mut user.api_keys,
+            &intent.api_key_ids,
+            "apiKeyIds",
+            |key| &key.id,
+            missing,
+        )?;
+        user::check_remaining_access(&user, view.organization)?;
         Ok((Facts::of_own_credentials(intent.user_id), user))
     }
 
@@ -50,9 +57,13 @@ impl Kind for DeleteApiKeys {
         Some(intent.user_id)
     }
 
-    fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        user.updated = cx.now();
-        cx.change(Change::PutUser(user));
+    fn execute(
+        intent: Intent,
+        mut user: User,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        user.updated = context.now();
+        context.change(Change::PutUser(user));
         Ok(Outcome { api_key_ids: intent.api_key_ids })
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Outcome {
     provider_ids: AtMost<ProviderId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteOauthProviders;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS";
@@ -38,17 +38,17 @@ impl Kind for DeleteOauthProviders {
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
         let mut user = view.user(intent.user_id)?.clone();
         let missing = |id: &ProviderId| Missing::Record("OAuth provider", id.to_string());
-        user::take_out(
+        user::remove_credentials(
             &mut user.oauth_providers,
             &intent.provider_ids,
             "providerIds",
             |one| &one.id,
             missing,
         )?;
-        user::still_gets_in(&user, view.organization)?;
+        user::check_remaining_access(&user, view.organization)?;
         Ok((Facts::of_own_credentials(intent.user_id), user))
     }
 
@@ -56,8 +56,12 @@ impl Kind for DeleteOauthProviders {
         Some(intent.user_id)
     }
 
-    fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutUser(User { updated: cx.now(), ..user }));
+    fn execute(
+        intent: Intent,
+        user: User,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::PutUser(User { updated: context.now(), ..user }));
         Ok(Outcome { provider_ids: intent.provider_ids })
     }
 }

@@ -1,17 +1,17 @@
-//! Accepts an invitation: whoever holds the mailed secret becomes a user.
+//! Accepts an invitation: the holder of the mailed secret becomes a user.
 
 use quorate_common::ids::{InvitationId, UserId};
 
+use crate::error::{Conflict, Denied};
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
 use crate::model::{Invitation, InvitationStatus, User};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
-use crate::refusal::{Clash, Denied};
 
 pub(in crate::kinds) struct AcceptInvitation;
 
-/// Makes the caller a user with this authenticator, as the invitation says; its mailed key stamps the request.
+/// Accepts an invitation: creates the invited user with this authenticator. Stamped by the mailed key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Intent {
     authenticator: AuthenticatorParamsV2,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct Request {
     invitation: InvitationId,
     user: UserId,
@@ -34,7 +34,7 @@ pub(in crate::kinds) struct Outcome {
     user_id: UserId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = AcceptInvitation;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION_V2";
@@ -56,25 +56,25 @@ impl Kind for AcceptInvitation {
     type Plan = (Invitation, NewUser);
     type Outcome = Outcome;
 
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         if view.invitation != Some(request.invitation) {
-            return Err(Denied::NotYours.into());
+            return Err(Denied::NotAuthorized.into());
         }
-        user::are_meant_for(request.user, std::slice::from_ref(&request.authenticator))?;
-        let invitation = view.shelved::<Invitation>(request.invitation)?;
+        user::check_authenticator_owner(request.user, std::slice::from_ref(&request.authenticator))?;
+        let invitation = view.collection_item::<Invitation>(request.invitation)?;
         match invitation.status {
             InvitationStatus::Created if invitation.waits(view.now) => {}
             InvitationStatus::Created => return Err(Wrong::Text("invitation has expired").into()),
             InvitationStatus::Accepted => return Err(Wrong::Text("invitation has been accepted").into()),
             InvitationStatus::Revoked => return Err(Wrong::Text("invitation has been revoked").into()),
         }
-        // Policies and histories name users by their ids, so an id is one person's for ever.
-        let nobody = UserId::from_bytes([0; 16]);
-        if view.records().is_departed(request.user)?
-            || request.user == nobody
+        // Policies and activities refer to users by id, so a user id is never reused, even after deletion.
+        let nil = UserId::from_bytes([0; 16]);
+        if view.records().is_deleted_user(request.user)?
+            || request.user == nil
             || view.organization.user(request.user).is_some()
         {
-            return Err(Clash::User.into());
+            return Err(Conflict::User.into());
         }
         let new = NewUser {
             name: invitation.name.clone(),
@@ -92,11 +92,12 @@ impl Kind for AcceptInvitation {
     fn execute(
         request: Request,
         (invitation, new): (Invitation, NewUser),
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<Outcome, Refusal> {
-        let user = User { id: request.user, ..user::user(new, cx)? };
-        cx.change(Change::PutUser(user));
-        cx.change(Change::PutInvitation(invitation.with_status(InvitationStatus::Accepted, cx.now())));
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let user = User { id: request.user, ..user::user(new, context)? };
+        context.change(Change::PutUser(user));
+        context
+            .change(Change::PutInvitation(invitation.with_status(InvitationStatus::Accepted, context.now())));
         Ok(Outcome { invitation_id: request.invitation, user_id: request.user })
     }
 
@@ -105,14 +106,14 @@ impl Kind for AcceptInvitation {
     }
 }
 
-/// First version: the authenticator in its older form.
+/// Version 1: the authenticator in the original format.
 pub(in crate::kinds) mod v1 {
     use super::{
-        AcceptInvitation, AuthenticatorParams, Deserialize, Form, InvitationId, JsonSchema, Outcome, Request,
-        Serialize, UserId,
+        AcceptInvitation, AuthenticatorParams, Deserialize, InvitationId, JsonSchema, Outcome, Request,
+        Serialize, UserId, Version,
     };
 
-    /// Makes the caller a user, with an authenticator in its older form.
+    /// Accepts an invitation with an authenticator in the original format.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -121,7 +122,7 @@ pub(in crate::kinds) mod v1 {
         authenticator: AuthenticatorParams,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = AcceptInvitation;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION";

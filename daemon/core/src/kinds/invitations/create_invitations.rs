@@ -1,4 +1,4 @@
-//! Invites people by mail to become users.
+//! Invites people by email to become users.
 
 use quorate_common::bounded::Email;
 use quorate_common::ids::{InvitationId, TagId, UserId};
@@ -10,14 +10,14 @@ use crate::params::user::AccessType;
 
 pub(in crate::kinds) struct CreateInvitations;
 
-/// Invites people by mail to become users; each mail holds a secret that opens its invitation once.
+/// Invites people by email to become users. Each email contains a secret that accepts its invitation once.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     invitations: AtMost<InvitationParams, BATCH>,
 }
 
-/// One invitation.
+/// An invitation to create.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct InvitationParams {
@@ -26,7 +26,7 @@ struct InvitationParams {
     #[serde(default)]
     receiver_user_tags: AtMost<TagId, BATCH>,
     access_type: AccessType,
-    /// The user who submits the request; nobody invites in the name of another user.
+    /// Must be the user who submits the request; nobody can invite in the name of another user.
     sender_user_id: UserId,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::kinds) struct Outcome {
     invitation_ids: AtMost<InvitationId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateInvitations;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
@@ -51,7 +51,7 @@ impl Kind for CreateInvitations {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.invitations, "invitations")?;
         distinct(intent.invitations.iter().map(|one| one.receiver_user_email.as_str()), "invitations")?;
         if !view.sends_mail() {
@@ -67,12 +67,22 @@ impl Kind for CreateInvitations {
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
         let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
-        room(waiting, intent.invitations.len(), view.limits().invitations, "invitations", "invitations")?;
+        check_limit(
+            waiting,
+            intent.invitations.len(),
+            view.limits().invitations,
+            "invitations",
+            "invitations",
+        )?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        invitation::make_room(intent.invitations.len(), cx);
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        invitation::make_room(intent.invitations.len(), context);
         let mut ids = Vec::with_capacity(intent.invitations.len());
         for one in intent.invitations {
             let new = invitation::New {
@@ -82,7 +92,7 @@ impl Kind for CreateInvitations {
                 access_type: one.access_type,
                 sender: one.sender_user_id,
             };
-            ids.push(invitation::invite(new, cx)?);
+            ids.push(invitation::invite(new, context)?);
         }
         Ok(Outcome { invitation_ids: AtMost::cut(ids) })
     }

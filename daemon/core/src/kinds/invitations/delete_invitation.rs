@@ -1,4 +1,4 @@
-//! Takes an invitation back.
+//! Revokes an invitation.
 
 use quorate_common::ids::InvitationId;
 
@@ -7,7 +7,7 @@ use crate::model::{Invitation, InvitationStatus};
 
 pub(in crate::kinds) struct DeleteInvitation;
 
-/// Takes an invitation back, so that nobody can accept it.
+/// Revokes an invitation, so that nobody can accept it any more.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     invitation_id: InvitationId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteInvitation;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_INVITATION";
@@ -35,16 +35,21 @@ impl Kind for DeleteInvitation {
     type Plan = Invitation;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Invitation), Refusal> {
-        let invitation = view.shelved::<Invitation>(intent.invitation_id)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Invitation), RequestError> {
+        let invitation = view.collection_item::<Invitation>(intent.invitation_id)?;
         if invitation.status == InvitationStatus::Accepted {
             return Err(Wrong::Text("invitation has been accepted").into());
         }
         Ok((Facts::default(), invitation.clone()))
     }
 
-    fn execute(intent: Intent, invitation: Invitation, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutInvitation(invitation.with_status(InvitationStatus::Revoked, cx.now())));
+    fn execute(
+        intent: Intent,
+        invitation: Invitation,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context
+            .change(Change::PutInvitation(invitation.with_status(InvitationStatus::Revoked, context.now())));
         Ok(Outcome { invitation_id: intent.invitation_id })
     }
 }

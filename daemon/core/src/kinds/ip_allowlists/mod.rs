@@ -1,4 +1,4 @@
-//! From which addresses requests are taken.
+//! IP allowlists: the addresses from which requests are accepted.
 
 use super::prelude::*;
 

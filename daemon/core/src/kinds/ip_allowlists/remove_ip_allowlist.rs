@@ -1,4 +1,4 @@
-//! Takes requests of the organization, or of one API key, from anywhere again.
+//! Removes the IP allowlist of the organization or of one API key.
 
 use quorate_common::bounded::Text;
 
@@ -7,7 +7,7 @@ use crate::make::ip_allowlist::{self, KEY};
 
 pub(in crate::kinds) struct RemoveIpAllowlist;
 
-/// Removes an IP allowlist, of everybody or of one API key.
+/// Removes the IP allowlist of the organization, or of the API key `publicKey`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Intent {
 #[derive(Serialize, JsonSchema)]
 pub(in crate::kinds) struct Outcome {}
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = RemoveIpAllowlist;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST";
@@ -33,14 +33,18 @@ impl Kind for RemoveIpAllowlist {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        ip_allowlist::only_at_the_top(view)?;
-        ip_allowlist::present(intent.public_key.as_ref().map(Text::as_str), view)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+        ip_allowlist::check_top_level(view)?;
+        ip_allowlist::check_exists(intent.public_key.as_ref().map(Text::as_str), view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        ip_allowlist::set(intent.public_key.as_ref().map(Text::as_str), None, cx);
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        ip_allowlist::set(intent.public_key.as_ref().map(Text::as_str), None, context);
         Ok(Outcome {})
     }
 }

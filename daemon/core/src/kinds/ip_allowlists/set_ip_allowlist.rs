@@ -1,4 +1,4 @@
-//! Says from which addresses requests of the organization, or of one API key, are taken.
+//! Sets the IP allowlist of the organization or of one API key.
 
 use quorate_common::bounded::Text;
 
@@ -6,12 +6,12 @@ use crate::kinds::prelude::*;
 use crate::make::ip_allowlist::{self, KEY};
 use crate::model::{IpAllowlist, IpRule};
 
-/// Longest text of a block, in bytes.
+/// Longest text of an address block, in bytes.
 const BLOCK: usize = 64;
 
 pub(in crate::kinds) struct SetIpAllowlist;
 
-/// Says from which addresses requests are taken, of everybody or of one API key; replaces what was said before.
+/// Sets the IP allowlist of the organization, or of the API key `publicKey`. Replaces any earlier list.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -25,7 +25,7 @@ pub(in crate::kinds) struct Intent {
     on_evaluation_error: Option<OnEvaluationError>,
 }
 
-/// A block of addresses.
+/// A block of IP addresses in CIDR notation, or a single address.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct RuleParams {
     cidr: Text<BLOCK>,
@@ -33,20 +33,20 @@ struct RuleParams {
     label: Option<Label>,
 }
 
-/// What happens to a request whose address is not known.
+/// Treatment of a request whose source address is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum OnEvaluationError {
-    /// It is taken.
+    /// The request is accepted.
     Allow,
-    /// It is refused.
+    /// The request is denied.
     Deny,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::kinds) struct Outcome {}
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SetIpAllowlist;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SET_IP_ALLOWLIST";
@@ -61,14 +61,14 @@ impl Kind for SetIpAllowlist {
     type Plan = IpAllowlist;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, IpAllowlist), Refusal> {
-        ip_allowlist::only_at_the_top(view)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, IpAllowlist), RequestError> {
+        ip_allowlist::check_top_level(view)?;
         if let Some(key) = &intent.public_key {
-            ip_allowlist::is_held(key.as_str(), view)?;
+            ip_allowlist::check_key_exists(key.as_str(), view)?;
         }
         let mut rules: Vec<IpRule> = Vec::with_capacity(intent.rules.len());
-        for (place, rule) in intent.rules.iter().enumerate() {
-            let network = ip_allowlist::network(place, rule.cidr.as_str())?;
+        for (index, rule) in intent.rules.iter().enumerate() {
+            let network = ip_allowlist::network(index, rule.cidr.as_str())?;
             if rules.iter().all(|known| known.network != network) {
                 rules.push(IpRule { network, label: rule.label.clone(), created: view.now });
             }
@@ -82,9 +82,13 @@ impl Kind for SetIpAllowlist {
         Ok((Facts::default(), list))
     }
 
-    fn execute(intent: Intent, list: IpAllowlist, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        list: IpAllowlist,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let key = intent.public_key.as_ref().map(Text::as_str);
-        ip_allowlist::set(key, Some(&list), cx);
+        ip_allowlist::set(key, Some(&list), context);
         Ok(Outcome {})
     }
 }

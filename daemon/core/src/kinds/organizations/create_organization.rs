@@ -1,9 +1,10 @@
-//! Founds a top-level organization. Whoever stamps it with the passkey that it registers is its root user.
+//! Creates a top-level organization. The holder of the passkey that it registers stamps the request and
+//! becomes the root user.
 
 use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, UserId};
 
-use crate::kind::Founder;
+use crate::kind::Registrant;
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
 use crate::params::credential::AuthenticatorParamsV2;
@@ -11,7 +12,7 @@ use crate::params::{NewAuthenticator, NewUser};
 
 pub(in crate::kinds) struct CreateOrganization;
 
-/// Founds an organization, which the passkey that it registers stamps; `organizationId` is left out.
+/// Creates an organization. The passkey that it registers must stamp the request, without `organizationId`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -28,7 +29,7 @@ pub(in crate::kinds) struct Outcome {
     organization_id: OrganizationId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateOrganization;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2";
@@ -36,9 +37,9 @@ impl Form for Intent {
     const RESULT: &'static str = "createOrganizationResult";
 }
 
-impl From<Intent> for Founder {
+impl From<Intent> for Registrant {
     fn from(intent: Intent) -> Self {
-        founder(
+        registrant(
             intent.organization_name,
             intent.root_email,
             intent.root_authenticator.into(),
@@ -47,13 +48,14 @@ impl From<Intent> for Founder {
     }
 }
 
-/// The root user is called as the authenticator, since nothing else names them.
-fn founder(
+/// Returns the registrant. The root user gets the name of the authenticator, because the request has no other
+/// one.
+fn registrant(
     organization: Label,
     email: Email,
     authenticator: NewAuthenticator,
     user_id: Option<UserId>,
-) -> Founder {
+) -> Registrant {
     let user = NewUser {
         name: authenticator.name.clone(),
         email: Some(email),
@@ -63,42 +65,46 @@ fn founder(
         oauth_providers: Vec::new(),
         tags: Vec::new(),
     };
-    Founder { organization, user, user_id }
+    Registrant { organization, user, user_id }
 }
 
 impl Kind for CreateOrganization {
     const ACTS: Option<(Action, Resource)> = None;
-    const GATE: Gate = Gate::Founder;
-    type Intent = Founder;
+    const GATE: Gate = Gate::Registrant;
+    type Intent = Registrant;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(founder: &Founder, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        user::are_meant_for(view.proposer, &founder.user.authenticators)?;
-        user::check(std::slice::from_ref(&founder.user), None, SignIn::default(), view.limits())?;
+    fn rules(registrant: &Registrant, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+        user::check_authenticator_owner(view.proposer, &registrant.user.authenticators)?;
+        user::check(std::slice::from_ref(&registrant.user), None, SignIn::default(), view.limits())?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(_: Founder, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        Ok(Outcome { organization_id: cx.organization.id() })
+    fn execute(
+        _: Registrant,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        Ok(Outcome { organization_id: context.organization.id() })
     }
 
-    fn founder(founder: &Founder) -> Option<&Founder> {
-        Some(founder)
+    fn registrant(registrant: &Registrant) -> Option<&Registrant> {
+        Some(registrant)
     }
 }
 
-/// First version: the authenticator in its older form, which says whose it is.
+/// Version 1: the authenticator in the original format, which contains the id of its user.
 pub(in crate::kinds) mod v1 {
     use quorate_common::bounded::Email;
 
     use super::{
-        CreateOrganization, Deserialize, Form, Founder, JsonSchema, Label, NewAuthenticator, Outcome,
-        Serialize, UserId,
+        CreateOrganization, Deserialize, JsonSchema, Label, NewAuthenticator, Outcome, Registrant, Serialize,
+        UserId, Version,
     };
     use crate::params::credential::AuthenticatorParams;
 
-    /// Founds an organization, with an authenticator in its older form.
+    /// Creates an organization with an authenticator in the original format.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -109,7 +115,7 @@ pub(in crate::kinds) mod v1 {
         root_user_id: Option<UserId>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateOrganization;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION";
@@ -117,11 +123,11 @@ pub(in crate::kinds) mod v1 {
         const RESULT: &'static str = "createOrganizationResult";
     }
 
-    impl From<Intent> for Founder {
+    impl From<Intent> for Registrant {
         fn from(intent: Intent) -> Self {
             let authenticator = NewAuthenticator::from(intent.root_authenticator);
             let user_id = intent.root_user_id.or(authenticator.user);
-            super::founder(intent.organization_name, intent.root_email, authenticator, user_id)
+            super::registrant(intent.organization_name, intent.root_email, authenticator, user_id)
         }
     }
 }

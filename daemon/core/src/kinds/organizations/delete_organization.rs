@@ -1,4 +1,4 @@
-//! Deletes an organization that has no sub-organizations, with all that it holds.
+//! Deletes a top-level organization without sub-organizations, with everything in it.
 
 use quorate_common::ids::OrganizationId;
 
@@ -7,7 +7,7 @@ use crate::make::organization;
 
 pub(in crate::kinds) struct DeleteOrganization;
 
-/// Deletes the organization itself, once all its keys were exported and all its sub-organizations are gone.
+/// Deletes the organization. All its keys must have been exported and all its sub-organizations deleted.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     organization_id: OrganizationId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteOrganization;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_ORGANIZATION";
@@ -35,7 +35,7 @@ impl Kind for DeleteOrganization {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("delete organizations").into());
         }
@@ -51,8 +51,12 @@ impl Kind for DeleteOrganization {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::Delete);
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::Delete);
         Ok(Outcome { organization_id: intent.organization_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes the sub-organization that the request names, with all that it holds.
+//! Deletes the sub-organization that the request names, with everything in it.
 
 use quorate_common::ids::OrganizationId;
 
@@ -7,11 +7,11 @@ use crate::make::organization;
 
 pub(in crate::kinds) struct DeleteSubOrganization;
 
-/// Deletes the sub-organization itself, with all its keys.
+/// Deletes the sub-organization that the request names, with all its keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
-    /// True deletes keys of which nobody may have a copy.
+    /// If true, also deletes keys that were never exported and may have no copy elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     sub_organization_uuid: OrganizationId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteSubOrganization;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION";
@@ -37,7 +37,7 @@ impl Kind for DeleteSubOrganization {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if view.organization.head.parent.is_none() {
             return Err(Wrong::Text("organization is not a sub-organization").into());
         }
@@ -47,8 +47,8 @@ impl Kind for DeleteSubOrganization {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(_: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::Delete);
-        Ok(Outcome { sub_organization_uuid: cx.organization.id() })
+    fn execute(_: Intent, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+        context.change(Change::Delete);
+        Ok(Outcome { sub_organization_uuid: context.organization.id() })
     }
 }

@@ -1,4 +1,4 @@
-//! Switches a feature off.
+//! Disables an organization feature.
 
 use quorate_common::wire::Feature;
 
@@ -7,7 +7,7 @@ use crate::model::FeatureName;
 
 pub(in crate::kinds) struct RemoveOrganizationFeature;
 
-/// Switches a feature off.
+/// Disables an organization feature.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     name: FeatureName,
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Outcome {
     features: Vec<Feature>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = RemoveOrganizationFeature;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE";
@@ -33,14 +33,18 @@ impl Kind for RemoveOrganizationFeature {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let mut after = cx.organization.clone();
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let mut after = context.organization.clone();
         after.head.features.remove(&intent.name);
-        cx.change(Change::RemoveFeature(intent.name));
+        context.change(Change::RemoveFeature(intent.name));
         Ok(Outcome { features: after.features() })
     }
 }

@@ -1,4 +1,4 @@
-//! Switches a feature on, or gives it another value.
+//! Enables an organization feature, or changes its value.
 
 use quorate_common::bounded::Text;
 use quorate_common::wire::Feature;
@@ -8,7 +8,7 @@ use crate::model::FeatureName;
 
 pub(in crate::kinds) struct SetOrganizationFeature;
 
-/// Switches a feature on, or gives it another value.
+/// Enables an organization feature, or changes its value.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     name: FeatureName,
@@ -21,7 +21,7 @@ pub(in crate::kinds) struct Outcome {
     features: Vec<Feature>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SetOrganizationFeature;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE";
@@ -36,7 +36,7 @@ impl Kind for SetOrganizationFeature {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if intent.name == FeatureName::Webhook {
             let url = intent.value.as_ref().map_or("", Text::as_str);
             view.webhook_allowed(url).map_err(|why| Wrong::Detail(format!("invalid webhook URL: {why}")))?;
@@ -44,11 +44,15 @@ impl Kind for SetOrganizationFeature {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let value = intent.value.map(|value| value.as_str().to_owned()).filter(|value| !value.is_empty());
-        let mut after = cx.organization.clone();
+        let mut after = context.organization.clone();
         after.head.features.insert(intent.name, value.clone());
-        cx.change(Change::SetFeature(intent.name, value));
+        context.change(Change::SetFeature(intent.name, value));
         Ok(Outcome { features: after.features() })
     }
 }

@@ -1,4 +1,4 @@
-//! Says from which web origins passkeys are taken.
+//! Sets the web origins from which passkeys are accepted.
 
 use quorate_common::bounded::Text;
 
@@ -10,7 +10,7 @@ const ORIGIN: usize = 512;
 
 pub(in crate::kinds) struct UpdateAllowedOrigins;
 
-/// Says from which web origins passkeys are taken; none means from any.
+/// Sets the web origins from which passkeys are accepted. An empty list removes the setting.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Intent {
     allowed_origins: AtMost<Text<ORIGIN>, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateAllowedOrigins;
     type Outcome = Empty;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS";
@@ -33,7 +33,7 @@ impl Kind for UpdateAllowedOrigins {
     type Plan = ();
     type Outcome = Empty;
 
-    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         distinct(intent.allowed_origins.iter().map(Text::as_str), "allowedOrigins")?;
         if !intent.allowed_origins.iter().all(|origin| is_origin(origin.as_str())) {
             return Err(Wrong::Text("invalid request body: `allowedOrigins`: expected web origins").into());
@@ -41,10 +41,14 @@ impl Kind for UpdateAllowedOrigins {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Empty, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Empty, RequestError> {
         let origins: Vec<&str> = intent.allowed_origins.iter().map(Text::as_str).collect();
         let name = FeatureName::WebauthnOrigins;
-        cx.change(if origins.is_empty() {
+        context.change(if origins.is_empty() {
             Change::RemoveFeature(name)
         } else {
             Change::SetFeature(name, Some(serde_json::json!(origins).to_string()))
@@ -53,7 +57,7 @@ impl Kind for UpdateAllowedOrigins {
     }
 }
 
-/// Scheme and host, perhaps a port, and nothing behind them (RFC 6454 §6.2).
+/// Returns whether a text is a web origin: scheme, host and optional port, and nothing else (RFC 6454 §6.2).
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     host.is_some_and(|host| {

@@ -6,7 +6,7 @@ use crate::kinds::prelude::*;
 
 pub(in crate::kinds) struct UpdateOrganizationName;
 
-/// Gives the organization another name.
+/// Renames the organization.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     organization_name: Label,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateOrganizationName;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME";
@@ -35,12 +35,19 @@ impl Kind for UpdateOrganizationName {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::SetName(intent.organization_name.clone()));
-        Ok(Outcome { organization_id: cx.organization.id(), organization_name: intent.organization_name })
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::SetName(intent.organization_name.clone()));
+        Ok(Outcome {
+            organization_id: context.organization.id(),
+            organization_name: intent.organization_name,
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Replaces the root quorum: its members and how many must agree.
+//! Replaces the root quorum: its members and its threshold.
 
 use quorate_common::ids::UserId;
 
@@ -8,7 +8,7 @@ use crate::model::{RootQuorum, User};
 
 pub(in crate::kinds) struct UpdateRootQuorum;
 
-/// Replaces the root quorum: who is in it and how many must agree.
+/// Replaces the root quorum: its members and how many of them must agree.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -17,7 +17,7 @@ pub(in crate::kinds) struct Intent {
     user_ids: AtMost<UserId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateRootQuorum;
     type Outcome = Empty;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM";
@@ -32,7 +32,7 @@ impl Kind for UpdateRootQuorum {
     type Plan = RootQuorum;
     type Outcome = Empty;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, RootQuorum), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, RootQuorum), RequestError> {
         let threshold = u32::try_from(intent.threshold).unwrap_or(0);
         if threshold == 0 {
             return Err(Wrong::Threshold("quorum threshold must be non-zero integer").into());
@@ -53,8 +53,12 @@ impl Kind for UpdateRootQuorum {
         Ok((Facts::default(), root_quorum))
     }
 
-    fn execute(_: Intent, quorum: RootQuorum, cx: &mut Cx<'_, '_>) -> Result<Empty, Refusal> {
-        cx.change(Change::SetQuorum(quorum));
+    fn execute(
+        _: Intent,
+        quorum: RootQuorum,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Empty, RequestError> {
+        context.change(Change::SetQuorum(quorum));
         Ok(Empty {})
     }
 }

@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     policy_ids: AtMost<PolicyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreatePolicies;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_POLICIES";
@@ -37,14 +37,18 @@ impl Kind for CreatePolicies {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.policies, "policies")?;
         policy::check_new(&intent.policies, view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let ids = intent.policies.into_iter().map(|params| policy::add(params, cx)).collect();
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let ids = intent.policies.into_iter().map(|params| policy::add(params, context)).collect();
         Ok(Outcome { policy_ids: AtMost::cut(ids) })
     }
 }

@@ -8,7 +8,7 @@ use crate::params::PolicyParams;
 
 pub(in crate::kinds) struct CreatePolicy;
 
-/// Creates a policy: whom it allows or denies what, and whose consent that needs.
+/// Creates a policy, which allows or denies activities and determines whose approvals they need.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::kinds) struct Intent(PolicyParams);
@@ -19,7 +19,7 @@ pub(in crate::kinds) struct Outcome {
     policy_id: PolicyId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreatePolicy;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_POLICY_V3";
@@ -27,8 +27,8 @@ impl Form for Intent {
     const RESULT: &'static str = "createPolicyResult";
 }
 
-/// What is to be created, or why the older form of it cannot be understood.
-pub(in crate::kinds) struct New(Result<PolicyParams, Refusal>);
+/// The policy to create, or the error from translating the selectors of an earlier version.
+pub(in crate::kinds) struct New(Result<PolicyParams, RequestError>);
 
 impl From<Intent> for New {
     fn from(intent: Intent) -> Self {
@@ -43,27 +43,31 @@ impl Kind for CreatePolicy {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(New(policy): &New, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(New(policy): &New, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         policy::check_new(std::slice::from_ref(policy.as_ref().map_err(Clone::clone)?), view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(New(policy): New, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        Ok(Outcome { policy_id: policy::add(policy?, cx) })
+    fn execute(
+        New(policy): New,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        Ok(Outcome { policy_id: policy::add(policy?, context) })
     }
 }
 
-/// First version: selectors with one target. They are translated once; only expressions are stored.
+/// Version 1: selectors with one target. They are translated once; only expressions are stored.
 pub(in crate::kinds) mod v1 {
-    use super::{CreatePolicy, Deserialize, Form, JsonSchema, New, Outcome, Serialize};
+    use super::{CreatePolicy, Deserialize, JsonSchema, New, Outcome, Serialize, Version};
     use crate::params::policy::{SelectorParams, SelectorPolicyParams};
 
-    /// Creates a policy of the older form.
+    /// Creates a policy from selectors with one target each.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(transparent)]
     pub(in crate::kinds) struct Intent(SelectorPolicyParams<SelectorParams>);
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreatePolicy;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_POLICY";
@@ -78,17 +82,17 @@ pub(in crate::kinds) mod v1 {
     }
 }
 
-/// Second version: selectors with several targets. They are translated once; only expressions are stored.
+/// Version 2: selectors with several targets. They are translated once; only expressions are stored.
 pub(in crate::kinds) mod v2 {
-    use super::{CreatePolicy, Deserialize, Form, JsonSchema, New, Outcome, Serialize};
+    use super::{CreatePolicy, Deserialize, JsonSchema, New, Outcome, Serialize, Version};
     use crate::params::policy::{SelectorParamsV2, SelectorPolicyParams};
 
-    /// Creates a policy of the older form.
+    /// Creates a policy from selectors with several targets each.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(transparent)]
     pub(in crate::kinds) struct Intent(SelectorPolicyParams<SelectorParamsV2>);
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreatePolicy;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_POLICY_V2";

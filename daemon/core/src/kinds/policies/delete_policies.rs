@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     policy_ids: AtMost<PolicyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeletePolicies;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_POLICIES";
@@ -35,15 +35,19 @@ impl Kind for DeletePolicies {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.policy_ids, "policyIds")?;
         distinct(intent.policy_ids.iter(), "policyIds")?;
         intent.policy_ids.iter().try_for_each(|id| view.policy(*id).map(drop))?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        intent.policy_ids.iter().for_each(|id| cx.change(Change::RemovePolicy(*id)));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        intent.policy_ids.iter().for_each(|id| context.change(Change::RemovePolicy(*id)));
         Ok(Outcome { policy_ids: intent.policy_ids })
     }
 }

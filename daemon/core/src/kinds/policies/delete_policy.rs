@@ -19,7 +19,7 @@ pub(in crate::kinds) struct Outcome {
     policy_id: PolicyId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeletePolicy;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_POLICY";
@@ -34,13 +34,17 @@ impl Kind for DeletePolicy {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         view.policy(intent.policy_id)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::RemovePolicy(intent.policy_id));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::RemovePolicy(intent.policy_id));
         Ok(Outcome { policy_id: intent.policy_id })
     }
 }

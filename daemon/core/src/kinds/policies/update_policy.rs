@@ -1,4 +1,4 @@
-//! Changes a policy.
+//! Updates a policy.
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::PolicyId;
@@ -9,9 +9,9 @@ use crate::model::policy::{EXPRESSION_LIMIT, Effect, NOTES_LIMIT, Policy};
 
 pub(in crate::kinds) struct UpdatePolicy;
 
-/// Changes a policy.
+/// Updates a policy.
 ///
-/// What is absent stays as it is; an empty time is taken away.
+/// Absent members keep their values; an empty `time` removes the time restriction.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -26,7 +26,7 @@ pub(in crate::kinds) struct Intent {
     policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_notes: Option<Text<NOTES_LIMIT>>,
-    /// When it is active; always when empty.
+    /// When the policy is active. An empty text means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<Text<EXPRESSION_LIMIT>>,
 }
@@ -37,7 +37,7 @@ pub(in crate::kinds) struct Outcome {
     policy_id: PolicyId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdatePolicy;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_POLICY_V2";
@@ -52,7 +52,7 @@ impl Kind for UpdatePolicy {
     type Plan = Policy;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Policy), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Policy), RequestError> {
         policy::check_expressions(
             intent.policy_condition.as_ref(),
             intent.policy_consensus.as_ref(),
@@ -72,31 +72,35 @@ impl Kind for UpdatePolicy {
         Ok((Facts::default(), policy))
     }
 
-    fn execute(intent: Intent, old: Policy, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutPolicy(Policy {
+    fn execute(
+        intent: Intent,
+        old: Policy,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::PutPolicy(Policy {
             name: intent.policy_name.unwrap_or(old.name),
             effect: intent.policy_effect.unwrap_or(old.effect),
             condition: intent.policy_condition.or(old.condition),
             consensus: intent.policy_consensus.or(old.consensus),
-            time: policy::stated(intent.time.or(old.time)),
+            time: policy::non_empty(intent.time.or(old.time)),
             notes: intent.policy_notes.unwrap_or(old.notes),
-            updated: cx.now(),
+            updated: context.now(),
             ..old
         }));
         Ok(Outcome { policy_id: intent.policy_id })
     }
 }
 
-/// First version: it knows no time, and the result has another name.
+/// Version 1: without `time`, and with another name for the result.
 pub(in crate::kinds) mod v1 {
     use super::{
-        Deserialize, EXPRESSION_LIMIT, Effect, Form, JsonSchema, Label, NOTES_LIMIT, Outcome, PolicyId,
-        Serialize, Text, UpdatePolicy,
+        Deserialize, EXPRESSION_LIMIT, Effect, JsonSchema, Label, NOTES_LIMIT, Outcome, PolicyId, Serialize,
+        Text, UpdatePolicy, Version,
     };
 
-    /// Changes a policy.
+    /// Updates a policy.
     ///
-    /// What is absent stays as it is.
+    /// Absent members keep their values.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     #[expect(clippy::struct_field_names, reason = "the wire's names")]
@@ -114,7 +118,7 @@ pub(in crate::kinds) mod v1 {
         policy_notes: Option<Text<NOTES_LIMIT>>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = UpdatePolicy;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_POLICY";

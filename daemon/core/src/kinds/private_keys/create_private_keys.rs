@@ -1,4 +1,4 @@
-//! Creates single private keys.
+//! Creates private keys that belong to no wallet.
 
 use quorate_common::ids::PrivateKeyId;
 
@@ -10,7 +10,7 @@ use crate::params::keys::PrivateKeyResult;
 
 pub(in crate::kinds) struct CreatePrivateKeys;
 
-/// Creates single private keys.
+/// Creates private keys that belong to no wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     private_keys: AtMost<PrivateKeyResult, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreatePrivateKeys;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
@@ -39,7 +39,7 @@ impl Kind for CreatePrivateKeys {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         let keys = &intent.private_keys;
         not_empty(keys, "privateKeys")?;
         private_key::check(keys)?;
@@ -49,29 +49,33 @@ impl Kind for CreatePrivateKeys {
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
         let present = view.organization.private_keys().count();
-        room(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")?;
+        check_limit(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let mut results = Vec::with_capacity(intent.private_keys.len());
         for params in intent.private_keys {
-            let (changes, result) = private_key::private_key(params, cx)?;
-            cx.change_all(changes);
+            let (changes, result) = private_key::private_key(params, context)?;
+            context.change_all(changes);
             results.push(result);
         }
         Ok(Outcome { private_keys: AtMost::cut(results) })
     }
 }
 
-/// First version: the same parameters, and a result of ids only.
+/// Version 1: the same parameters; the result contains only ids.
 pub(in crate::kinds) mod v1 {
     use super::{
-        AtMost, BATCH, CreatePrivateKeys, Deserialize, Form, JsonSchema, PrivateKeyId, PrivateKeyParams,
-        Serialize,
+        AtMost, BATCH, CreatePrivateKeys, Deserialize, JsonSchema, PrivateKeyId, PrivateKeyParams, Serialize,
+        Version,
     };
 
-    /// Creates single private keys.
+    /// Creates private keys that belong to no wallet.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase")]
     pub(in crate::kinds) struct Intent {
@@ -85,7 +89,7 @@ pub(in crate::kinds) mod v1 {
         private_key_ids: AtMost<PrivateKeyId, BATCH>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreatePrivateKeys;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS";

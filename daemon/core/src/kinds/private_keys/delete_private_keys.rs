@@ -12,7 +12,7 @@ pub(in crate::kinds) struct DeletePrivateKeys;
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     private_key_ids: AtMost<PrivateKeyId, BATCH>,
-    /// True deletes keys of which nobody may have a copy.
+    /// If true, also deletes keys that were never exported and may have no copy elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Outcome {
     private_key_ids: AtMost<PrivateKeyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeletePrivateKeys;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEYS";
@@ -38,7 +38,7 @@ impl Kind for DeletePrivateKeys {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.private_key_ids, "privateKeyIds")?;
         distinct(intent.private_key_ids.iter(), "privateKeyIds")?;
         for id in &intent.private_key_ids {
@@ -46,13 +46,17 @@ impl Kind for DeletePrivateKeys {
                 return Err(Wrong::Text("private key has not been exported").into());
             }
         }
-        // A policy about signing with a key must not reach as far as its end.
+        // Without facts about the key: a policy that allows signing with it must not allow deleting it.
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         for id in &intent.private_key_ids {
-            cx.change(Change::RemovePrivateKey(*id));
+            context.change(Change::RemovePrivateKey(*id));
         }
         Ok(Outcome { private_key_ids: intent.private_key_ids })
     }

@@ -1,4 +1,4 @@
-//! Disables a private key: it stays listed and neither signs nor leaves any more.
+//! Disables a private key: it is still listed, but can no longer sign or be exported.
 
 use quorate_common::ids::PrivateKeyId;
 
@@ -7,7 +7,7 @@ use crate::model::PrivateKey;
 
 pub(in crate::kinds) struct DisablePrivateKey;
 
-/// Disables a private key, which then signs no more.
+/// Disables a private key. It can then no longer sign or be exported.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     private_key_id: PrivateKeyId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DisablePrivateKey;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DISABLE_PRIVATE_KEY";
@@ -35,14 +35,18 @@ impl Kind for DisablePrivateKey {
     type Plan = PrivateKey;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, PrivateKey), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, PrivateKey), RequestError> {
         let key = view.private_key(intent.private_key_id)?.clone();
-        // A policy about signing with a key must not reach as far as its end.
+        // Without facts about the key: a policy that allows signing with it must not allow disabling it.
         Ok((Facts::default(), key))
     }
 
-    fn execute(intent: Intent, key: PrivateKey, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutPrivateKey(PrivateKey { disabled: true, updated: cx.now(), ..key }));
+    fn execute(
+        intent: Intent,
+        key: PrivateKey,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::PutPrivateKey(PrivateKey { disabled: true, updated: context.now(), ..key }));
         Ok(Outcome { private_key_id: intent.private_key_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Takes a private key out, encrypted to one key.
+//! Exports a private key, encrypted to one key.
 
 use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
@@ -11,7 +11,7 @@ use crate::params::keys::ExportBundle;
 
 pub(in crate::kinds) struct ExportPrivateKey;
 
-/// Takes a private key out, 32 bytes, encrypted to the target key.
+/// Exports a private key (32 bytes), encrypted to the target key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -26,7 +26,7 @@ pub(in crate::kinds) struct Outcome {
     export_bundle: ExportBundle,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ExportPrivateKey;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_PRIVATE_KEY";
@@ -41,7 +41,7 @@ impl Kind for ExportPrivateKey {
     type Plan = (PrivateKey, TargetPublicKey);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         let key = view.private_key(intent.private_key_id)?;
         if key.disabled {
             return Err(Wrong::Text("private key is disabled").into());
@@ -50,11 +50,15 @@ impl Kind for ExportPrivateKey {
         Ok((Facts::of_private_key(key), (key.clone(), target)))
     }
 
-    fn execute(intent: Intent, (key, target): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let secret = cx.records().private_key_secret(&key)?;
-        let bundle = bundles::export(&target, secret.to_bytes().as_slice(), cx)?;
-        let now = cx.now();
-        cx.change(Change::PutPrivateKey(PrivateKey { exported: true, updated: now, ..key }));
+    fn execute(
+        intent: Intent,
+        (key, target): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let secret = context.records().private_key_secret(&key)?;
+        let bundle = bundles::export(&target, secret.to_bytes().as_slice(), context)?;
+        let now = context.now();
+        context.change(Change::PutPrivateKey(PrivateKey { exported: true, updated: now, ..key }));
         let export_bundle = ExportBundle::new(bundle);
         Ok(Outcome { private_key_id: intent.private_key_id, export_bundle })
     }

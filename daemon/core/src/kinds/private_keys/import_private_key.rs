@@ -1,4 +1,4 @@
-//! Brings a private key in.
+//! Imports a private key.
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, SecretKey};
@@ -15,7 +15,7 @@ use crate::params::keys::PrivateKeyResult;
 
 pub(in crate::kinds) struct ImportPrivateKey;
 
-/// Brings a private key in: 32 bytes, encrypted to a key that the caller was given for it.
+/// Imports a private key: 32 bytes, encrypted to an import key of the caller.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -38,7 +38,7 @@ impl Intent {
     }
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ImportPrivateKey;
     type Outcome = PrivateKeyResult;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_PRIVATE_KEY";
@@ -53,25 +53,25 @@ impl Kind for ImportPrivateKey {
     type Plan = (SecretKey, Key);
     type Outcome = PrivateKeyResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         bundles::is_own(intent.user_id, view)?;
         private_key::check(&[intent.params()])?;
         view.private_key_name_is_free(&intent.private_key_name)?;
         let present = view.organization.private_keys().count();
-        room(present, 1, view.limits().private_keys, "private keys", "private_keys")?;
+        check_limit(present, 1, view.limits().private_keys, "private keys", "private_keys")?;
         let opened = bundles::open(Purpose::PrivateKey, intent.encrypted_bundle.as_str(), view)?;
-        let secret = private_key::imported(intent.curve, &opened.plaintext, view)?;
-        Ok((Facts::default(), (secret, opened.place)))
+        let secret = private_key::parse_imported(intent.curve, &opened.plaintext, view)?;
+        Ok((Facts::default(), (secret, opened.record_key)))
     }
 
     fn execute(
         intent: Intent,
-        (secret, place): Self::Plan,
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<PrivateKeyResult, Refusal> {
-        let (changes, result) = private_key::keep(intent.params(), &secret, true, cx)?;
-        cx.change_all(changes);
-        cx.change(Change::RemoveImportTarget(place));
+        (secret, import_key): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<PrivateKeyResult, RequestError> {
+        let (changes, result) = private_key::from_secret(intent.params(), &secret, true, context)?;
+        context.change_all(changes);
+        context.change(Change::RemoveImportTarget(import_key));
         Ok(result)
     }
 }

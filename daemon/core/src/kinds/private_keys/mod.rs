@@ -1,4 +1,4 @@
-//! Single private keys.
+//! Private keys that belong to no wallet.
 
 use super::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::model::Secret;
 
 pub(in crate::kinds) struct DeleteSecrets;
 
-/// Deletes secrets and their values, whether or not anybody has a copy.
+/// Deletes secrets and their values, whether or not a copy exists elsewhere.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     secret_ids: AtMost<SecretId, DELETED_SECRETS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteSecrets;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SECRETS";
@@ -37,15 +37,19 @@ impl Kind for DeleteSecrets {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.secret_ids, "secretIds")?;
         distinct(intent.secret_ids.iter(), "secretIds")?;
-        intent.secret_ids.iter().try_for_each(|id| view.shelved::<Secret>(*id).map(drop))?;
+        intent.secret_ids.iter().try_for_each(|id| view.collection_item::<Secret>(*id).map(drop))?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change_all(intent.secret_ids.iter().copied().map(Change::RemoveSecret));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change_all(intent.secret_ids.iter().copied().map(Change::RemoveSecret));
         Ok(Outcome { secret_ids: intent.secret_ids })
     }
 }

@@ -1,4 +1,4 @@
-//! Takes secrets out, each encrypted to a key.
+//! Exports secrets, each encrypted to a key.
 
 use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
@@ -13,7 +13,7 @@ use crate::secret;
 
 pub(in crate::kinds) struct ExportSecrets;
 
-/// Takes secrets out, each encrypted to its target key. All or none.
+/// Exports secrets, each encrypted to its own target key: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -21,14 +21,14 @@ pub(in crate::kinds) struct Intent {
     secrets: AtMost<SecretParams, SECRET_TARGETS>,
 }
 
-/// A secret to be taken out.
+/// A secret to export.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SecretParams {
     secret_id: SecretId,
     target_public_key: Text<130>,
     encryption_suite: TransportEncryptionSuite,
-    /// What the caller says of the request, for those who approve it.
+    /// Information from the caller about the request, for those who approve it.
     #[serde(default)]
     request_context: KeyValues,
 }
@@ -39,7 +39,7 @@ pub(in crate::kinds) struct Outcome {
     secret_payloads: AtMost<SecretPayload, SECRET_TARGETS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ExportSecrets;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_SECRETS";
@@ -54,24 +54,28 @@ impl Kind for ExportSecrets {
     type Plan = Vec<(SecretId, TargetPublicKey)>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         not_empty(&intent.secrets, "secrets")?;
         let own = OwnKeys::of(view)?;
         let mut secrets = Vec::with_capacity(intent.secrets.len());
         let mut plan = Vec::with_capacity(intent.secrets.len());
-        for asked in &intent.secrets {
-            check(&asked.request_context, "requestContext")?;
-            secrets.push(view.shelved::<Secret>(asked.secret_id)?);
-            plan.push((asked.secret_id, own.export_target(asked.target_public_key.as_str())?));
+        for params in &intent.secrets {
+            check(&params.request_context, "requestContext")?;
+            secrets.push(view.collection_item::<Secret>(params.secret_id)?);
+            plan.push((params.secret_id, own.export_target(params.target_public_key.as_str())?));
         }
         Ok((Facts::of_secrets(secrets), plan))
     }
 
-    fn execute(_: Intent, plan: Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        _: Intent,
+        plan: Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let mut payloads = Vec::with_capacity(plan.len());
         for (id, target) in plan {
-            let record = cx.records().secret_value(id)?;
-            payloads.push(SecretPayload::new(bundles::export(&target, secret::value(&record)?, cx)?));
+            let record = context.records().secret_value(id)?;
+            payloads.push(SecretPayload::new(bundles::export(&target, secret::value(&record)?, context)?));
         }
         Ok(Outcome { secret_payloads: AtMost::cut(payloads) })
     }

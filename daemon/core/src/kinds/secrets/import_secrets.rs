@@ -1,4 +1,4 @@
-//! Brings secrets in.
+//! Imports secrets.
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::SecretId;
@@ -12,7 +12,7 @@ use crate::secret::SecretBytes;
 
 pub(in crate::kinds) struct ImportSecrets;
 
-/// Brings secrets in: 1 to 65536 bytes each, encrypted to keys that the caller was given for it. All or none.
+/// Imports secrets of 1 to 65536 bytes, each encrypted to an import key of the caller: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,17 +20,17 @@ pub(in crate::kinds) struct Intent {
     secrets: AtMost<SecretParams, SECRET_TARGETS>,
 }
 
-/// A secret to be brought in.
+/// A secret to import.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SecretParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Label>,
     secret_payload: Text<MAX_SECRET_BUNDLE>,
-    /// The key that it is encrypted to.
+    /// Import key that the secret is encrypted to.
     target_public_key: Text<130>,
     encryption_suite: TransportEncryptionSuite,
-    /// What policies may ask about it. Never changes.
+    /// Properties that policies can refer to. They never change.
     #[serde(default)]
     static_properties: KeyValues,
 }
@@ -41,7 +41,7 @@ pub(in crate::kinds) struct Outcome {
     secret_ids: AtMost<SecretId, SECRET_TARGETS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ImportSecrets;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_SECRETS";
@@ -56,33 +56,37 @@ impl Kind for ImportSecrets {
     type Plan = Vec<Opened>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<Opened>), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<Opened>), RequestError> {
         not_empty(&intent.secrets, "secrets")?;
         let names = || intent.secrets.iter().filter_map(|secret| secret.name.as_ref());
         distinct(names().map(Label::as_str), "secrets")?;
         names().try_for_each(|name| view.secret_name_is_free(name))?;
         let present = view.organization.secrets.len();
-        room(present, intent.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
+        check_limit(present, intent.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
         let mut keys = ImportKeys::of(Purpose::Secret, view)?;
         let opened = intent.secrets.iter().map(|secret| open(secret, &mut keys));
         Ok((Facts::default(), opened.collect::<Result<_, _>>()?))
     }
 
-    fn execute(intent: Intent, opened: Vec<Opened>, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        opened: Vec<Opened>,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let mut ids = Vec::with_capacity(opened.len());
         for (secret, opened) in intent.secrets.into_iter().zip(opened) {
-            let id = SecretId::random(cx.random());
+            let id = SecretId::random(context.random());
             let static_properties = secret.static_properties.into_iter().map(Into::into).collect();
-            let record = Secret { id, name: secret.name, static_properties, created: cx.now() };
-            cx.change(Change::ImportSecret(record, SecretBytes::value(&opened.plaintext)));
-            cx.change(Change::RemoveImportTarget(opened.place));
+            let record = Secret { id, name: secret.name, static_properties, created: context.now() };
+            context.change(Change::ImportSecret(record, SecretBytes::value(&opened.plaintext)));
+            context.change(Change::RemoveImportTarget(opened.record_key));
             ids.push(id);
         }
         Ok(Outcome { secret_ids: AtMost::cut(ids) })
     }
 }
 
-fn open(secret: &SecretParams, keys: &mut ImportKeys) -> Result<Opened, Refusal> {
+fn open(secret: &SecretParams, keys: &mut ImportKeys) -> Result<Opened, RequestError> {
     check(&secret.static_properties, "staticProperties")?;
     let target = bundles::target(secret.target_public_key.as_str())?;
     let opened = keys.open(&target, secret.secret_payload.as_str())?;

@@ -1,4 +1,4 @@
-//! Makes keys that secrets can be imported to.
+//! Creates import keys for secrets.
 
 use crate::bundles;
 use crate::kinds::prelude::*;
@@ -9,7 +9,7 @@ use crate::params::secrets::TransportEncryptionSuite;
 
 pub(in crate::kinds) struct InitImportSecrets;
 
-/// Makes keys that the caller can import one secret to each, once, within 24 hours.
+/// Creates import keys: the caller can encrypt one secret to each and import it once, within 24 hours.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     enclave_target_messages: AtMost<ImportBundle, SECRET_TARGETS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = InitImportSecrets;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_INIT_IMPORT_SECRETS";
@@ -39,16 +39,21 @@ impl Kind for InitImportSecrets {
     type Plan = usize;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, usize), Refusal> {
+    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, usize), RequestError> {
         match usize::try_from(intent.num_secrets) {
             Ok(number @ 1..=SECRET_TARGETS) => Ok((Facts::default(), number)),
             _ => Err(Wrong::Text("invalid request body: `parameters.numSecrets`: expected 1 to 50").into()),
         }
     }
 
-    fn execute(_: Intent, number: usize, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        bundles::make_room(Purpose::Secret, number, cx)?;
-        let messages = (0..number).map(|_| bundles::new_target(Purpose::Secret, cx).map(ImportBundle::new));
+    fn execute(
+        _: Intent,
+        number: usize,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        bundles::evict_import_targets(Purpose::Secret, number, context)?;
+        let messages =
+            (0..number).map(|_| bundles::new_target(Purpose::Secret, context).map(ImportBundle::new));
         Ok(Outcome { enclave_target_messages: AtMost::cut(messages.collect::<Result<_, _>>()?) })
     }
 }

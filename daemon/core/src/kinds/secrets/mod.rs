@@ -1,4 +1,4 @@
-//! Secrets that are kept as they are, and neither sign nor derive anything.
+//! Opaque secrets: they are stored and exported, but never used to sign or to derive keys.
 
 use super::prelude::*;
 

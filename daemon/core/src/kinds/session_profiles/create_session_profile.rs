@@ -3,17 +3,17 @@
 use quorate_common::bounded::{ExpirationSeconds, Text};
 use quorate_common::ids::SessionProfileId;
 
+use crate::error::Conflict;
 use crate::kinds::prelude::*;
 use crate::make::policy::{self, Expression};
 use crate::model::SessionProfile;
-use crate::refusal::Clash;
 
 /// Longest notes, in bytes.
 const NOTES: usize = 4096;
 
 pub(in crate::kinds) struct CreateSessionProfile;
 
-/// Creates a session profile: what sessions may do that name it, and how long they may last.
+/// Creates a session profile: what sessions that use it may do, and how long they may last.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -31,7 +31,7 @@ pub(in crate::kinds) struct Outcome {
     session_profile_id: SessionProfileId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSessionProfile;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SESSION_PROFILE";
@@ -46,28 +46,38 @@ impl Kind for CreateSessionProfile {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("create session profiles").into());
         }
         policy::check_scope(&intent.scope)?;
         let profiles = &view.organization.session_profiles;
         if profiles.iter().any(|one| one.name == intent.session_profile_name) {
-            return Err(Clash::Name("session profile").into());
+            return Err(Conflict::Name("session profile").into());
         }
-        room(profiles.len(), 1, view.limits().session_profiles, "session profiles", "session_profiles")?;
+        check_limit(
+            profiles.len(),
+            1,
+            view.limits().session_profiles,
+            "session profiles",
+            "session_profiles",
+        )?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let id = SessionProfileId::random(cx.random());
-        cx.change(Change::AddSessionProfile(SessionProfile {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let id = SessionProfileId::random(context.random());
+        context.change(Change::AddSessionProfile(SessionProfile {
             id,
             name: intent.session_profile_name,
             scope: intent.scope.as_str().to_owned(),
             expiration_seconds: intent.expiration_seconds.map(|ExpirationSeconds(seconds)| seconds),
             notes: intent.notes.map(|notes| notes.as_str().to_owned()),
-            created: cx.now(),
+            created: context.now(),
         }));
         Ok(Outcome { session_profile_id: id })
     }

@@ -1,4 +1,4 @@
-//! What sessions may be limited to.
+//! Session profiles: limits on what sessions may do and how long they last.
 
 use super::prelude::*;
 

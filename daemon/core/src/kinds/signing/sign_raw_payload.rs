@@ -25,20 +25,21 @@ pub(in crate::kinds) struct Intent {
     hash_function: HashFunction,
 }
 
-/// Text as it is signed: unlike other texts it may hold any character.
+/// Text to sign. Unlike other texts, it may contain any character.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::kinds) struct Payload(#[schemars(length(max = PAYLOAD))] String);
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct Request {
-    with: With,
+    key: KeyReference,
     payload: String,
     encoding: PayloadEncoding,
     hash_function: HashFunction,
 }
 
-enum With {
+/// How a request identifies the key.
+enum KeyReference {
     Name(String),
     PrivateKey(PrivateKeyId),
 }
@@ -53,7 +54,7 @@ pub(in crate::kinds) struct Outcome {
     v: String,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SignRawPayload;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
@@ -64,7 +65,7 @@ impl Form for Intent {
 impl From<Intent> for Request {
     fn from(intent: Intent) -> Self {
         Self {
-            with: With::Name(intent.sign_with.as_str().to_owned()),
+            key: KeyReference::Name(intent.sign_with.as_str().to_owned()),
             payload: intent.payload.0,
             encoding: intent.encoding,
             hash_function: intent.hash_function,
@@ -79,27 +80,31 @@ impl Kind for SignRawPayload {
     type Plan = (Arc<Signer>, Message);
     type Outcome = Outcome;
 
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
-        let signer = match &request.with {
-            With::Name(name) => signing::resolve(view, name)?,
-            With::PrivateKey(id) => signing::private_key(view, *id)?,
+    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
+        let signer = match &request.key {
+            KeyReference::Name(name) => signing::resolve(view, name)?,
+            KeyReference::PrivateKey(id) => signing::private_key(view, *id)?,
         };
         let payload = signer.payload(request.encoding, request.hash_function, &request.payload)?;
         let facts = signer.facts(view).about_each(payload.facts());
         Ok((facts, (signer, payload.message)))
     }
 
-    fn execute(_: Request, (signer, message): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let signature = signer.sign(&cx.view(), &message)?;
+    fn execute(
+        _: Request,
+        (signer, message): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let signature = signer.sign(&context.view(), &message)?;
         Ok(Outcome { r: signature.r_hex(), s: signature.s_hex(), v: signature.v_hex() })
     }
 }
 
-/// First version: names a private key by its id.
+/// Version 1: identifies a private key by its id.
 pub(in crate::kinds) mod v1 {
     use super::{
-        Deserialize, Form, HashFunction, JsonSchema, Outcome, Payload, PayloadEncoding, PrivateKeyId,
-        Request, Serialize, SignRawPayload, With,
+        Deserialize, HashFunction, JsonSchema, KeyReference, Outcome, Payload, PayloadEncoding, PrivateKeyId,
+        Request, Serialize, SignRawPayload, Version,
     };
 
     /// Signs a payload with a private key.
@@ -112,7 +117,7 @@ pub(in crate::kinds) mod v1 {
         hash_function: HashFunction,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = SignRawPayload;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD";
@@ -123,7 +128,7 @@ pub(in crate::kinds) mod v1 {
     impl From<Intent> for Request {
         fn from(intent: Intent) -> Self {
             Self {
-                with: With::PrivateKey(intent.private_key_id),
+                key: KeyReference::PrivateKey(intent.private_key_id),
                 payload: intent.payload.0,
                 encoding: intent.encoding,
                 hash_function: intent.hash_function,

@@ -11,7 +11,7 @@ use crate::signing::{self, Signer};
 
 pub(in crate::kinds) struct SignRawPayloads;
 
-/// Signs several payloads with one wallet account or private key.
+/// Signs several payloads with one wallet account or private key: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Intent {
     hash_function: HashFunction,
 }
 
-/// Text as it is signed: unlike other texts it may hold any character.
+/// Text to sign. Unlike other texts, it may contain any character.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 struct Payload(#[schemars(length(max = quorate_chain::payload::MAX_PAYLOAD_BYTES))] String);
@@ -42,7 +42,7 @@ struct RawSignature {
     v: String,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SignRawPayloads;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOADS";
@@ -57,7 +57,7 @@ impl Kind for SignRawPayloads {
     type Plan = (Arc<Signer>, Vec<Message>);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         not_empty(&intent.payloads, "payloads")?;
         let signer = signing::resolve(view, intent.sign_with.as_str())?;
         let (mut messages, mut contents) = (Vec::new(), Vec::new());
@@ -70,8 +70,12 @@ impl Kind for SignRawPayloads {
         Ok((facts, (signer, messages)))
     }
 
-    fn execute(_: Intent, (signer, messages): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let view = cx.view();
+    fn execute(
+        _: Intent,
+        (signer, messages): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let view = context.view();
         let mut signatures = Vec::with_capacity(messages.len());
         for message in &messages {
             let signature = signer.sign(&view, message)?;

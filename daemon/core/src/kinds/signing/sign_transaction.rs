@@ -6,7 +6,7 @@ use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, Signable, TransactionTyp
 use quorate_common::bounded::Text;
 use quorate_common::ids::PrivateKeyId;
 
-use crate::interfaces::Known;
+use crate::interfaces::KnownInterfaces;
 use crate::kinds::prelude::*;
 use crate::signing::{self, Signer};
 
@@ -17,7 +17,7 @@ const TRANSACTION: usize = 2 * MAX_TRANSACTION_BYTES + 2;
 
 /// Signs a transaction with a wallet account or a private key.
 ///
-/// The answer is the whole transaction with its signature.
+/// The result is the complete signed transaction.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -27,14 +27,15 @@ pub(in crate::kinds) struct Intent {
     kind: TransactionType,
 }
 
-/// The parameters in no version's names.
+/// The version-independent parameters.
 pub(in crate::kinds) struct Request {
-    with: With,
+    key: KeyReference,
     transaction: String,
     kind: TransactionType,
 }
 
-enum With {
+/// How a request identifies the key.
+enum KeyReference {
     Name(String),
     PrivateKey(PrivateKeyId),
 }
@@ -46,7 +47,7 @@ pub(in crate::kinds) struct Outcome {
     signed_transaction: String,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = SignTransaction;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_TRANSACTION_V2";
@@ -57,7 +58,7 @@ impl Form for Intent {
 impl From<Intent> for Request {
     fn from(intent: Intent) -> Self {
         Self {
-            with: With::Name(intent.sign_with.as_str().to_owned()),
+            key: KeyReference::Name(intent.sign_with.as_str().to_owned()),
             transaction: intent.unsigned_transaction.as_str().to_owned(),
             kind: intent.kind,
         }
@@ -71,13 +72,13 @@ impl Kind for SignTransaction {
     type Plan = (Arc<Signer>, Signable);
     type Outcome = Outcome;
 
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
-        let signer = match &request.with {
-            With::Name(name) => signing::resolve(view, name)?,
-            With::PrivateKey(id) => signing::private_key(view, *id)?,
+    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
+        let signer = match &request.key {
+            KeyReference::Name(name) => signing::resolve(view, name)?,
+            KeyReference::PrivateKey(id) => signing::private_key(view, *id)?,
         };
         let transaction = signer.transaction(request.kind, &request.transaction)?;
-        let interfaces = Known::of(view);
+        let interfaces = KnownInterfaces::of(view);
         let facts = signer.facts(view).about(transaction.facts(&interfaces));
         interfaces.check()?;
         Ok((facts, (signer, transaction)))
@@ -86,19 +87,19 @@ impl Kind for SignTransaction {
     fn execute(
         _: Request,
         (signer, transaction): Self::Plan,
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<Outcome, Refusal> {
-        let view = cx.view();
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let view = context.view();
         let signed_transaction = transaction.sign(|message| signer.sign(&view, message))?;
         Ok(Outcome { signed_transaction })
     }
 }
 
-/// First version: names a private key by its id.
+/// Version 1: identifies a private key by its id.
 pub(in crate::kinds) mod v1 {
     use super::{
-        Deserialize, Form, JsonSchema, Outcome, PrivateKeyId, Request, Serialize, SignTransaction,
-        TRANSACTION, Text, TransactionType, With,
+        Deserialize, JsonSchema, KeyReference, Outcome, PrivateKeyId, Request, Serialize, SignTransaction,
+        TRANSACTION, Text, TransactionType, Version,
     };
 
     /// Signs a transaction with a private key.
@@ -111,7 +112,7 @@ pub(in crate::kinds) mod v1 {
         kind: TransactionType,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = SignTransaction;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_TRANSACTION";
@@ -122,7 +123,7 @@ pub(in crate::kinds) mod v1 {
     impl From<Intent> for Request {
         fn from(intent: Intent) -> Self {
             Self {
-                with: With::PrivateKey(intent.private_key_id),
+                key: KeyReference::PrivateKey(intent.private_key_id),
                 transaction: intent.unsigned_transaction.as_str().to_owned(),
                 kind: intent.kind,
             }

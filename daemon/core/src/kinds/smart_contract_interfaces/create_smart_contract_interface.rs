@@ -1,14 +1,14 @@
-//! Creates the interface of a smart contract.
+//! Registers the interface of a smart contract.
 
 use quorate_chain::contract::{self, Abi, Idl};
 use quorate_common::bounded::Text;
 use quorate_common::ids::SmartContractInterfaceId;
 use sha2::{Digest, Sha256};
 
+use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::limits::INTERFACE_BYTES;
 use crate::model::{InterfaceText, SmartContractInterface, smart_contract_interface};
-use crate::refusal::Limit;
 
 /// Longest text of an interface, in characters.
 const INTERFACE: usize = 400_000;
@@ -19,7 +19,7 @@ const NOTES: usize = 4096;
 
 pub(in crate::kinds) struct CreateSmartContractInterface;
 
-/// Creates the interface of a smart contract: its ABI or IDL, so that calls of it can be read.
+/// Registers the interface of a smart contract: its ABI or IDL, with which calls to it can be decoded.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -32,13 +32,13 @@ pub(in crate::kinds) struct Intent {
     notes: Text<NOTES>,
 }
 
-/// What kind of contract.
+/// Platform of a smart contract.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 enum InterfaceType {
-    /// An ABI.
+    /// Ethereum; the interface is an ABI.
     #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM")]
     Ethereum,
-    /// An IDL.
+    /// Solana; the interface is an IDL.
     #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA")]
     Solana,
 }
@@ -51,7 +51,7 @@ impl InterfaceType {
         }
     }
 
-    /// Whether a text is an address of this kind.
+    /// Returns whether a text is an address on this platform.
     fn has_address(self, text: &str) -> bool {
         match self {
             Self::Ethereum => contract::ethereum_address(text).is_some(),
@@ -59,8 +59,8 @@ impl InterfaceType {
         }
     }
 
-    /// The text is an interface of this kind.
-    fn check(self, text: &str) -> Result<(), contract::Flaw> {
+    /// Checks that a text is an interface for this platform.
+    fn check(self, text: &str) -> Result<(), contract::InterfaceError> {
         match self {
             Self::Ethereum => Abi::parse(text).map(drop),
             Self::Solana => Idl::parse(text).map(drop),
@@ -74,7 +74,7 @@ pub(in crate::kinds) struct Outcome {
     smart_contract_interface_id: SmartContractInterfaceId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSmartContractInterface;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE";
@@ -89,20 +89,20 @@ impl Kind for CreateSmartContractInterface {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         let (kind, address) = (intent.interface_type, intent.smart_contract_address.as_str());
         if !kind.has_address(address) {
             let text = "invalid request body: `smartContractAddress`: expected an address of its type";
             return Err(Wrong::Text(text).into());
         }
-        kind.check(intent.smart_contract_interface.as_str()).map_err(|flaw| {
-            Wrong::Detail(format!("invalid request body: `smartContractInterface`: {flaw}"))
+        kind.check(intent.smart_contract_interface.as_str()).map_err(|error| {
+            Wrong::Detail(format!("invalid request body: `smartContractInterface`: {error}"))
         })?;
         let present = &view.organization.smart_contract_interfaces;
         if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
-        room(
+        check_limit(
             present.len(),
             1,
             view.limits().smart_contract_interfaces,
@@ -116,20 +116,24 @@ impl Kind for CreateSmartContractInterface {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let text = intent.smart_contract_interface.as_str();
         let interface = SmartContractInterface {
-            id: SmartContractInterfaceId::random(cx.random()),
+            id: SmartContractInterfaceId::random(context.random()),
             address: intent.smart_contract_address.as_str().to_owned(),
             interface_type: intent.interface_type.name().to_owned(),
             label: intent.label,
             notes: intent.notes.as_str().to_owned(),
             digest: const_hex::encode(Sha256::digest(text)),
             size: text.len(),
-            created: cx.now(),
+            created: context.now(),
         };
         let outcome = Outcome { smart_contract_interface_id: interface.id };
-        cx.change(Change::AddSmartContractInterface(interface, InterfaceText(text.to_owned())));
+        context.change(Change::AddSmartContractInterface(interface, InterfaceText(text.to_owned())));
         Ok(outcome)
     }
 }

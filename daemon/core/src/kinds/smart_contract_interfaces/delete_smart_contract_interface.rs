@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     smart_contract_interface_id: SmartContractInterfaceId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteSmartContractInterface;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE";
@@ -35,13 +35,17 @@ impl Kind for DeleteSmartContractInterface {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        view.shelved::<SmartContractInterface>(intent.smart_contract_interface_id)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+        view.collection_item::<SmartContractInterface>(intent.smart_contract_interface_id)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::RemoveSmartContractInterface(intent.smart_contract_interface_id));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::RemoveSmartContractInterface(intent.smart_contract_interface_id));
         Ok(Outcome { smart_contract_interface_id: intent.smart_contract_interface_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Creates a tag for private keys, and puts it on some.
+//! Creates a tag for private keys and assigns it to some of them.
 
 use quorate_common::ids::{PrivateKeyId, TagId};
 
@@ -8,7 +8,7 @@ use crate::model::PrivateKey;
 
 pub(in crate::kinds) struct CreatePrivateKeyTag;
 
-/// Creates a tag for private keys, and puts it on some.
+/// Creates a tag for private keys and assigns it to some of them.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     private_key_ids: AtMost<PrivateKeyId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreatePrivateKeyTag;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG";
@@ -39,7 +39,7 @@ impl Kind for CreatePrivateKeyTag {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         tag::check_new::<PrivateKey>(
             view,
             &intent.private_key_tag_name,
@@ -49,9 +49,13 @@ impl Kind for CreatePrivateKeyTag {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let private_key_tag_id =
-            tag::create::<PrivateKey>(intent.private_key_tag_name, &intent.private_key_ids, cx)?;
+            tag::create::<PrivateKey>(intent.private_key_tag_name, &intent.private_key_ids, context)?;
         Ok(Outcome { private_key_tag_id, private_key_ids: intent.private_key_ids })
     }
 }

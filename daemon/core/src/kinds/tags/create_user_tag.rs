@@ -1,4 +1,4 @@
-//! Creates a tag for users, and puts it on some.
+//! Creates a tag for users and assigns it to some of them.
 
 use quorate_common::ids::{TagId, UserId};
 
@@ -8,7 +8,7 @@ use crate::model::User;
 
 pub(in crate::kinds) struct CreateUserTag;
 
-/// Creates a tag for users, and puts it on some.
+/// Creates a tag for users and assigns it to some of them.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     user_ids: AtMost<UserId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateUserTag;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USER_TAG";
@@ -39,13 +39,17 @@ impl Kind for CreateUserTag {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         tag::check_new::<User>(view, &intent.user_tag_name, &intent.user_ids, "userIds")?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let user_tag_id = tag::create::<User>(intent.user_tag_name, &intent.user_ids, cx)?;
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let user_tag_id = tag::create::<User>(intent.user_tag_name, &intent.user_ids, context)?;
         Ok(Outcome { user_tag_id, user_ids: intent.user_ids })
     }
 }

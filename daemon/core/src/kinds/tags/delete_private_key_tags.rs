@@ -1,4 +1,4 @@
-//! Deletes tags of private keys, and takes them off all that bear them.
+//! Deletes private key tags and removes them from all private keys.
 
 use quorate_common::ids::{PrivateKeyId, TagId};
 
@@ -6,12 +6,12 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 use crate::model::PrivateKey;
 
-/// How many private keys a result names; limits keep organizations below it.
-const BEARERS: usize = 10_000;
+/// Maximum number of private keys in a result. Limits keep organizations below it.
+const MEMBERS: usize = 10_000;
 
 pub(in crate::kinds) struct DeletePrivateKeyTags;
 
-/// Deletes tags of private keys, and takes them off all that bear them.
+/// Deletes private key tags and removes them from all private keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -23,10 +23,10 @@ pub(in crate::kinds) struct Intent {
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Outcome {
     private_key_tag_ids: AtMost<TagId, BATCH>,
-    private_key_ids: AtMost<PrivateKeyId, BEARERS>,
+    private_key_ids: AtMost<PrivateKeyId, MEMBERS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeletePrivateKeyTags;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS";
@@ -41,14 +41,18 @@ impl Kind for DeletePrivateKeyTags {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.private_key_tag_ids, "privateKeyTagIds")?;
         tag::check_delete::<PrivateKey>(view, &intent.private_key_tag_ids, "privateKeyTagIds")?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let bearers = tag::delete::<PrivateKey>(&intent.private_key_tag_ids, cx);
-        Ok(Outcome { private_key_tag_ids: intent.private_key_tag_ids, private_key_ids: AtMost::cut(bearers) })
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let members = tag::delete::<PrivateKey>(&intent.private_key_tag_ids, context);
+        Ok(Outcome { private_key_tag_ids: intent.private_key_tag_ids, private_key_ids: AtMost::cut(members) })
     }
 }

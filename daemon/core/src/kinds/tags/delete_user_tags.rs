@@ -1,4 +1,4 @@
-//! Deletes tags of users, and takes them off all that bear them.
+//! Deletes user tags and removes them from all users.
 
 use quorate_common::ids::{TagId, UserId};
 
@@ -6,12 +6,12 @@ use crate::kinds::prelude::*;
 use crate::make::{invitation, tag};
 use crate::model::User;
 
-/// How many users a result names; limits keep organizations below it.
-const BEARERS: usize = 10_000;
+/// Maximum number of users in a result. Limits keep organizations below it.
+const MEMBERS: usize = 10_000;
 
 pub(in crate::kinds) struct DeleteUserTags;
 
-/// Deletes tags of users, and takes them off all that bear them.
+/// Deletes user tags and removes them from all users.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -23,10 +23,10 @@ pub(in crate::kinds) struct Intent {
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Outcome {
     user_tag_ids: AtMost<TagId, BATCH>,
-    user_ids: AtMost<UserId, BEARERS>,
+    user_ids: AtMost<UserId, MEMBERS>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteUserTags;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_USER_TAGS";
@@ -41,15 +41,19 @@ impl Kind for DeleteUserTags {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.user_tag_ids, "userTagIds")?;
         tag::check_delete::<User>(view, &intent.user_tag_ids, "userTagIds")?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        invitation::untag(&intent.user_tag_ids, cx);
-        let bearers = tag::delete::<User>(&intent.user_tag_ids, cx);
-        Ok(Outcome { user_tag_ids: intent.user_tag_ids, user_ids: AtMost::cut(bearers) })
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        invitation::untag(&intent.user_tag_ids, context);
+        let members = tag::delete::<User>(&intent.user_tag_ids, context);
+        Ok(Outcome { user_tag_ids: intent.user_tag_ids, user_ids: AtMost::cut(members) })
     }
 }

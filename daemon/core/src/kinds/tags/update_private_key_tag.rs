@@ -1,4 +1,4 @@
-//! Renames a tag of private keys, puts it on some and takes it off others.
+//! Renames a private key tag, assigns it to some private keys and removes it from others.
 
 use quorate_common::ids::{PrivateKeyId, TagId};
 
@@ -8,12 +8,12 @@ use crate::model::PrivateKey;
 
 pub(in crate::kinds) struct UpdatePrivateKeyTag;
 
-/// Renames a tag of private keys, puts it on some and takes it off others.
+/// Renames a private key tag, assigns it to some private keys and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     private_key_tag_id: TagId,
-    /// The new name; the tag keeps its name when this is absent.
+    /// New name of the tag. If absent, the tag keeps its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     new_private_key_tag_name: Option<Label>,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(in crate::kinds) struct Outcome {
     private_key_tag_id: TagId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdatePrivateKeyTag;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG";
@@ -54,13 +54,17 @@ impl Kind for UpdatePrivateKeyTag {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         tag::check_update::<PrivateKey>(view, &intent.update())?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        tag::update::<PrivateKey>(&intent.update(), cx)?;
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        tag::update::<PrivateKey>(&intent.update(), context)?;
         Ok(Outcome { private_key_tag_id: intent.private_key_tag_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Renames a tag of users, puts it on some and takes it off others.
+//! Renames a user tag, assigns it to some users and removes it from others.
 
 use quorate_common::ids::{TagId, UserId};
 
@@ -8,12 +8,12 @@ use crate::model::User;
 
 pub(in crate::kinds) struct UpdateUserTag;
 
-/// Renames a tag of users, puts it on some and takes it off others.
+/// Renames a user tag, assigns it to some users and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     user_tag_id: TagId,
-    /// The new name; the tag keeps its name when this is absent.
+    /// New name of the tag. If absent, the tag keeps its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     new_user_tag_name: Option<Label>,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(in crate::kinds) struct Outcome {
     user_tag_id: TagId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateUserTag;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_TAG";
@@ -54,13 +54,17 @@ impl Kind for UpdateUserTag {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         tag::check_update::<User>(view, &intent.update())?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        tag::update::<User>(&intent.update(), cx)?;
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        tag::update::<User>(&intent.update(), context)?;
         Ok(Outcome { user_tag_id: intent.user_tag_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Creates users that are machines: API keys only.
+//! Creates users for machines, with API keys only.
 
 use quorate_common::ids::UserId;
 
@@ -9,7 +9,7 @@ use crate::params::user::ApiOnlyUserParams;
 
 pub(in crate::kinds) struct CreateApiOnlyUsers;
 
-/// Creates users that are machines, with API keys only.
+/// Creates users for machines, with API keys only.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Outcome {
     user_ids: AtMost<UserId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateApiOnlyUsers;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_ONLY_USERS";
@@ -44,12 +44,16 @@ impl Kind for CreateApiOnlyUsers {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         user::check_new(users, "apiOnlyUsers", SignIn::default(), view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(users: Vec<NewUser>, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        Ok(Outcome { user_ids: AtMost::cut(user::add(users, cx)?) })
+    fn execute(
+        users: Vec<NewUser>,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        Ok(Outcome { user_ids: AtMost::cut(user::add(users, context)?) })
     }
 }

@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     user_ids: AtMost<UserId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateUsers;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V4";
@@ -45,28 +45,29 @@ impl Kind for CreateUsers {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        user::check_new(users, "users", sign_in(view.organization), view)?;
-        Ok((Facts::default(), ()))
+    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+        user::check_new(users, "users", sign_in(view.organization), view).map(|()| Default::default())
     }
 
-    fn execute(users: Vec<NewUser>, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        Ok(Outcome { user_ids: AtMost::cut(user::add(users, cx)?) })
+    fn execute(
+        users: Vec<NewUser>,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        Ok(Outcome { user_ids: AtMost::cut(user::add(users, context)?) })
     }
 }
 
-/// The ways to sign in that the organization has switched on.
+/// Returns the sign-in methods that the organization has enabled.
 fn sign_in(organization: &Organization) -> SignIn {
     let on = |name| organization.feature(name).is_some();
-    SignIn {
-        email: on(FeatureName::EmailAuth) || on(FeatureName::OtpEmailAuth),
-        sms: on(FeatureName::SmsAuth),
-    }
+    let email = on(FeatureName::EmailAuth) || on(FeatureName::OtpEmailAuth);
+    SignIn { email, sms: on(FeatureName::SmsAuth) }
 }
 
-/// First version: P-256 keys, older attestations.
+/// Version 1: P-256 keys and the original attestation format.
 pub(in crate::kinds) mod v1 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, Form, JsonSchema, NewUser, Outcome, Serialize};
+    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
     use crate::params::user::UserParams;
 
     /// Creates users with their credentials.
@@ -77,7 +78,7 @@ pub(in crate::kinds) mod v1 {
         users: AtMost<UserParams, BATCH>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateUsers;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS";
@@ -92,9 +93,9 @@ pub(in crate::kinds) mod v1 {
     }
 }
 
-/// Second version: current attestations.
+/// Version 2: the current attestation format.
 pub(in crate::kinds) mod v2 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, Form, JsonSchema, NewUser, Outcome, Serialize};
+    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
     use crate::params::user::UserParamsV2;
 
     /// Creates users with their credentials.
@@ -105,7 +106,7 @@ pub(in crate::kinds) mod v2 {
         users: AtMost<UserParamsV2, BATCH>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateUsers;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V2";
@@ -120,9 +121,9 @@ pub(in crate::kinds) mod v2 {
     }
 }
 
-/// Third version: keys on curves of choice, OAuth identities by token.
+/// Version 3: API keys on a selectable curve, and OAuth identities given by token.
 pub(in crate::kinds) mod v3 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, Form, JsonSchema, NewUser, Outcome, Serialize};
+    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
     use crate::params::user::UserParamsV3;
 
     /// Creates users with their credentials.
@@ -133,7 +134,7 @@ pub(in crate::kinds) mod v3 {
         users: AtMost<UserParamsV3, BATCH>,
     }
 
-    impl Form for Intent {
+    impl Version for Intent {
         type Kind = CreateUsers;
         type Outcome = Outcome;
         const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V3";

@@ -7,7 +7,7 @@ use crate::make::invitation;
 
 pub(in crate::kinds) struct DeleteUsers;
 
-/// Deletes users with all their credentials, and takes back the invitations they sent.
+/// Deletes users with all their credentials, and revokes the open invitations that they sent.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -21,7 +21,7 @@ pub(in crate::kinds) struct Outcome {
     user_ids: AtMost<UserId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteUsers;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_USERS";
@@ -36,7 +36,7 @@ impl Kind for DeleteUsers {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.user_ids, "userIds")?;
         distinct(intent.user_ids.iter(), "userIds")?;
         intent.user_ids.iter().try_for_each(|id| view.user(*id).map(drop))?;
@@ -46,9 +46,13 @@ impl Kind for DeleteUsers {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        invitation::revoke_of(&intent.user_ids, cx);
-        intent.user_ids.iter().for_each(|id| cx.change(Change::RemoveUser(*id)));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        invitation::revoke_sent_by(&intent.user_ids, context);
+        intent.user_ids.iter().for_each(|id| context.change(Change::RemoveUser(*id)));
         Ok(Outcome { user_ids: intent.user_ids })
     }
 }

@@ -1,4 +1,4 @@
-//! Changes a user: name, contacts, tags.
+//! Updates a user: name, contacts and tags.
 
 use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::{TagId, UserId};
@@ -8,9 +8,9 @@ use crate::model::{TagKind, User};
 
 pub(in crate::kinds) struct UpdateUser;
 
-/// Changes a user: name, contacts, tags.
+/// Updates a user: name, contacts and tags.
 ///
-/// What is absent stays as it is.
+/// Absent members keep their values.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names of the wire")]
@@ -20,8 +20,8 @@ pub(in crate::kinds) struct Intent {
     user_name: Option<Label>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
-    /// All tags of the user from now on. Clients cannot tell an empty list from an absent one, so an empty one
-    /// changes nothing.
+    /// Replaces all tags of the user. An empty list changes nothing, since clients cannot distinguish it from
+    /// an absent one.
     #[serde(default)]
     user_tag_ids: AtMost<TagId, BATCH>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub(in crate::kinds) struct Outcome {
     user_id: UserId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateUser;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER";
@@ -49,14 +49,18 @@ impl Kind for UpdateUser {
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
         distinct(intent.user_tag_ids.iter(), "userTagIds")?;
         let user = view.user(intent.user_id)?.clone();
         view.tags_exist(&intent.user_tag_ids, TagKind::User)?;
         Ok((Facts::default(), user))
     }
 
-    fn execute(intent: Intent, mut user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        mut user: User,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         user.name = intent.user_name.unwrap_or(user.name);
         if intent.user_email.is_some() {
             (user.email, user.email_verified) = (intent.user_email, false);
@@ -67,8 +71,8 @@ impl Kind for UpdateUser {
         if !intent.user_tag_ids.is_empty() {
             user.tags = intent.user_tag_ids.into_vec();
         }
-        user.updated = cx.now();
-        cx.change(Change::PutUser(user));
+        user.updated = context.now();
+        context.change(Change::PutUser(user));
         Ok(Outcome { user_id: intent.user_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Changes the mail address of a user, or takes it away.
+//! Changes or removes the email address of a user.
 
 use quorate_common::bounded::{Email, Text};
 use quorate_common::ids::UserId;
@@ -8,17 +8,17 @@ use crate::make::user;
 use crate::model::User;
 use crate::params::credential::TOKEN;
 
-/// Longest mail address, in bytes.
+/// Longest email address, in bytes.
 const EMAIL: usize = 254;
 
 pub(in crate::kinds) struct UpdateUserEmail;
 
-/// Gives a user another mail address, or none.
+/// Changes or removes the email address of a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
-    /// The new mail address; an empty text takes it away.
+    /// New email address. An empty text removes it.
     user_email: Text<EMAIL>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     verification_token: Option<Text<TOKEN>>,
@@ -30,7 +30,7 @@ pub(in crate::kinds) struct Outcome {
     user_id: UserId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateUserEmail;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_EMAIL";
@@ -45,15 +45,21 @@ impl Kind for UpdateUserEmail {
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
-        user::no_token(intent.verification_token.as_ref().is_some_and(|token| !token.as_str().is_empty()))?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
+        user::reject_verification_token(
+            intent.verification_token.as_ref().is_some_and(|token| !token.as_str().is_empty()),
+        )?;
         let email = user::contact(intent.user_email.as_str(), Email::parse, "userEmail")?;
         let user = User { email, email_verified: false, ..view.user(intent.user_id)?.clone() };
         Ok((Facts::default(), user))
     }
 
-    fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutUser(User { updated: cx.now(), ..user }));
+    fn execute(
+        intent: Intent,
+        user: User,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::PutUser(User { updated: context.now(), ..user }));
         Ok(Outcome { user_id: intent.user_id })
     }
 }

@@ -7,7 +7,7 @@ use crate::model::User;
 
 pub(in crate::kinds) struct UpdateUserName;
 
-/// Gives a user another name.
+/// Renames a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -21,7 +21,7 @@ pub(in crate::kinds) struct Outcome {
     user_id: UserId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateUserName;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_NAME";
@@ -36,13 +36,17 @@ impl Kind for UpdateUserName {
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
         let user = view.user(intent.user_id)?.clone();
         Ok((Facts::default(), user))
     }
 
-    fn execute(intent: Intent, user: User, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::PutUser(User { name: intent.user_name, updated: cx.now(), ..user }));
+    fn execute(
+        intent: Intent,
+        user: User,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::PutUser(User { name: intent.user_name, updated: context.now(), ..user }));
         Ok(Outcome { user_id: intent.user_id })
     }
 }

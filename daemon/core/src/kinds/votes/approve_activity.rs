@@ -1,4 +1,4 @@
-//! Says yes to an activity that waits for votes.
+//! Approves an activity that waits for votes.
 
 use quorate_common::activity::Selection;
 use quorate_common::fingerprint::Fingerprint;
@@ -8,13 +8,13 @@ use crate::kinds::prelude::*;
 
 pub(in crate::kinds) struct ApproveActivity;
 
-/// Says yes to the activity with this fingerprint.
+/// Approves the activity with this fingerprint.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     fingerprint: Fingerprint,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ApproveActivity;
     type Outcome = Empty;
     const TYPE: &'static str = "ACTIVITY_TYPE_APPROVE_ACTIVITY";
@@ -29,11 +29,11 @@ impl Kind for ApproveActivity {
     type Plan = ();
     type Outcome = Empty;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
         Ok((Facts::default(), ()))
     }
 
-    fn execute(_: Intent, (): (), _: &mut Cx<'_, '_>) -> Result<Empty, Refusal> {
+    fn execute(_: Intent, (): (), _: &mut ExecutionContext<'_, '_>) -> Result<Empty, RequestError> {
         Ok(Empty {})
     }
 

@@ -1,4 +1,4 @@
-//! Votes on activities that wait.
+//! Votes on activities that wait for consensus.
 
 use super::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::params::WalletParams;
 
 pub(in crate::kinds) struct CreateWallet;
 
-/// Creates a wallet with a seed of its own and its first accounts.
+/// Creates a wallet with a new seed and its first accounts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::kinds) struct Intent(WalletParams);
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     addresses: AtMost<String, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateWallet;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_WALLET";
@@ -35,15 +35,19 @@ impl Kind for CreateWallet {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(Intent(params): &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(Intent(params): &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         wallet::check_new(&params.wallet_name, &params.accounts, view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(Intent(params): Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let wallet = wallet::wallet(params, cx)?;
+    fn execute(
+        Intent(params): Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let wallet = wallet::wallet(params, context)?;
         let outcome = Outcome { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
-        cx.add_wallet(wallet);
+        context.add_wallet(wallet);
         Ok(outcome)
     }
 }

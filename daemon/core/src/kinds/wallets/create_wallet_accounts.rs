@@ -1,11 +1,11 @@
-//! Derives accounts of a wallet, and keeps them unless only their addresses are wanted.
+//! Derives accounts of a wallet and stores them, unless only their addresses are requested.
 
 use quorate_common::ids::WalletId;
 
+use crate::error::{Conflict, Limit};
 use crate::kinds::prelude::*;
 use crate::make::wallet::{accounts, check_accounts, names_are_free};
 use crate::params::WalletAccountParams;
-use crate::refusal::{Clash, Limit};
 
 pub(in crate::kinds) struct CreateWalletAccounts;
 
@@ -16,7 +16,7 @@ pub(in crate::kinds) struct Intent {
     wallet_id: WalletId,
     #[serde(default)]
     accounts: AtMost<WalletAccountParams, BATCH>,
-    /// False computes addresses and keeps nothing.
+    /// If false, computes the addresses and stores nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     persist: Option<bool>,
 }
@@ -26,7 +26,7 @@ pub(in crate::kinds) struct Outcome {
     addresses: AtMost<String, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateWalletAccounts;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS";
@@ -41,7 +41,7 @@ impl Kind for CreateWalletAccounts {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.accounts, "accounts")?;
         check_accounts(&intent.accounts)?;
         let wallet = view.wallet(intent.wallet_id)?.clone();
@@ -52,33 +52,45 @@ impl Kind for CreateWalletAccounts {
         Ok((Facts::of_each([&wallet]), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let view = cx.view();
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let view = context.view();
         let mut wallet = view.wallet(intent.wallet_id)?.clone();
         let seed = view.records().wallet_seed(wallet.id)?;
-        let made =
-            accounts(&seed, wallet.id, wallet.accounts, intent.accounts.into_vec(), cx.now(), &mut || {
-                cx.random()
-            })?;
-        let addresses = made.iter().map(|account| account.address.clone()).collect();
+        let derived = accounts(
+            &seed,
+            wallet.id,
+            wallet.accounts,
+            intent.accounts.into_vec(),
+            context.now(),
+            &mut || context.random(),
+        )?;
+        let addresses = derived.iter().map(|account| account.address.clone()).collect();
         if intent.persist != Some(false) {
-            let more = u32::try_from(made.len()).unwrap_or(u32::MAX);
-            wallet.accounts = wallet.accounts.checked_add(more).ok_or(Limit::Count(
-                "accounts of a wallet",
+            let added = u32::try_from(derived.len()).unwrap_or(u32::MAX);
+            wallet.accounts = wallet.accounts.checked_add(added).ok_or(Limit::Count(
+                "accounts per wallet",
                 u32::MAX as usize,
                 None,
             ))?;
-            wallet.updated = cx.now();
-            cx.change(Change::PutWallet(wallet));
-            cx.change_all(made.into_iter().map(Change::AddAccount));
+            wallet.updated = context.now();
+            context.change(Change::PutWallet(wallet));
+            context.change_all(derived.into_iter().map(Change::AddAccount));
         }
         Ok(Outcome { addresses: AtMost::cut(addresses) })
     }
 }
 
-fn path_is_free(account: &WalletAccountParams, wallet: WalletId, view: &View<'_>) -> Result<(), Refusal> {
+fn path_is_free(
+    account: &WalletAccountParams,
+    wallet: WalletId,
+    view: &View<'_>,
+) -> Result<(), RequestError> {
     match view.records().account_of_path(wallet, account)? {
         None => Ok(()),
-        Some(id) => Err(Clash::Path(id.to_string()).into()),
+        Some(id) => Err(Conflict::Path(id.to_string()).into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes accounts of wallets. Their keys can be derived again as long as the wallet is there.
+//! Deletes accounts of wallets. Their keys can be derived again as long as the wallet exists.
 
 use quorate_common::ids::WalletAccountId;
 
@@ -13,7 +13,7 @@ pub(in crate::kinds) struct DeleteWalletAccounts;
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     wallet_account_ids: AtMost<WalletAccountId, BATCH>,
-    /// True deletes accounts of wallets of which nobody may have a copy.
+    /// If true, also deletes accounts that were never exported, neither themselves nor with their wallet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
@@ -24,7 +24,7 @@ pub(in crate::kinds) struct Outcome {
     wallet_account_ids: AtMost<WalletAccountId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteWalletAccounts;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS";
@@ -39,7 +39,7 @@ impl Kind for DeleteWalletAccounts {
     type Plan = Vec<WalletAccount>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<WalletAccount>), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<WalletAccount>), RequestError> {
         not_empty(&intent.wallet_account_ids, "walletAccountIds")?;
         distinct(intent.wallet_account_ids.iter(), "walletAccountIds")?;
         let ids = intent.wallet_account_ids.iter();
@@ -60,9 +60,9 @@ impl Kind for DeleteWalletAccounts {
     fn execute(
         intent: Intent,
         accounts: Vec<WalletAccount>,
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<Outcome, Refusal> {
-        cx.change_all(accounts.into_iter().map(Change::RemoveAccount));
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change_all(accounts.into_iter().map(Change::RemoveAccount));
         Ok(Outcome { wallet_account_ids: intent.wallet_account_ids })
     }
 }

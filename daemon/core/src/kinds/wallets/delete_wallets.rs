@@ -12,7 +12,7 @@ pub(in crate::kinds) struct DeleteWallets;
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     wallet_ids: AtMost<WalletId, BATCH>,
-    /// True deletes wallets of which nobody may have a copy.
+    /// If true, also deletes wallets that were never exported and may have no copy elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Outcome {
     wallet_ids: AtMost<WalletId, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteWallets;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLETS";
@@ -38,7 +38,7 @@ impl Kind for DeleteWallets {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         not_empty(&intent.wallet_ids, "walletIds")?;
         distinct(intent.wallet_ids.iter(), "walletIds")?;
         let mut wallets = Vec::with_capacity(intent.wallet_ids.len());
@@ -52,9 +52,13 @@ impl Kind for DeleteWallets {
         Ok((Facts::of_all(&wallets), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         for id in &intent.wallet_ids {
-            cx.change(Change::RemoveWallet(*id));
+            context.change(Change::RemoveWallet(*id));
         }
         Ok(Outcome { wallet_ids: intent.wallet_ids })
     }

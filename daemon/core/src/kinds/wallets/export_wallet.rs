@@ -1,4 +1,4 @@
-//! Takes the mnemonic of a wallet out, encrypted to one key.
+//! Exports the mnemonic of a wallet, encrypted to one key.
 
 use quorate_chain::mnemonic::MnemonicLanguage;
 use quorate_common::bounded::Text;
@@ -13,13 +13,13 @@ use crate::params::keys::ExportBundle;
 
 pub(in crate::kinds) struct ExportWallet;
 
-/// Takes the mnemonic of a wallet out, encrypted to the target key.
+/// Exports the mnemonic of a wallet, encrypted to the target key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     wallet_id: WalletId,
     target_public_key: Text<130>,
-    /// Spells the same entropy in another language. Other software makes another seed of that sentence.
+    /// Language of the mnemonic. Other software derives a different seed from another language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     language: Option<MnemonicLanguage>,
 }
@@ -31,7 +31,7 @@ pub(in crate::kinds) struct Outcome {
     export_bundle: ExportBundle,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ExportWallet;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_WALLET";
@@ -46,7 +46,7 @@ impl Kind for ExportWallet {
     type Plan = (Wallet, TargetPublicKey);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         let wallet = view.wallet(intent.wallet_id)?;
         let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
         Ok((Facts::of_each([wallet]), (wallet.clone(), target)))
@@ -55,9 +55,9 @@ impl Kind for ExportWallet {
     fn execute(
         intent: Intent,
         (wallet, target): Self::Plan,
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<Outcome, Refusal> {
-        let (mnemonic, passphrase) = cx.records().wallet_mnemonic(wallet.id)?;
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let (mnemonic, passphrase) = context.records().wallet_mnemonic(wallet.id)?;
         let phrase = mnemonic.phrase_in(intent.language.unwrap_or_default());
         let mut text =
             Zeroizing::new(String::with_capacity(phrase.len().saturating_add(passphrase.len() + 1)));
@@ -66,9 +66,9 @@ impl Kind for ExportWallet {
             text.push('\n');
             text.push_str(&passphrase);
         }
-        let export_bundle = ExportBundle::new(bundles::export(&target, text.as_bytes(), cx)?);
-        let now = cx.now();
-        cx.change(Change::PutWallet(Wallet { exported: true, updated: now, ..wallet }));
+        let export_bundle = ExportBundle::new(bundles::export(&target, text.as_bytes(), context)?);
+        let now = context.now();
+        context.change(Change::PutWallet(Wallet { exported: true, updated: now, ..wallet }));
         Ok(Outcome { wallet_id: intent.wallet_id, export_bundle })
     }
 }

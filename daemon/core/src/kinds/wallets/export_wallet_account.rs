@@ -1,4 +1,4 @@
-//! Takes the key of a wallet account out, encrypted to one key.
+//! Exports the secret key of a wallet account, encrypted to one key.
 
 use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
@@ -11,7 +11,7 @@ use crate::signing;
 
 pub(in crate::kinds) struct ExportWalletAccount;
 
-/// Takes the secret key of a wallet account out, 32 bytes, encrypted to the target key.
+/// Exports the secret key of a wallet account (32 bytes), encrypted to the target key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -27,7 +27,7 @@ pub(in crate::kinds) struct Outcome {
     export_bundle: ExportBundle,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ExportWalletAccount;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT";
@@ -42,18 +42,22 @@ impl Kind for ExportWalletAccount {
     type Plan = (WalletAccount, TargetPublicKey);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         let account = signing::account(view, intent.address.as_str())?;
         let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
         let facts = Facts::of_exported_account(&account, view.organization.wallet(account.wallet));
         Ok((facts, (account, target)))
     }
 
-    fn execute(_: Intent, (account, target): Self::Plan, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        let key = cx.records().account_secret(&account)?;
-        let bundle = bundles::export(&target, key.to_bytes().as_slice(), cx)?;
+    fn execute(
+        _: Intent,
+        (account, target): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let key = context.records().account_secret(&account)?;
+        let bundle = bundles::export(&target, key.to_bytes().as_slice(), context)?;
         let outcome = Outcome { address: account.address.clone(), export_bundle: ExportBundle::new(bundle) };
-        cx.change(Change::ExportAccount(account));
+        context.change(Change::ExportAccount(account));
         Ok(outcome)
     }
 }

@@ -1,4 +1,4 @@
-//! Brings a wallet in, from its mnemonic.
+//! Imports a wallet from its mnemonic.
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::{UserId, WalletId};
@@ -12,7 +12,7 @@ use crate::params::WalletAccountParams;
 
 pub(in crate::kinds) struct ImportWallet;
 
-/// Brings a wallet in: its mnemonic, encrypted to a key that the caller was given for it, and its first accounts.
+/// Imports a wallet and its first accounts. The mnemonic is encrypted to an import key of the caller.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -30,7 +30,7 @@ pub(in crate::kinds) struct Outcome {
     addresses: AtMost<String, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = ImportWallet;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_WALLET";
@@ -45,23 +45,23 @@ impl Kind for ImportWallet {
     type Plan = (Imported, Key);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
         bundles::is_own(intent.user_id, view)?;
         wallet::check_new(&intent.wallet_name, &intent.accounts, view)?;
         let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), view)?;
-        let imported = wallet::imported(&opened.plaintext, view)?;
-        Ok((Facts::default(), (imported, opened.place)))
+        let imported = wallet::parse_imported(&opened.plaintext, view)?;
+        Ok((Facts::default(), (imported, opened.record_key)))
     }
 
     fn execute(
         intent: Intent,
-        (imported, place): Self::Plan,
-        cx: &mut Cx<'_, '_>,
-    ) -> Result<Outcome, Refusal> {
-        let wallet = wallet::import(intent.wallet_name, &imported, intent.accounts.into_vec(), cx)?;
+        (imported, import_key): Self::Plan,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        let wallet = wallet::import(intent.wallet_name, &imported, intent.accounts.into_vec(), context)?;
         let outcome = Outcome { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
-        cx.add_wallet(wallet);
-        cx.change(Change::RemoveImportTarget(place));
+        context.add_wallet(wallet);
+        context.change(Change::RemoveImportTarget(import_key));
         Ok(outcome)
     }
 }

@@ -1,4 +1,4 @@
-//! Makes a key that a wallet can be imported to.
+//! Creates an import key for a wallet.
 
 use quorate_common::ids::UserId;
 
@@ -9,7 +9,7 @@ use crate::params::keys::ImportBundle;
 
 pub(in crate::kinds) struct InitImportWallet;
 
-/// Makes a key that the caller can import a wallet to, once, within 24 hours.
+/// Creates an import key: the caller can encrypt one wallet to it and import it once, within 24 hours.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -22,7 +22,7 @@ pub(in crate::kinds) struct Outcome {
     import_bundle: ImportBundle,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = InitImportWallet;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_INIT_IMPORT_WALLET";
@@ -37,13 +37,13 @@ impl Kind for InitImportWallet {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         bundles::is_own(intent.user_id, view)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(_: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        bundles::make_room(Purpose::Wallet, 1, cx)?;
-        Ok(Outcome { import_bundle: ImportBundle::new(bundles::new_target(Purpose::Wallet, cx)?) })
+    fn execute(_: Intent, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+        bundles::evict_import_targets(Purpose::Wallet, 1, context)?;
+        Ok(Outcome { import_bundle: ImportBundle::new(bundles::new_target(Purpose::Wallet, context)?) })
     }
 }

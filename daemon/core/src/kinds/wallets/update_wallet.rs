@@ -7,12 +7,12 @@ use crate::model::Wallet;
 
 pub(in crate::kinds) struct UpdateWallet;
 
-/// Gives a wallet another name.
+/// Renames a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     wallet_id: WalletId,
-    /// The new name; the wallet keeps its name when this is absent.
+    /// New name of the wallet. If absent, the wallet keeps its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wallet_name: Option<Label>,
 }
@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Outcome {
     wallet_id: WalletId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateWallet;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WALLET";
@@ -38,7 +38,7 @@ impl Kind for UpdateWallet {
     type Plan = Wallet;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Wallet), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Wallet), RequestError> {
         let wallet = view.wallet(intent.wallet_id)?.clone();
         if let Some(name) = intent.wallet_name.as_ref().filter(|name| **name != wallet.name) {
             view.wallet_name_is_free(name)?;
@@ -46,12 +46,16 @@ impl Kind for UpdateWallet {
         Ok((Facts::of_each([&wallet]), wallet))
     }
 
-    fn execute(intent: Intent, mut wallet: Wallet, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        mut wallet: Wallet,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let wallet_id = wallet.id;
         if let Some(name) = intent.wallet_name {
             wallet.name = name;
-            wallet.updated = cx.now();
-            cx.change(Change::PutWallet(wallet));
+            wallet.updated = context.now();
+            context.change(Change::PutWallet(wallet));
         }
         Ok(Outcome { wallet_id })
     }

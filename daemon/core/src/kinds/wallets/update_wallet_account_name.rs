@@ -1,4 +1,4 @@
-//! Names an account of a wallet.
+//! Renames an account of a wallet.
 
 use quorate_common::ids::WalletAccountId;
 
@@ -7,7 +7,7 @@ use crate::model::WalletAccount;
 
 pub(in crate::kinds) struct UpdateWalletAccountName;
 
-/// Gives an account of a wallet another name.
+/// Renames an account of a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -21,7 +21,7 @@ pub(in crate::kinds) struct Outcome {
     wallet_account_id: WalletAccountId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateWalletAccountName;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME";
@@ -36,7 +36,7 @@ impl Kind for UpdateWalletAccountName {
     type Plan = WalletAccount;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WalletAccount), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WalletAccount), RequestError> {
         let account = view.wallet_account(intent.wallet_account_id)?;
         if account.name.as_ref() != Some(&intent.name) {
             view.account_name_is_free(&intent.name)?;
@@ -44,8 +44,12 @@ impl Kind for UpdateWalletAccountName {
         Ok((Facts::of_each(view.organization.wallet(account.wallet)), account))
     }
 
-    fn execute(intent: Intent, account: WalletAccount, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::RenameAccount(account, intent.name));
+    fn execute(
+        intent: Intent,
+        account: WalletAccount,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::RenameAccount(account, intent.name));
         Ok(Outcome { wallet_account_id: intent.wallet_account_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Creates an endpoint that receives webhooks.
+//! Creates a webhook endpoint.
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::EndpointId;
@@ -11,7 +11,7 @@ use crate::params::WebhookSubscriptionParams;
 
 pub(in crate::kinds) struct CreateWebhookEndpoint;
 
-/// Creates an endpoint: where events that it subscribes to are posted.
+/// Creates a webhook endpoint: a URL to which the events of its subscriptions are posted.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     url: Text<{ endpoint::URL }>,
@@ -27,7 +27,7 @@ pub(in crate::kinds) struct Outcome {
     webhook_endpoint: wire::WebhookEndpoint,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateWebhookEndpoint;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT";
@@ -42,28 +42,32 @@ impl Kind for CreateWebhookEndpoint {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
         endpoint::check_url(intent.url.as_str(), view)?;
         endpoint::check_subscriptions(&intent.subscriptions)?;
         endpoint::name_is_free(&intent.name, view)?;
         let present = view.organization.webhook_endpoints.len();
-        room(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")?;
+        check_limit(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let endpoint = WebhookEndpoint {
-            id: EndpointId::random(cx.random()),
+            id: EndpointId::random(context.random()),
             name: intent.name,
             url: intent.url.as_str().to_owned(),
             active: true,
             subscriptions: intent.subscriptions.into_iter().map(Into::into).collect(),
-            created: cx.now(),
-            updated: cx.now(),
+            created: context.now(),
+            updated: context.now(),
         };
         let outcome =
-            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(cx.organization.id()) };
-        cx.change(Change::PutWebhookEndpoint(endpoint));
+            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(context.organization.id()) };
+        context.change(Change::PutWebhookEndpoint(endpoint));
         Ok(outcome)
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes an endpoint that receives webhooks.
+//! Deletes a webhook endpoint.
 
 use quorate_common::ids::EndpointId;
 
@@ -7,7 +7,7 @@ use crate::model::WebhookEndpoint;
 
 pub(in crate::kinds) struct DeleteWebhookEndpoint;
 
-/// Deletes an endpoint. What was under way to it is still delivered.
+/// Deletes a webhook endpoint. Events that are already queued for it are still delivered.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -20,7 +20,7 @@ pub(in crate::kinds) struct Outcome {
     endpoint_id: EndpointId,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = DeleteWebhookEndpoint;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT";
@@ -35,13 +35,17 @@ impl Kind for DeleteWebhookEndpoint {
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), Refusal> {
-        view.shelved::<WebhookEndpoint>(intent.endpoint_id)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+        view.collection_item::<WebhookEndpoint>(intent.endpoint_id)?;
         Ok((Facts::default(), ()))
     }
 
-    fn execute(intent: Intent, (): (), cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
-        cx.change(Change::RemoveWebhookEndpoint(intent.endpoint_id));
+    fn execute(
+        intent: Intent,
+        (): (),
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
+        context.change(Change::RemoveWebhookEndpoint(intent.endpoint_id));
         Ok(Outcome { endpoint_id: intent.endpoint_id })
     }
 }

@@ -1,4 +1,4 @@
-//! Endpoints that receive webhooks.
+//! Webhook endpoints.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Changes an endpoint that receives webhooks.
+//! Updates a webhook endpoint.
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::EndpointId;
@@ -10,7 +10,7 @@ use crate::model::WebhookEndpoint;
 
 pub(in crate::kinds) struct UpdateWebhookEndpoint;
 
-/// Changes an endpoint: its URL, its name, whether it receives anything. What is absent stays.
+/// Updates a webhook endpoint: its URL, its name, and whether it is active. Absent members keep their values.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -30,7 +30,7 @@ pub(in crate::kinds) struct Outcome {
     webhook_endpoint: wire::WebhookEndpoint,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = UpdateWebhookEndpoint;
     type Outcome = Outcome;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT";
@@ -45,8 +45,8 @@ impl Kind for UpdateWebhookEndpoint {
     type Plan = WebhookEndpoint;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WebhookEndpoint), Refusal> {
-        let present = view.shelved::<WebhookEndpoint>(intent.endpoint_id)?;
+    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WebhookEndpoint), RequestError> {
+        let present = view.collection_item::<WebhookEndpoint>(intent.endpoint_id)?;
         if let Some(url) = &intent.url {
             endpoint::check_url(url.as_str(), view)?;
         }
@@ -56,17 +56,21 @@ impl Kind for UpdateWebhookEndpoint {
         Ok((Facts::default(), present.clone()))
     }
 
-    fn execute(intent: Intent, present: WebhookEndpoint, cx: &mut Cx<'_, '_>) -> Result<Outcome, Refusal> {
+    fn execute(
+        intent: Intent,
+        present: WebhookEndpoint,
+        context: &mut ExecutionContext<'_, '_>,
+    ) -> Result<Outcome, RequestError> {
         let endpoint = WebhookEndpoint {
             url: intent.url.map_or(present.url, |url| url.as_str().to_owned()),
             name: intent.name.unwrap_or(present.name),
             active: intent.is_active.unwrap_or(present.active),
-            updated: cx.now(),
+            updated: context.now(),
             ..present
         };
         let outcome =
-            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(cx.organization.id()) };
-        cx.change(Change::PutWebhookEndpoint(endpoint));
+            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(context.organization.id()) };
+        context.change(Change::PutWebhookEndpoint(endpoint));
         Ok(outcome)
     }
 }

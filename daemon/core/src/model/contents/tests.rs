@@ -1,4 +1,4 @@
-//! Tests of the tree of digests against a flat map, and of the digest against an independent computation.
+//! Tests of the Merkle tree against a flat map, and of its digest against an independent computation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -22,46 +22,46 @@ fn of(records: impl IntoIterator<Item = u32>) -> Contents {
 }
 
 #[test]
-fn the_digest_depends_on_the_records_alone() {
+fn digest_depends_only_on_the_records() {
     for count in [0, 1, LEAF, LEAF + 1, 300, 5000] {
         let count = u32::try_from(count).unwrap();
-        let there = of(0..count);
-        let back = of((0..count).rev());
-        assert_eq!(there.digest(), back.digest(), "{count}: another order");
+        let ascending = of(0..count);
+        let descending = of((0..count).rev());
+        assert_eq!(ascending.digest(), descending.digest(), "{count}: descending order");
         let mut more = of(0..count * 2);
         more.digest();
         for number in count..count * 2 {
             more.remove(&key(number));
         }
-        assert_eq!(there.digest(), more.digest(), "{count}: more for a while");
+        assert_eq!(ascending.digest(), more.digest(), "{count}: records added and removed");
         assert_eq!(more.0.len(), usize::try_from(count).unwrap());
         more.remove(&key(u32::MAX));
-        assert_eq!(there.digest(), more.digest(), "{count}: what is not there is removed");
+        assert_eq!(ascending.digest(), more.digest(), "{count}: missing record removed");
     }
 }
 
 #[test]
-fn each_record_and_each_key_counts() {
+fn digest_depends_on_each_record_and_key() {
     let whole = of(0..500);
     let before = whole.digest();
     for number in [0, 17, 499] {
         let mut changed = whole.clone();
         changed.put(&key(number), record(number + 1));
-        assert_ne!(changed.digest(), before, "{number} has another record");
+        assert_ne!(changed.digest(), before, "{number}: changed record");
         assert_eq!(changed.get(&key(number)), Some(record(number + 1)));
         changed.remove(&key(number));
-        assert_ne!(changed.digest(), before, "{number} is gone");
+        assert_ne!(changed.digest(), before, "{number}: removed record");
         assert_eq!(changed.get(&key(number)), None);
         changed.put(&key(number + 1000), record(number));
-        assert_ne!(changed.digest(), before, "{number} is under another key");
+        assert_ne!(changed.digest(), before, "{number}: changed key");
         changed.remove(&key(number + 1000));
         changed.put(&key(number), record(number));
-        assert_eq!(changed.digest(), before, "{number} is as before");
+        assert_eq!(changed.digest(), before, "{number}: restored record");
     }
-    assert_eq!(whole.digest(), before, "a copy changes nothing");
+    assert_eq!(whole.digest(), before, "changes of a clone");
 }
 
-/// The digest as the description says, from a sorted list and without a tree.
+/// Computes the digest as described at `Contents::digest`, from a sorted list and without a tree.
 fn flat(records: &BTreeMap<Path, RecordDigest>, prefix: &[u8]) -> [u8; 32] {
     let nibbles = |path: &Path| -> Vec<u8> { path.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect() };
     let below: Vec<_> = records.iter().filter(|(path, _)| nibbles(path).starts_with(prefix)).collect();
@@ -76,7 +76,7 @@ fn flat(records: &BTreeMap<Path, RecordDigest>, prefix: &[u8]) -> [u8; 32] {
 }
 
 #[test]
-fn the_digest_is_computed_as_described() {
+fn digest_matches_its_description() {
     for count in [0, 1, 16, 17, 40, 700] {
         let records = (0..count).map(|number| (path(&key(number)), record(number))).collect();
         assert_eq!(of(0..count).digest(), ContentsDigest(flat(&records, &[])), "{count}");
@@ -84,8 +84,8 @@ fn the_digest_is_computed_as_described() {
 }
 
 #[test]
-fn the_digest_of_stored_heads_stays() {
-    // Computed by hashlib of Python: see the description of `Contents::digest`.
+fn digest_is_stable() {
+    // Computed with Python's hashlib, as described at `Contents::digest`.
     for (count, digest) in [
         (0, "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"),
         (3, "bf9b4bee640dd2454e578d1e2cdd629df78bdef365143cab384dccc6e26f3ef1"),

@@ -1,63 +1,63 @@
-//! Keys of the outbox: webhook deliveries that wait, in the order in which they are made.
+//! Keys of the outbox: queued webhook deliveries, in the order in which they are made.
 //!
-//! A destination is where one organization wants to be called. Behind the letter `p` and a class stands a shard, which
-//! depends on the organization alone: all that one organization has waiting is together, and several daemons can divide the
-//! shards among them. Within a destination the schedule is in the order of due times, so that the next delivery is the
-//! first key, however many wait. The destination stands before the due time: otherwise what waits for a silent receiver
-//! would stand before what is due for all others.
+//! A destination is one receiver of an organization. A key consists of the letter `p`, a class, a shard, and
+//! the parts below. The shard depends on the organization alone: the queue of an organization is contiguous,
+//! and several daemons can divide the shards among them. Within a destination, the schedule is ordered by due
+//! time, so that the next delivery is the first key, whatever the length of the queue. The destination
+//! precedes the due time, so that the queue of a silent receiver does not delay the deliveries to others.
 //!
-//! What an organization is sent, other organizations can cause: its sub-organizations. The records of deliveries are therefore
-//! grouped by the organization that caused them, those of its oldest activity first.
+//! Sub-organizations cause deliveries to their parent. The records of deliveries are therefore grouped by the
+//! organization that caused them, those of its oldest activity first.
 //!
-//! A lane is what must be delivered in order: the states of one activity, to one destination.
+//! A lane is a sequence that must be delivered in order: the states of one activity, to one destination.
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 
 use super::{Key, Millis, key};
 
-/// The letter of all keys of the outbox.
+/// First byte of all keys of the outbox.
 pub const LETTER: u8 = b'p';
-/// Keys of the schedule begin with this.
+/// Prefix of the keys of the schedule.
 pub const SCHEDULE: &[u8] = b"ps";
-/// Keys of counts of parked deliveries begin with this.
+/// Prefix of the keys of the counts of parked deliveries.
 pub const PARKED: &[u8] = b"pp";
 
 const BODY: &[u8] = b"b";
 const DELIVERY: &[u8] = b"d";
-/// Length of a key of the schedule in bytes: letter, class, shard, organization, endpoint, due, cause, activity, votes,
-/// size.
+/// Length of a key of the schedule in bytes: letter, class, shard, organization, endpoint, due, cause,
+/// activity, votes, size.
 const SCHEDULED_LENGTH: usize = 3 + 16 + 16 + 8 + 16 + 16 + 4 + 4;
-/// Stands for the URL of the feature; no endpoint has this id.
+/// Represents the URL of the webhook feature; no endpoint has this id.
 const FEATURE: [u8; 16] = [0; 16];
 
-/// Where an organization wants to be called.
+/// A receiver of an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Destination {
-    /// The organization that is called.
+    /// Organization that receives the webhooks.
     pub organization: OrganizationId,
-    /// Its endpoint; absent for the URL of its feature.
+    /// Endpoint of the organization; `None` for the URL of its webhook feature.
     pub endpoint: Option<EndpointId>,
 }
 
-/// One delivery: a state of an activity, to a destination.
+/// The id of a delivery: a state of an activity, and a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId {
-    /// Where to.
+    /// Receiver of the delivery.
     pub destination: Destination,
-    /// The organization whose activity it is.
+    /// Organization of the activity.
     pub cause: OrganizationId,
-    /// The activity.
+    /// Activity that the delivery reports.
     pub activity: ActivityId,
-    /// How many votes the activity had: each new state has more than the one before.
+    /// Number of votes of the activity: each new state has more votes than the previous one.
     pub votes: u32,
     /// Length of the body in bytes, so that it is known before the body is read.
     pub size: u32,
 }
 
-/// Deliveries of the same lane are made one after the other.
+/// A sequence of deliveries that are made one after the other.
 pub type Lane = (Destination, ActivityId);
 
-/// The shard of an organization: the exclusive or of the bytes of its id.
+/// Returns the shard of an organization: the XOR of the bytes of its id.
 fn shard(organization: OrganizationId) -> u8 {
     organization.as_bytes().iter().fold(0, |shard, byte| shard ^ byte)
 }
@@ -80,29 +80,29 @@ impl Destination {
         Self { organization: OrganizationId::from_bytes(organization), endpoint }
     }
 
-    /// All of its schedule begins with this.
+    /// Returns the prefix of the schedule of this destination.
     pub fn schedule(&self) -> Key {
         class(b"s", self.organization, &[&self.endpoint_bytes()])
     }
 
-    /// A key behind all of its schedule and before that of every later destination.
+    /// Returns a key after the schedule of this destination and before that of the next one.
     pub fn behind_schedule(&self) -> Key {
         let mut key = self.schedule();
         key.resize(SCHEDULED_LENGTH.saturating_add(1), u8::MAX);
         key
     }
 
-    /// The destination at a key under [`SCHEDULE`].
+    /// Parses the destination of a key under [`SCHEDULE`].
     pub fn of_scheduled(key: &[u8]) -> Option<Self> {
         DeliveryId::of_scheduled(key).map(|(_, id)| id.destination)
     }
 
-    /// How many of its deliveries were parked.
+    /// Returns the key of the count of parked deliveries.
     pub fn parked(&self) -> Key {
         class(b"p", self.organization, &[&self.endpoint_bytes()])
     }
 
-    /// The destination at a key under [`PARKED`].
+    /// Parses the destination of a key under [`PARKED`].
     pub fn of_parked(key: &[u8]) -> Option<Self> {
         let (organization, endpoint) = key.get(3..)?.split_first_chunk::<16>()?;
         Some(Self::from_parts(*organization, endpoint.try_into().ok()?))
@@ -110,12 +110,12 @@ impl Destination {
 }
 
 impl DeliveryId {
-    /// Its lane.
+    /// Returns the lane of the delivery.
     pub const fn lane(&self) -> Lane {
         (self.destination, self.activity)
     }
 
-    /// Where its record is stored.
+    /// Returns the key of the record.
     pub fn key(&self) -> Key {
         let Self { destination, cause, activity, votes, size } = self;
         let parts: [&[u8]; 5] = [
@@ -128,7 +128,7 @@ impl DeliveryId {
         class(DELIVERY, destination.organization, &parts)
     }
 
-    /// The delivery whose record is stored at this key.
+    /// Parses the key of a record.
     pub fn of_key(key: &[u8]) -> Option<Self> {
         let rest = key.strip_prefix(&[LETTER])?.strip_prefix(DELIVERY)?.get(1..)?;
         let (organization, rest) = rest.split_first_chunk::<16>()?;
@@ -137,7 +137,7 @@ impl DeliveryId {
         Self::from_parts(*organization, *endpoint, caused, rest)
     }
 
-    /// Where it is in the schedule when it is due at this time.
+    /// Returns the key in the schedule for this due time.
     pub fn scheduled(&self, due: Millis) -> Key {
         let mut key = self.destination.schedule();
         key.extend_from_slice(&due.to_be_bytes());
@@ -148,7 +148,7 @@ impl DeliveryId {
         key
     }
 
-    /// The delivery at a key under [`SCHEDULE`], and when it is due.
+    /// Parses a key under [`SCHEDULE`], and returns the due time and the delivery.
     pub fn of_scheduled(key: &[u8]) -> Option<(Millis, Self)> {
         let rest = key.strip_prefix(SCHEDULE)?.get(1..)?;
         let (organization, rest) = rest.split_first_chunk::<16>()?;
@@ -176,39 +176,39 @@ impl DeliveryId {
         })
     }
 
-    /// Where its body is stored.
+    /// Returns the key of the body.
     pub fn body(&self) -> Key {
         body(self.destination.organization, self.activity, self.votes)
     }
 }
 
-/// What an organization is sent of a state of an activity: one body, whichever endpoints it goes to.
+/// Returns the key of the body of a state of an activity, which all endpoints of an organization share.
 pub fn body(organization: OrganizationId, activity: ActivityId, votes: u32) -> Key {
     class(BODY, organization, &[activity.as_bytes(), &votes.to_be_bytes()])
 }
 
-/// Whether a key is that of a body.
+/// Returns whether a key is the key of a body.
 pub fn is_body(key: &[u8]) -> bool {
     key.strip_prefix(&[LETTER]).is_some_and(|rest| rest.starts_with(BODY))
 }
 
-/// The records of all deliveries to an organization begin with this.
+/// Returns the prefix of the records of all deliveries to an organization.
 pub fn deliveries(organization: OrganizationId) -> Key {
     class(DELIVERY, organization, &[])
 }
 
-/// The records of all deliveries to an organization that another one, or itself, caused begin with this, those of the
-/// oldest activity first.
+/// Returns the prefix of the records of all deliveries to an organization that `cause` caused, those of the
+/// oldest activity first. An organization also causes deliveries to itself.
 pub fn deliveries_caused(organization: OrganizationId, cause: OrganizationId) -> Key {
     class(DELIVERY, organization, &[cause.as_bytes()])
 }
 
-/// The records of all deliveries of the activity of this delivery to its organization begin with this.
+/// Returns the prefix of the records of all deliveries to the same organization of the same activity.
 pub fn deliveries_of(id: &DeliveryId) -> Key {
     class(DELIVERY, id.destination.organization, &[id.cause.as_bytes(), id.activity.as_bytes()])
 }
 
-/// The records of the lane of this delivery begin with this, the earliest state first.
+/// Returns the prefix of the records of the lane of a delivery, the earliest state first.
 pub fn lane(id: &DeliveryId) -> Key {
     let parts: [&[u8]; 3] = [id.cause.as_bytes(), id.activity.as_bytes(), &id.destination.endpoint_bytes()];
     class(DELIVERY, id.destination.organization, &parts)

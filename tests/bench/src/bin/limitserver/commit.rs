@@ -1,10 +1,10 @@
-//! The group committer of the limit: one thread that gathers as the daemon's does, makes a group durable at
-//! once, and answers all.
+//! The group committer of the limit server: one thread that collects a group like the daemon, makes it
+//! durable at once, and answers all requests.
 
 use std::sync::Arc;
 
+use quorated::executor::group::{self, Receiver, Sender, queue};
 use quorated::store::{Batch, Group, Store, Verdict};
-use quorated::turn::gather::{self, Receiver, Sender, queue};
 use tokio::sync::oneshot;
 
 pub(crate) struct Waiting {
@@ -12,7 +12,7 @@ pub(crate) struct Waiting {
     reply: oneshot::Sender<Verdict>,
 }
 
-/// Hands batches to the thread.
+/// Sends batches to the committer thread.
 pub(crate) struct Committer(Sender<Waiting>);
 
 impl Committer {
@@ -22,15 +22,15 @@ impl Committer {
         Self(queue)
     }
 
-    pub(crate) fn deciding(&self) -> gather::Deciding<Waiting> {
+    pub(crate) fn deciding(&self) -> group::Deciding<Waiting> {
         self.0.deciding()
     }
 
-    /// Queues at once; the future ends when the batch is durable.
+    /// Queues a batch at once. The future completes when the batch is durable.
     pub(crate) fn commit(
         &self,
         batch: Batch,
-        deciding: gather::Deciding<Waiting>,
+        deciding: group::Deciding<Waiting>,
     ) -> impl Future<Output = Verdict> + use<> {
         let (reply, answer) = oneshot::channel();
         self.0.send(Waiting { batch, reply }, Some(deciding));
@@ -42,9 +42,9 @@ fn run(store: &dyn Store, mut waiting: Receiver<Waiting>) {
     while let Some(group) = waiting.group(None) {
         let (batches, replies): (Vec<Batch>, Vec<_>) =
             group.into_iter().map(|one| (one.batch, one.reply)).unzip();
-        let verdicts = store.commit(&Group { batches, trailer: None }).expect("the store takes writes");
+        let verdicts = store.commit(&Group { batches, trailer: None }).expect("the store accepts writes");
         for (reply, verdict) in replies.into_iter().zip(verdicts) {
-            // A caller who went away needs no answer.
+            // Nobody waits for the answer if the client disconnected.
             let _ = reply.send(verdict);
         }
     }

@@ -1,5 +1,5 @@
-//! The plain limit: one record of each activity, as it is shown, in plain sled. It shares nothing with the daemon but the
-//! cryptography, so that it shows what the daemon's records, sealing, store and committer cost.
+//! The plain limit: one record of each activity, as reported, in plain sled. It shares only the cryptography
+//! with the daemon, so that it shows the cost of the daemon's records, sealing, store and committer.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,9 +11,9 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::ActivityId;
 use tokio::sync::oneshot;
 
-use crate::request::{Answer, Flaw, Places, Shown, decode};
+use crate::request::{Answer, Invalid, Organizations, Shown, decode};
 
-/// Largest group.
+/// Maximum size of a group.
 const GROUP: usize = 1024;
 /// Capacity of sled's cache in bytes.
 const CACHE: u64 = 64 * 1024 * 1024;
@@ -24,9 +24,9 @@ struct Waiting {
     reply: oneshot::Sender<()>,
 }
 
-/// All that the plain limit knows.
+/// State of the plain limit.
 pub(crate) struct Plain {
-    places: Places,
+    organizations: Organizations,
     queue: Sender<Waiting>,
 }
 
@@ -37,15 +37,15 @@ impl Plain {
         let file = File::open(folder.join("db")).expect("the store has a file");
         let (queue, waiting) = channel();
         std::thread::spawn(move || commit(&db, &file, &waiting));
-        Self { places: Places::of(targets), queue }
+        Self { organizations: Organizations::of(targets), queue }
     }
 
-    pub(crate) const fn places(&self) -> &Places {
-        &self.places
+    pub(crate) const fn organizations(&self) -> &Organizations {
+        &self.organizations
     }
 
-    /// Checked, signed, durable, answered.
-    pub(crate) async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
+    /// Checks the stamp, signs, makes the activity durable, and answers.
+    pub(crate) async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Invalid> {
         let (key, answer) = self.decide(stamp, body)?;
         let (reply, durable) = oneshot::channel();
         let waiting = Waiting { key, record: answer.clone(), reply };
@@ -54,22 +54,22 @@ impl Plain {
         Ok(answer)
     }
 
-    fn decide(&self, stamp: &str, body: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Flaw> {
+    fn decide(&self, stamp: &str, body: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Invalid> {
         let decoded = decode(stamp)?;
-        let signed = self.places.sign(&decoded, body)?;
+        let signed = self.organizations.sign(&decoded, body)?;
         let mut random = [0; 10];
         getrandom::fill(&mut random).map_err(|_| "no random bytes")?;
         let now = now_millis();
         let id = ActivityId::timed(now, random);
         let (intent, result, fingerprint) = (signed.intent()?, signed.result()?, Fingerprint::of(body));
-        let organization = &signed.place.id;
+        let organization = &signed.organization.id;
         let shown = Shown::completed(&id, organization, (&intent, &result), &fingerprint, now);
         let answer = serde_json::to_vec(&Answer { activity: shown }).map_err(|_| "no JSON")?;
         Ok(([organization.as_bytes().as_slice(), id.as_bytes()].concat(), answer))
     }
 }
 
-/// Makes all that waits durable at once, again and again.
+/// Makes all waiting records durable at once, repeatedly.
 fn commit(db: &sled::Db, file: &File, waiting: &Receiver<Waiting>) {
     while let Ok(first) = waiting.recv() {
         let mut batch = sled::Batch::default();
@@ -78,12 +78,12 @@ fn commit(db: &sled::Db, file: &File, waiting: &Receiver<Waiting>) {
             batch.insert(one.key, one.record);
             replies.push(one.reply);
         }
-        db.apply_batch(batch).expect("the store takes writes");
-        db.flush().expect("the store takes writes");
-        // On Linux, sled only begins to write.
+        db.apply_batch(batch).expect("the store accepts writes");
+        db.flush().expect("the store accepts writes");
+        // On Linux, sled only starts to write.
         file.sync_data().expect("the store can be synced");
         for reply in replies {
-            // A caller who went away needs no answer.
+            // Nobody waits for the answer if the client disconnected.
             let _ = reply.send(());
         }
     }

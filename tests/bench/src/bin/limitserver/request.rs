@@ -1,4 +1,5 @@
-//! What both limits do for a request: read it, find its sender and key, check its stamp, sign, show the activity.
+//! Request handling of both limits: parse, find caller and key, check the stamp, sign, and format the
+//! activity.
 
 use std::collections::HashMap;
 
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 
-/// Why there is no answer.
-pub(crate) type Flaw = &'static str;
+/// Reason for a rejected request.
+pub(crate) type Invalid = &'static str;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,49 +57,49 @@ pub(crate) struct Caller {
 }
 
 /// A known organization.
-pub(crate) struct Place {
+pub(crate) struct Organization {
     pub(crate) id: OrganizationId,
     callers: HashMap<String, Caller>,
     keys: HashMap<String, SecretKey>,
 }
 
-/// A request to sign whose stamp was checked, and the signature, which was checked, too.
+/// A signing request with a verified stamp, and its verified signature.
 pub(crate) struct Signed<'a> {
-    pub(crate) place: &'a Place,
+    pub(crate) organization: &'a Organization,
     pub(crate) caller: &'a Caller,
     pub(crate) members: StampMembers<'a>,
     pub(crate) envelope: Envelope<'a>,
     signature: Signature,
 }
 
-/// All organizations by their ids.
-pub(crate) struct Places(HashMap<String, Place>);
+/// All organizations by id.
+pub(crate) struct Organizations(HashMap<String, Organization>);
 
-impl Places {
+impl Organizations {
     pub(crate) fn of(targets: &[Target]) -> Self {
-        let mut places: HashMap<String, Place> = HashMap::new();
+        let mut organizations: HashMap<String, Organization> = HashMap::new();
         for target in targets {
             let id: OrganizationId = target.organization_id.parse().expect("an organization id");
-            let empty = || Place { id, callers: HashMap::new(), keys: HashMap::new() };
-            let place = places.entry(target.organization_id.clone()).or_insert_with(empty);
-            place.callers.insert(target.api_public_key.clone(), caller(target));
+            let empty = || Organization { id, callers: HashMap::new(), keys: HashMap::new() };
+            let organization = organizations.entry(target.organization_id.clone()).or_insert_with(empty);
+            organization.callers.insert(target.api_public_key.clone(), caller(target));
             let secret: [u8; 32] = Sha256::digest(&target.sign_with).into();
             let key = SecretKey::from_bytes(Curve::Secp256k1, &secret).expect("the digest is a scalar");
-            place.keys.insert(target.sign_with.clone(), key);
+            organization.keys.insert(target.sign_with.clone(), key);
         }
-        Self(places)
+        Self(organizations)
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = OrganizationId> {
-        self.0.values().map(|place| place.id)
+        self.0.values().map(|organization| organization.id)
     }
 
-    fn get(&self, id: &str) -> Result<&Place, Flaw> {
+    fn get(&self, id: &str) -> Result<&Organization, Invalid> {
         self.0.get(id).ok_or("unknown organization")
     }
 
-    /// The twin of a query: who sent this?
-    pub(crate) fn whoami(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
+    /// Answers a `whoami` query.
+    pub(crate) fn whoami(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Invalid> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Answer<'a> {
@@ -108,11 +109,11 @@ impl Places {
             username: &'static str,
         }
         let query: Query<'_> = serde_json::from_slice(body).map_err(|_| "not a query")?;
-        let place = self.get(query.organization_id)?;
+        let organization = self.get(query.organization_id)?;
         let decoded = decode(stamp)?;
-        let (caller, _) = authenticate(place, &decoded, body)?;
+        let (caller, _) = authenticate(organization, &decoded, body)?;
         let answer = Answer {
-            organization_id: &place.id,
+            organization_id: &organization.id,
             organization_name: "limit",
             user_id: &caller.user,
             username: "user",
@@ -120,24 +121,24 @@ impl Places {
         serde_json::to_vec(&answer).map_err(|_| "no JSON")
     }
 
-    /// Checks a stamp, which was decoded, and signs.
-    pub(crate) fn sign<'a>(&'a self, decoded: &'a [u8], body: &'a [u8]) -> Result<Signed<'a>, Flaw> {
+    /// Verifies a decoded stamp and signs.
+    pub(crate) fn sign<'a>(&'a self, decoded: &'a [u8], body: &'a [u8]) -> Result<Signed<'a>, Invalid> {
         let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(|_| "not a body")?;
-        let place = self.get(envelope.organization_id)?;
-        let (caller, members) = authenticate(place, decoded, body)?;
-        let key = place.keys.get(envelope.parameters.sign_with).ok_or("unknown key")?;
+        let organization = self.get(envelope.organization_id)?;
+        let (caller, members) = authenticate(organization, decoded, body)?;
+        let key = organization.keys.get(envelope.parameters.sign_with).ok_or("unknown key")?;
         let digest = const_hex::decode_to_array(envelope.parameters.payload).map_err(|_| "not a digest")?;
         let signature = key.sign(&Message::Digest(digest)).map_err(|_| "no signature")?;
-        Ok(Signed { place, caller, members, envelope, signature })
+        Ok(Signed { organization, caller, members, envelope, signature })
     }
 }
 
-pub(crate) fn decode(stamp: &str) -> Result<Vec<u8>, Flaw> {
+pub(crate) fn decode(stamp: &str) -> Result<Vec<u8>, Invalid> {
     Base64UrlUnpadded::decode_vec(stamp).map_err(|_| "not a stamp")
 }
 
 impl Signed<'_> {
-    pub(crate) fn intent(&self) -> Result<Box<RawValue>, Flaw> {
+    pub(crate) fn intent(&self) -> Result<Box<RawValue>, Invalid> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Intent<'a> {
@@ -147,7 +148,7 @@ impl Signed<'_> {
         to_raw_value(&intent).map_err(|_| "no JSON")
     }
 
-    pub(crate) fn result(&self) -> Result<Box<RawValue>, Flaw> {
+    pub(crate) fn result(&self) -> Result<Box<RawValue>, Invalid> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Outcome {
@@ -169,7 +170,7 @@ fn caller(target: &Target) -> Caller {
     let key = StampKey::parse(ApiKeyCurve::P256, &target.api_public_key).expect("a public key");
     let user = UserId::random(Sha256::digest(&target.api_public_key)[..16].try_into().expect("16 bytes"));
     let time = serde_json::json!({ "seconds": "1700000000", "nanos": "0" });
-    // As large as the user with one API key that the daemon shows beside a vote.
+    // As large as the user with one API key that the daemon reports with a vote.
     let shown = serde_json::json!({
         "userId": user,
         "userName": "user 0",
@@ -190,12 +191,12 @@ fn caller(target: &Target) -> Caller {
 }
 
 fn authenticate<'p, 's>(
-    place: &'p Place,
+    organization: &'p Organization,
     decoded: &'s [u8],
     body: &[u8],
-) -> Result<(&'p Caller, StampMembers<'s>), Flaw> {
+) -> Result<(&'p Caller, StampMembers<'s>), Invalid> {
     let members: StampMembers<'_> = serde_json::from_slice(decoded).map_err(|_| "not a stamp")?;
-    let caller = place.callers.get(members.public_key).ok_or("unknown API key")?;
+    let caller = organization.callers.get(members.public_key).ok_or("unknown API key")?;
     if members.scheme != Scheme::P256.name() || !caller.key.verify(Scheme::P256, body, members.signature) {
         return Err("the stamp does not fit the body");
     }
@@ -214,7 +215,7 @@ impl Time {
     }
 }
 
-/// The answer to a request to sign.
+/// The answer to a signing request.
 #[derive(Serialize)]
 pub(crate) struct Answer<'a> {
     pub(crate) activity: Shown<'a>,
@@ -256,7 +257,7 @@ pub(crate) struct ShownVote<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// A completed activity of this type, signed raw payload, without votes.
+    /// Creates a completed activity that signs a raw payload, without votes.
     pub(crate) fn completed(
         id: &'a ActivityId,
         organization_id: &'a OrganizationId,

@@ -1,4 +1,4 @@
-//! The twin: the daemon's sealed records, in the daemon's store.
+//! The twin: the daemon's sealed records in the daemon's store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use quorated::store::embedded::Embedded;
 use quorated::store::{Batch, Change, Group, Store, Verdict};
 
 use crate::commit::Committer;
-use crate::request::{Answer, Caller, Flaw, Places, Shown, ShownVote, Signed, Time, decode};
+use crate::request::{Answer, Caller, Invalid, Organizations, Shown, ShownVote, Signed, Time, decode};
 
-/// Number of the activity type on the wire.
+/// Wire number of the activity type.
 const SIGN_RAW_PAYLOAD_V2: u16 = 51;
-/// Random bytes of one request: nonces of three records, the random part of the activity id, a vote id.
+/// Number of random bytes per request: nonces of three records, the random part of the activity id, a vote
+/// id.
 const RANDOM: usize = 3 * NONCE + 10 + 16;
 
-/// All that the twin knows.
+/// State of the twin.
 pub(crate) struct Twin {
-    places: Places,
+    organizations: Organizations,
     seal: SealKey,
     committer: Committer,
 }
@@ -33,21 +34,21 @@ pub(crate) struct Twin {
 impl Twin {
     pub(crate) fn open(targets: &[Target], folder: &Path) -> Self {
         let store: Arc<dyn Store> = Arc::new(Embedded::open(folder, 0).expect("the store opens"));
-        let places = Places::of(targets);
-        let versions = places.ids().map(|id| (version(id), 1)).collect();
+        let organizations = Organizations::of(targets);
+        let versions = organizations.ids().map(|id| (version(id), 1)).collect();
         store
             .commit(&Group::of(Batch { set: versions, ..Batch::default() }))
-            .expect("the store takes writes");
+            .expect("the store accepts writes");
         let seal = SealKey::new(&[1; 32]).expect("32 bytes are a key");
-        Self { places, seal, committer: Committer::start(store) }
+        Self { organizations, seal, committer: Committer::start(store) }
     }
 
-    pub(crate) const fn places(&self) -> &Places {
-        &self.places
+    pub(crate) const fn organizations(&self) -> &Organizations {
+        &self.organizations
     }
 
-    /// The twin of a signature: checked, signed, sealed, durable, answered.
-    pub(crate) async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Flaw> {
+    /// Checks the stamp, signs, seals, makes the activity durable, and answers.
+    pub(crate) async fn sign(&self, stamp: &str, body: &[u8]) -> Result<Vec<u8>, Invalid> {
         let deciding = self.committer.deciding();
         let (batch, answer) = self.decide(stamp, body)?;
         let durable = self.committer.commit(batch, deciding);
@@ -57,9 +58,9 @@ impl Twin {
         }
     }
 
-    fn decide(&self, stamp: &str, body: &[u8]) -> Result<(Batch, Vec<u8>), Flaw> {
+    fn decide(&self, stamp: &str, body: &[u8]) -> Result<(Batch, Vec<u8>), Invalid> {
         let decoded = decode(stamp)?;
-        let signed = self.places.sign(&decoded, body)?;
+        let signed = self.organizations.sign(&decoded, body)?;
         let mut random = [0; RANDOM];
         getrandom::fill(&mut random).map_err(|_| "no random bytes")?;
         let activity = activity(&signed, body, &random)?;
@@ -68,36 +69,41 @@ impl Twin {
         Ok((self.batch(stamped, &activity, &random)?, answer))
     }
 
-    /// The same records as the daemon's, under the same conditions.
-    fn batch(&self, stamped: u64, activity: &ActivityRecord, random: &[u8; RANDOM]) -> Result<Batch, Flaw> {
+    /// Creates the same records as the daemon, under the same conditions.
+    fn batch(
+        &self,
+        stamped: u64,
+        activity: &ActivityRecord,
+        random: &[u8; RANDOM],
+    ) -> Result<Batch, Invalid> {
         let (organization, id) = (activity.organization, activity.id);
-        let taken = layout::body(stamped, &activity.fingerprint);
+        let used_body = layout::body(stamped, &activity.fingerprint);
         let owner = [organization.as_bytes().as_slice(), id.as_bytes()].concat();
         let record = activity.encode().map_err(|_| "no record")?;
         let listed = layout::activity_listed(organization, activity.status, activity.number, id);
         let values =
-            [(taken.clone(), owner), (layout::activity(organization, id), record), (listed, Vec::new())];
+            [(used_body.clone(), owner), (layout::activity(organization, id), record), (listed, Vec::new())];
         let nonces = random.as_chunks::<NONCE>().0;
         let sealed = values.into_iter().zip(nonces).map(|((key, value), nonce)| {
             let sealed = self.seal.seal(*nonce, &key, &value).map_err(|_| "not sealed")?;
             Ok(Change { key, value: Some(sealed), fresh: true })
         });
         Ok(Batch {
-            vacant: Vec::new(),
+            must_be_empty: Vec::new(),
             expect: vec![(version(organization), 1)],
-            absent: vec![taken],
+            must_not_exist: vec![used_body],
             set: Vec::new(),
-            writes: sealed.collect::<Result<_, Flaw>>()?,
+            writes: sealed.collect::<Result<_, Invalid>>()?,
         })
     }
 }
 
-/// The register that a commit of this organization checks.
+/// Returns the key of the version that a commit of this organization checks.
 fn version(organization: OrganizationId) -> Vec<u8> {
     [b"v".as_slice(), organization.as_bytes()].concat()
 }
 
-fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<ActivityRecord, Flaw> {
+fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<ActivityRecord, Invalid> {
     let now = now_millis();
     let (id, vote) = random[3 * NONCE..].split_at(10);
     let vote = VoteRecord {
@@ -114,7 +120,7 @@ fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<A
     };
     Ok(ActivityRecord {
         id: ActivityId::timed(now, id.try_into().map_err(|_| "too few random bytes")?),
-        organization: signed.place.id,
+        organization: signed.organization.id,
         number: SIGN_RAW_PAYLOAD_V2,
         status: Status::Completed,
         intent: signed.intent()?,
@@ -128,7 +134,7 @@ fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<A
     })
 }
 
-fn answer(activity: &ActivityRecord, caller: &Caller) -> Result<Vec<u8>, Flaw> {
+fn answer(activity: &ActivityRecord, caller: &Caller) -> Result<Vec<u8>, Invalid> {
     let vote = activity.votes.first().ok_or("no vote")?;
     let vote = ShownVote {
         id: &vote.id,

@@ -1,12 +1,12 @@
-//! Who may sign for an account of Tron from then on.
+//! Describes the permissions that a Tron account gets.
 
 use quorate_chain::address::of_tron_account;
 use quorate_chain::transaction::{TronPermission, TronPermissionKind};
 
-use crate::kinds::{Level, Story};
+use crate::kinds::{Description, Level};
 use crate::text::{grouped, quoted};
 
-/// The types of contracts of the protocol, by number. Those that are left out have never been.
+/// The contract types of the protocol, by number. The omitted numbers were never used.
 const CONTRACTS: [(usize, &str); 38] = [
     (0, "AccountCreate"),
     (1, "Transfer"),
@@ -48,58 +48,66 @@ const CONTRACTS: [(usize, &str); 38] = [
     (59, "CancelAllUnfreezeV2"),
 ];
 
-/// Tells all permissions that `account` has from then on: that of its owner, and the others.
-pub(super) fn told<'a>(
+/// Adds all permissions that `account` will have, the owner permission first, and the flags.
+pub(super) fn add_permissions<'a>(
     account: &[u8; 20],
     owner: Option<&'a TronPermission>,
     others: impl Iterator<Item = &'a TronPermission>,
-    story: &mut Story,
+    description: &mut Description,
 ) {
-    story.flag(
+    description.flag(
         Level::High,
         "account-permissions",
-        "hands the account to these keys: whoever holds those of the owner can do anything with it",
+        "Hands the account over: the holders of the owner keys below can do anything with it.",
     );
-    story.danger("the word PERMISSIONS", "PERMISSIONS");
-    own_key(account, owner, story);
+    description.danger("the word PERMISSIONS", "PERMISSIONS");
+    flag_own_key(account, owner, description);
     for permission in owner.into_iter().chain(others) {
         let name = format!("{} permission {}", permission.kind.name(), permission.id);
-        story.fact(&name, format!("{}, {}", quoted(&permission.name), needed(permission)));
-        for (place, (address, weight)) in (1..).zip(&permission.keys) {
+        description.fact(&name, format!("{}, {}", quoted(&permission.name), needed(permission)));
+        for (number, (address, weight)) in (1..).zip(&permission.keys) {
             let own = if address == account { ", the account's own" } else { "" };
             let key = grouped(&of_tron_account(address));
-            story.fact(&format!("{name}, key {place}"), format!("{key}, weight {weight}{own}"));
+            description.fact(&format!("{name}, key {number}"), format!("{key}, weight {weight}{own}"));
         }
         if permission.kind == TronPermissionKind::Active {
-            story.fact(&format!("{name} signs"), allowed(&permission.operations));
+            description.fact(&format!("{name} can sign"), allowed(&permission.operations));
         }
     }
 }
 
-/// Tells if the key of the account itself is no longer enough for everything.
-fn own_key(account: &[u8; 20], owner: Option<&TronPermission>, story: &mut Story) {
+/// Flags an owner permission that the account's own key does not meet alone.
+fn flag_own_key(account: &[u8; 20], owner: Option<&TronPermission>, description: &mut Description) {
     let own = |owner: &TronPermission| {
         let mut keys = owner.keys.iter();
         keys.find(|(address, _)| address == account).map(|(_, weight)| *weight >= owner.threshold)
     };
     match owner.and_then(own) {
         Some(true) => {}
-        Some(false) => story.flag(Level::High, "account-key", "the account's own key is not enough any more"),
-        None => story.flag(Level::High, "account-key", "the account's own key LOSES all control of it"),
+        Some(false) => description.flag(
+            Level::High,
+            "account-key",
+            "The account's own key alone is no longer enough to control the account.",
+        ),
+        None => description.flag(
+            Level::High,
+            "account-key",
+            "The account's own key LOSES all control of the account.",
+        ),
     }
 }
 
-/// How much weight is needed, and how much there is.
+/// Returns the threshold of a permission and the total weight of its keys.
 fn needed(permission: &TronPermission) -> String {
     let there = permission.keys.iter().fold(0_u64, |sum, (_, weight)| sum.saturating_add(*weight));
     let parent = match permission.parent_id {
         0 => String::new(),
         parent => format!(", below permission {parent}"),
     };
-    format!("threshold {}, the weights come to {there}{parent}", permission.threshold)
+    format!("threshold {}, total weight {there}{parent}", permission.threshold)
 }
 
-/// The types of contracts that the bits stand for.
+/// Returns the contract types whose bits are set.
 fn allowed(operations: &[u8]) -> String {
     let bits = operations.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
     let numbers = bits.enumerate().filter_map(|(number, set)| set.then_some(number));

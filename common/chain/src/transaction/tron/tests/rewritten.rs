@@ -1,8 +1,10 @@
-//! Writes a transaction from its facts, by the encoding guide of protocol buffers alone: what the facts do not tell is lost.
+//! Encodes a transaction from its facts, following the encoding guide of protocol buffers only. Data that is
+//! missing from the facts is lost.
 
 use serde_json::Value as Json;
 
-/// The bytes that these facts tell. The numbers that the permissions give themselves are no facts, and are given in order.
+/// Returns the bytes of a transaction with these facts. The stated permission ids are not facts and are
+/// passed in order.
 pub(super) fn rewritten(facts: &Json, numbers: &[i32]) -> Vec<u8> {
     [
         written(1, &hex(&facts["ref_block_bytes"])),
@@ -88,7 +90,7 @@ fn address(value: &Json) -> Vec<u8> {
     bs58::decode(value.as_str().unwrap()).with_check(None).into_vec().unwrap()
 }
 
-/// Seven bits to a byte, the lowest first; the highest bit says that more follow.
+/// Encodes seven bits per byte, lowest first. The highest bit of a byte marks that more follow.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number > 0x7f {
@@ -103,17 +105,17 @@ fn number(tag: u64, value: &Json) -> Vec<u8> {
     plain(tag, value.as_u64().unwrap())
 }
 
-/// A number, unless it is 0.
+/// Encodes a number, unless it is 0.
 fn plain(tag: u64, number: u64) -> Vec<u8> {
     if number == 0 { Vec::new() } else { [varint(tag << 3), varint(number)].concat() }
 }
 
-/// Bytes, unless there are none.
+/// Encodes bytes, unless they are empty.
 fn written(tag: u64, bytes: &[u8]) -> Vec<u8> {
     if bytes.is_empty() { Vec::new() } else { present(tag, bytes) }
 }
 
-/// Bytes, also none.
+/// Encodes bytes, even if they are empty.
 fn present(tag: u64, bytes: &[u8]) -> Vec<u8> {
     const LENGTH_DELIMITED: u64 = 2;
     [varint(tag << 3 | LENGTH_DELIMITED), varint(bytes.len().try_into().unwrap()), bytes.to_vec()].concat()

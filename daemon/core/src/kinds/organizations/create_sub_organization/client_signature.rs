@@ -1,4 +1,4 @@
-//! A signature by the key of a verification token, as two versions carry it.
+//! A signature by the key of a verification token. Two versions share it.
 
 use quorate_common::bounded::Text;
 

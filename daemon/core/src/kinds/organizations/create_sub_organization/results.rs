@@ -1,4 +1,4 @@
-//! The results as versions name them.
+//! The results of the individual versions.
 
 use quorate_common::ids::{OrganizationId, UserId};
 
@@ -6,7 +6,7 @@ use super::Created;
 use crate::kinds::prelude::*;
 use crate::params::keys::{PrivateKeyResult, WalletResult};
 
-/// The result of the first versions: ids.
+/// Result of versions 1 and 2: the ids.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Ids {
@@ -20,7 +20,7 @@ impl From<Created> for Ids {
     }
 }
 
-/// The result of the third version: private keys, too.
+/// Result of version 3: the ids and the private keys.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct WithKeys {
@@ -39,7 +39,7 @@ impl From<Created> for WithKeys {
     }
 }
 
-/// The result of later versions: a wallet, too, if one was asked for.
+/// Result of version 4 and later: the ids and the wallet, if one was requested.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct WithWallet {

@@ -1,12 +1,12 @@
-//! First version: one root user who has one authenticator.
+//! Version 1: one root user with one authenticator.
 
 use super::results::Ids;
-use super::{CreateSubOrganization, Request, Without};
+use super::{CreateSubOrganization, DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::params::NewUser;
 use crate::params::credential::AuthenticatorParamsV2;
 
-/// Creates a sub-organization with one root user who has one authenticator.
+/// Creates a sub-organization with one root user, who has one authenticator.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -14,7 +14,7 @@ pub(in crate::kinds) struct Intent {
     root_authenticator: AuthenticatorParamsV2,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSubOrganization;
     type Outcome = Ids;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION";
@@ -39,7 +39,7 @@ impl From<Intent> for Request {
             threshold: 1,
             private_keys: Vec::new(),
             wallet: None,
-            without: Without::default(),
+            disabled: DisabledFeatures::default(),
             verified_contact: false,
         }
     }

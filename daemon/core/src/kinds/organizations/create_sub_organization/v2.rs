@@ -1,7 +1,7 @@
-//! Second version: several root users.
+//! Version 2: several root users.
 
 use super::results::Ids;
-use super::{CreateSubOrganization, Request, Without};
+use super::{CreateSubOrganization, DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::params::user::RootUserParams;
 
@@ -15,7 +15,7 @@ pub(in crate::kinds) struct Intent {
     root_quorum_threshold: i32,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSubOrganization;
     type Outcome = Ids;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2";
@@ -31,7 +31,7 @@ impl From<Intent> for Request {
             threshold: intent.root_quorum_threshold,
             private_keys: Vec::new(),
             wallet: None,
-            without: Without::default(),
+            disabled: DisabledFeatures::default(),
             verified_contact: false,
         }
     }

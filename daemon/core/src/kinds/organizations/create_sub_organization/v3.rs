@@ -1,7 +1,7 @@
-//! Third version: private keys.
+//! Version 3: private keys.
 
 use super::results::WithKeys;
-use super::{CreateSubOrganization, Request, Without};
+use super::{CreateSubOrganization, DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::params::PrivateKeyParams;
 use crate::params::user::RootUserParams;
@@ -18,7 +18,7 @@ pub(in crate::kinds) struct Intent {
     private_keys: AtMost<PrivateKeyParams, BATCH>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSubOrganization;
     type Outcome = WithKeys;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3";
@@ -34,7 +34,7 @@ impl From<Intent> for Request {
             threshold: intent.root_quorum_threshold,
             private_keys: intent.private_keys.into_vec(),
             wallet: None,
-            without: Without::default(),
+            disabled: DisabledFeatures::default(),
             verified_contact: false,
         }
     }

@@ -1,13 +1,13 @@
-//! Sixth version: keys on curves of choice.
+//! Version 6: API keys on a selectable curve.
 
 use super::results::WithWallet;
-use super::{CreateSubOrganization, Request, Without};
+use super::{CreateSubOrganization, DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::model::FeatureName;
 use crate::params::WalletParams;
 use crate::params::user::RootUserParamsV3;
 
-/// Creates a sub-organization with its root users and, if asked, a wallet.
+/// Creates a sub-organization with its root users and, optionally, a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -23,7 +23,7 @@ pub(in crate::kinds) struct Intent {
     disable_email_auth: Option<bool>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSubOrganization;
     type Outcome = WithWallet;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6";
@@ -39,7 +39,7 @@ impl From<Intent> for Request {
             threshold: intent.root_quorum_threshold,
             private_keys: Vec::new(),
             wallet: intent.wallet,
-            without: Without::of([
+            disabled: DisabledFeatures::from_flags([
                 (FeatureName::EmailRecovery, intent.disable_email_recovery),
                 (FeatureName::EmailAuth, intent.disable_email_auth),
             ]),

@@ -1,17 +1,17 @@
-//! Seventh version: telephone numbers and verified contacts.
+//! Version 7: phone numbers and verified contacts.
 
 use quorate_common::bounded::Text;
 
 use super::client_signature::ClientSignature;
 use super::results::WithWallet;
-use super::{CreateSubOrganization, Request, Without};
+use super::{CreateSubOrganization, DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::model::FeatureName;
 use crate::params::WalletParams;
 use crate::params::credential::TOKEN;
 use crate::params::user::RootUserParamsV4;
 
-/// Creates a sub-organization with its root users and, if asked, a wallet.
+/// Creates a sub-organization with its root users and, optionally, a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -35,7 +35,7 @@ pub(in crate::kinds) struct Intent {
     client_signature: Option<ClientSignature>,
 }
 
-impl Form for Intent {
+impl Version for Intent {
     type Kind = CreateSubOrganization;
     type Outcome = WithWallet;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7";
@@ -51,7 +51,7 @@ impl From<Intent> for Request {
             threshold: intent.root_quorum_threshold,
             private_keys: Vec::new(),
             wallet: intent.wallet,
-            without: Without::of([
+            disabled: DisabledFeatures::from_flags([
                 (FeatureName::EmailRecovery, intent.disable_email_recovery),
                 (FeatureName::EmailAuth, intent.disable_email_auth),
                 (FeatureName::SmsAuth, intent.disable_sms_auth),

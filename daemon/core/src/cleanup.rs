@@ -1,0 +1,51 @@
+//! Cleanup in the background: removes the accounts of deleted wallets in steps, since they may be too many
+//! for one commit. A deleted wallet leaves a tombstone until its accounts are removed.
+
+use crate::error::Corrupt;
+use crate::model::WalletAccount;
+use crate::model::change::account_removal;
+use crate::model::layout::{self, Key};
+use crate::model::record::Record;
+use crate::model::write::Write;
+use crate::pipeline::Commit;
+use crate::records;
+use crate::world::{Page, World};
+
+/// Maximum number of accounts that one step removes.
+const STEP: usize = 64;
+
+/// Maximum number of tombstones that one step examines, to find one that can be cleaned up.
+const TOMBSTONES: usize = 64;
+
+/// Returns the next step, or `None` if there is nothing to clean up. A step may be repeated. A tombstone that
+/// cannot be cleaned up is skipped.
+///
+/// # Errors
+/// If every tombstone that was examined is skipped, or the store cannot be read.
+pub fn step(world: &dyn World) -> Result<Option<Commit>, Corrupt> {
+    let tombstones = world.records().keys(Page::first(layout::TOMBSTONES, TOMBSTONES))?;
+    let mut error = None;
+    for tombstone in tombstones {
+        match step_of(world, tombstone) {
+            Ok(commit) => return Ok(Some(commit)),
+            Err(corrupt) => error = Some(corrupt),
+        }
+    }
+    error.map_or(Ok(None), Err)
+}
+
+fn step_of(world: &dyn World, tombstone: Key) -> Result<Commit, Corrupt> {
+    let (organization, wallet) = layout::tombstone_wallet(&tombstone).ok_or(Corrupt::Record("tombstone"))?;
+    let head = records::head(world.records(), organization)?.ok_or(Corrupt::Record("tombstone"))?;
+    let prefix = layout::accounts(organization, Some(wallet));
+    let rows = world.records().page(Page::first(&prefix, STEP))?;
+    let mut commit = Commit::default();
+    for (_, bytes) in &rows {
+        let account = WalletAccount::decode(bytes)?;
+        commit.writes.extend(account_removal(&head, &account, world.index()));
+    }
+    if rows.len() < STEP {
+        commit.writes.push(Write::remove(tombstone));
+    }
+    Ok(commit)
+}

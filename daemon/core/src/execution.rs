@@ -1,0 +1,135 @@
+//! The context in which a kind is executed, and the effects that the execution collects. Kinds add effects;
+//! only the pipeline reads them.
+
+use std::ops::Deref;
+
+use quorate_common::ids::{OrganizationId, WalletId};
+
+use crate::mail::Mail;
+use crate::model::change::NewOrganization;
+use crate::model::layout::SecretOf;
+use crate::model::{Change, Millis, Wallet, WalletAccount};
+use crate::secret::SecretBytes;
+use crate::view::View;
+use crate::world::Runtime;
+
+/// Read access to one organization, and a collector of the effects of one execution.
+pub struct ExecutionContext<'a, 'm> {
+    view: View<'a>,
+    runtime: &'m mut Runtime<'a>,
+    changes: Vec<Change>,
+    organizations: Vec<NewOrganization>,
+    mails: Vec<Mail>,
+}
+
+/// The effects of an execution.
+#[derive(Default)]
+pub struct Effects {
+    /// Changes of the organization acted upon.
+    pub changes: Vec<Change>,
+    /// Sub-organizations to create.
+    pub organizations: Vec<NewOrganization>,
+    /// Mails to send.
+    pub mails: Vec<Mail>,
+}
+
+impl<'a, 'm> ExecutionContext<'a, 'm> {
+    /// Creates a context without effects.
+    pub fn new(view: View<'a>, runtime: &'m mut Runtime<'a>) -> Self {
+        Self { view, runtime, changes: Vec::new(), organizations: Vec::new(), mails: Vec::new() }
+    }
+
+    /// Returns the collected effects.
+    pub fn finish(self) -> Effects {
+        Effects { changes: self.changes, organizations: self.organizations, mails: self.mails }
+    }
+
+    /// Returns the view of the organization acted upon.
+    pub const fn view(&self) -> View<'a> {
+        self.view
+    }
+
+    /// Returns the time of the request.
+    pub const fn now(&self) -> Millis {
+        self.view.now
+    }
+
+    /// Returns fresh random bytes, for example for an id.
+    pub fn random<const N: usize>(&mut self) -> [u8; N] {
+        self.runtime.random()
+    }
+
+    /// Returns the source of randomness for keys.
+    pub fn entropy(&mut self) -> &mut dyn FnMut(&mut [u8]) {
+        &mut *self.runtime.entropy
+    }
+
+    /// Adds a change of the organization acted upon.
+    pub fn change(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// Adds several changes of the organization acted upon.
+    pub fn change_all(&mut self, changes: impl IntoIterator<Item = Change>) {
+        self.changes.extend(changes);
+    }
+
+    /// Adds a sub-organization to create.
+    pub fn create_organization(&mut self, new_organization: NewOrganization) {
+        self.organizations.push(new_organization);
+    }
+
+    /// Adds a mail, which is sent once the activity is durable.
+    pub fn send(&mut self, mail: Mail) {
+        self.mails.push(mail);
+    }
+
+    /// Adds a new wallet with its secret and accounts.
+    pub fn add_wallet(&mut self, wallet: NewWallet) {
+        self.changes.extend(wallet.changes());
+    }
+
+    /// Returns a fresh random id for an organization.
+    pub fn organization_id(&mut self) -> OrganizationId {
+        OrganizationId::random(self.random())
+    }
+}
+
+impl<'a> Deref for ExecutionContext<'a, '_> {
+    type Target = View<'a>;
+
+    fn deref(&self) -> &View<'a> {
+        &self.view
+    }
+}
+
+/// A wallet to create, with its secret and its first accounts.
+pub struct NewWallet {
+    /// The wallet without its secret.
+    pub wallet: Wallet,
+    /// Seed, and the mnemonic that it is derived from.
+    pub secret: SecretBytes,
+    /// First accounts, in the requested order.
+    pub accounts: Vec<WalletAccount>,
+}
+
+impl NewWallet {
+    /// Returns the id of the wallet.
+    pub const fn id(&self) -> WalletId {
+        self.wallet.id
+    }
+
+    /// Returns the addresses of the accounts, in order.
+    pub fn addresses(&self) -> Vec<String> {
+        self.accounts.iter().map(|account| account.address.clone()).collect()
+    }
+
+    /// Returns the changes that add the wallet to an organization.
+    pub fn changes(self) -> Vec<Change> {
+        let id = self.wallet.id;
+        let mut changes =
+            vec![Change::PutWallet(self.wallet), Change::AddSecret(SecretOf::Wallet(id), self.secret)];
+        changes.extend(self.accounts.into_iter().map(Change::AddAccount));
+        changes
+    }
+}

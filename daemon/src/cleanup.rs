@@ -1,0 +1,35 @@
+//! Cleanup of deleted wallets: removes their tombstones step by step, in the background.
+
+use std::sync::Arc;
+
+use quorate_core::cleanup;
+use tokio_util::sync::CancellationToken;
+
+use crate::executor::Executor;
+use crate::fail_points;
+
+/// Removes tombstones until `stop`. The rest is removed after the next start.
+pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        fail_points::reach("sweep.read");
+        let removed = match cleanup::step(executor.world().as_ref()) {
+            Ok(Some(commit)) => {
+                fail_points::reach("sweep.remove");
+                let removed = executor.commit(commit).await.is_ok();
+                fail_points::reach("sweep.removed");
+                removed
+            }
+            Ok(None) => false,
+            Err(corrupt) => {
+                tracing::error!(cause = %corrupt, "cannot remove the tombstones of deleted wallets");
+                false
+            }
+        };
+        if !removed {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = executor.world().tombstones.notified() => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Answers that change nothing: to queries and to the console. Each answer has a budget and is cancelled when
+//! its client disconnects. It is returned only after the data it relied on is confirmed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::OrganizationId;
+use quorate_core::authn::Credentials;
+use quorate_core::budget::{Budget, CancelOnDrop, Cancellation};
+use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::model::layout;
+use quorate_core::pipeline::Attempt;
+use quorate_core::queries::{self, Admitted, Cost};
+use quorate_core::world::World;
+
+use super::relied::{Relied, Relying};
+use super::{ATTEMPTS, Executor, log, unavailable};
+use crate::clock::now;
+use crate::readers::{Account, NotRun};
+
+impl Executor {
+    /// Answers a query. If the future is dropped, the work ends at its next read.
+    ///
+    /// # Errors
+    /// Returns the error of the query, or [`Code::Unavailable`] if the data kept changing.
+    pub async fn query(
+        &self,
+        name: &'static str,
+        credentials: &Credentials,
+        body: &Bytes,
+    ) -> Result<Vec<u8>, ApiError> {
+        let cancellation = Cancellation::default();
+        let _cancel = CancelOnDrop(cancellation.clone());
+        for _ in 0..ATTEMPTS {
+            let (attempt, relied) = self.attempt(name, credentials, body, &cancellation).await;
+            if self.is_current(&relied, attempt.corrupt.as_ref())? {
+                return self.persist_expiry(attempt.answer);
+            }
+        }
+        Err(unavailable())
+    }
+
+    /// Computes an answer that is not yet confirmed. Cheap answers are computed in place, others on a reader
+    /// thread.
+    async fn attempt(
+        &self,
+        name: &'static str,
+        credentials: &Credentials,
+        body: &Bytes,
+        cancellation: &Cancellation,
+    ) -> (Attempt, Relied) {
+        let (admitted, relied) = self.admit(name, credentials, body, cancellation).await;
+        let admitted = match admitted {
+            Ok(admitted) => admitted,
+            Err(error) => return (Attempt::error(&error), relied),
+        };
+        let account = Account { tenant: admitted.tenant(), organization: admitted.organization() };
+        let cost = admitted.cost();
+        let shared = Arc::clone(&self.shared);
+        let budget = Budget::of_query(&shared.limits, cancellation.clone());
+        let answer = move || {
+            let world = Relying::on(&shared, budget);
+            let attempt = admitted.answer(&world);
+            (attempt, [relied, world.relied()].concat())
+        };
+        match cost {
+            Cost::Small => answer(),
+            Cost::Large => self.shared.readers.run(account, answer).await.unwrap_or_else(not_run),
+        }
+    }
+
+    /// Authenticates a query; also returns the organizations that the result relies on.
+    async fn admit(
+        &self,
+        name: &'static str,
+        credentials: &Credentials,
+        body: &Bytes,
+        cancellation: &Cancellation,
+    ) -> (Result<Admitted, RequestError>, Relied) {
+        let mut loaded = Vec::new();
+        loop {
+            let missing = {
+                let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
+                let world = Relying::on_cached(&self.shared, budget, &loaded);
+                let admitted = queries::admit(&world, now(), name, credentials, body);
+                match world.missing() {
+                    None => return (admitted, world.relied()),
+                    Some(missing) => missing,
+                }
+            };
+            self.load(missing).await;
+            loaded.push(missing);
+        }
+    }
+
+    /// Reads a snapshot on another thread, so that requests for many uncached snapshots do not delay others.
+    pub(super) async fn load(&self, id: OrganizationId) {
+        let shared = Arc::clone(&self.shared);
+        // An error here occurs again when the snapshot is read.
+        let load = move || drop(shared.organization(id));
+        let account = Account { tenant: id, organization: id };
+        // If too many reads are waiting, the caller reads the snapshot itself.
+        let _ = self.shared.loaders.run(account, load).await;
+    }
+
+    /// Computes an answer that carries no commit. It is returned if all that it relied on is durable and
+    /// unchanged since; otherwise it is computed again. Each attempt has the budget of a query.
+    ///
+    /// # Errors
+    /// Returns the error of `answer`, or [`Code::Unavailable`] if the data kept changing.
+    pub fn read<T>(
+        &self,
+        cancellation: &Cancellation,
+        answer: impl Fn(&dyn World) -> Result<T, RequestError>,
+    ) -> Result<T, ApiError> {
+        for _ in 0..ATTEMPTS {
+            let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
+            let world = Relying::on(&self.shared, budget);
+            let answer = answer(&world);
+            let corrupt = match &answer {
+                Err(RequestError::Corrupt(corrupt)) => Some(corrupt),
+                _ => None,
+            };
+            if self.is_current(&world.relied(), corrupt)? {
+                return answer.map_err(|error| error.api_error());
+            }
+        }
+        Err(unavailable())
+    }
+
+    /// Persists the time before an expired credential is rejected, so that it stays rejected.
+    pub(super) fn persist_expiry<T>(&self, answer: Result<T, ApiError>) -> Result<T, ApiError> {
+        if answer.as_ref().is_err_and(|error| error.has_expired) {
+            self.shared.persist_time();
+        }
+        answer
+    }
+
+    /// Returns whether an answer may be returned. It must be computed again if the data it relied on has
+    /// changed. An internal error of a current answer is logged, and an altered organization is not served
+    /// anymore.
+    pub(super) fn is_current(
+        &self,
+        relied: &[(OrganizationId, u64)],
+        corrupt: Option<&Corrupt>,
+    ) -> Result<bool, ApiError> {
+        if let Some(Corrupt::Outdated(id, version)) = corrupt {
+            self.shared.snapshots.evict_outdated(*id, *version);
+            return Ok(false);
+        }
+        if !self.confirm(relied)? {
+            return Ok(false);
+        }
+        log(corrupt);
+        if let Some(Corrupt::Altered(id)) = corrupt {
+            self.shared.snapshots.stop(*id);
+        }
+        Ok(true)
+    }
+
+    /// Returns whether the organizations that an answer relied on still have the versions that it used. If
+    /// not, they are read from the store next time.
+    fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, ApiError> {
+        let registers: Vec<_> = relied.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
+        let current = self.shared.barrier.store().confirm(&registers);
+        let current = current.map_err(|error| {
+            let corrupt = Corrupt::from(&error);
+            log(Some(&corrupt));
+            RequestError::from(corrupt).api_error()
+        })?;
+        if !current {
+            for (id, _) in relied {
+                self.shared.snapshots.evict(*id);
+            }
+        }
+        Ok(current)
+    }
+}
+
+/// Returns the answer to a query that was not run.
+fn not_run(why: NotRun) -> (Attempt, Relied) {
+    let attempt = match why {
+        NotRun::Panicked => Attempt::error(&Corrupt::Invariant("a reader thread panicked").into()),
+        NotRun::Crowded => {
+            let message = "too many waiting queries of this organization (limits.readers_per_organization)";
+            let error = ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
+            Attempt { answer: Err(error), commit: None, corrupt: None }
+        }
+    };
+    (attempt, Relied::new())
+}

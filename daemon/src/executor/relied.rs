@@ -1,0 +1,140 @@
+//! The world as seen by one attempt at an answer. It records the organizations that the answer relied on,
+//! with their versions. Reads and policy evaluation are charged to the budget of the answer.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use quorate_common::ids::OrganizationId;
+use quorate_core::budget::Budget;
+use quorate_core::error::Corrupt;
+use quorate_core::limits::Limits;
+use quorate_core::model::Organization;
+use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::policy::DenyErrors;
+use quorate_core::world::{Keyring, Library, Page, QuorumKey, Records, World};
+
+use super::Shared;
+
+/// Organizations and the versions that were seen; version zero means that the organization does not exist.
+pub(super) type Relied = Vec<(OrganizationId, u64)>;
+
+/// A [`World`] that records what an answer relies on.
+pub(super) struct Relying<'a> {
+    shared: &'a Shared,
+    budget: Budget,
+    seen: RefCell<Relied>,
+    /// If set, only cached snapshots and these are returned.
+    loaded: Option<&'a [OrganizationId]>,
+    /// A snapshot that was requested and is not cached.
+    missing: Cell<Option<OrganizationId>>,
+}
+
+impl<'a> Relying<'a> {
+    /// Creates the world of a new attempt.
+    pub(super) fn on(shared: &'a Shared, budget: Budget) -> Self {
+        Self { shared, budget, seen: RefCell::default(), loaded: None, missing: Cell::new(None) }
+    }
+
+    /// Creates a world as [`Self::on`] does, but only with snapshots that are cached or in `loaded`.
+    pub(super) fn on_cached(shared: &'a Shared, budget: Budget, loaded: &'a [OrganizationId]) -> Self {
+        Self { loaded: Some(loaded), ..Self::on(shared, budget) }
+    }
+
+    /// Returns the organizations that were seen.
+    pub(super) fn relied(&self) -> Relied {
+        self.seen.take()
+    }
+
+    /// Returns a snapshot that was requested and is not cached. If there is one, the answer must be
+    /// discarded.
+    pub(super) fn missing(&self) -> Option<OrganizationId> {
+        self.missing.get()
+    }
+}
+
+impl Records for Relying<'_> {
+    fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
+        self.budget.take_rows(1)?;
+        self.shared.barrier.read(key)
+    }
+
+    fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
+        self.budget.check()?;
+        let rows = self.shared.barrier.page(page)?;
+        self.budget.take_rows(rows.len().max(1))?;
+        Ok(rows)
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Key>, Corrupt> {
+        self.budget.check()?;
+        let keys = self.shared.barrier.keys(page)?;
+        self.budget.take_rows(keys.len().max(1))?;
+        Ok(keys)
+    }
+}
+
+impl World for Relying<'_> {
+    fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
+        let may_load = self.loaded.is_none_or(|loaded| loaded.contains(&id));
+        if !may_load && !self.shared.snapshots.has(id) {
+            self.missing.set(Some(id));
+            return Err(Corrupt::Invariant("the snapshot of an organization is not cached"));
+        }
+        self.budget.check()?;
+        let organization = self.shared.organization(id)?;
+        let version = organization.as_ref().map_or(0, |organization| organization.head.version);
+        self.seen.borrow_mut().push((id, version));
+        Ok(organization)
+    }
+
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
+        self.budget.take_rows(1)?;
+        let version = self.shared.version(id)?;
+        self.seen.borrow_mut().push((id, version));
+        Ok(version)
+    }
+
+    fn records(&self) -> &dyn Records {
+        self
+    }
+
+    fn keyring(&self) -> &dyn Keyring {
+        self.shared.keyring()
+    }
+
+    fn quorum_key(&self) -> &dyn QuorumKey {
+        self.shared.quorum_key()
+    }
+
+    fn library(&self) -> &dyn Library {
+        self.shared.library()
+    }
+
+    fn index(&self) -> &IndexKey {
+        self.shared.index()
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    fn limits(&self) -> &Limits {
+        self.shared.limits()
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        self.shared.webhook_allowed(url)
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.shared.sends_mail()
+    }
+
+    fn allows_registration(&self) -> bool {
+        self.shared.allows_registration()
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.shared.deny_errors()
+    }
+}

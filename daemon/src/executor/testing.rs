@@ -1,0 +1,39 @@
+//! Test support: the shared state of an executor, on a store in a directory.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_core::limits::Limits;
+use quorate_core::policy::DenyErrors;
+
+use super::{Shared, WorldSettings};
+use crate::barrier::Barrier;
+use crate::guard::Guard;
+use crate::identity::Identity;
+use crate::store::Store;
+use crate::vault::{KeySource, Vault};
+
+/// Opens or creates key, vault and guard file in a directory, and the daemon's keys in a store.
+pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Identity) {
+    let key = KeySource::File(folder.join("key"));
+    let open = if Vault::exists(folder).unwrap() { Vault::open } else { Vault::create };
+    let barrier = Barrier::new(store, open(folder, &key).unwrap());
+    let identity = Identity::load_or_create(&barrier).unwrap();
+    let settings = WorldSettings {
+        webhooks: Box::new(|_| Ok(())),
+        mail: false,
+        allow_organizations: false,
+        deny_errors: DenyErrors::default(),
+    };
+    let (guard, _) = Guard::open(&folder.join("guard"), &barrier, 0).unwrap();
+    (Arc::new(Shared::new(barrier, guard, identity.clone(), Limits::default(), settings)), identity)
+}
+
+impl Shared {
+    /// Compares all records with their digest.
+    pub(crate) fn compare_all(&self) {
+        self.guard.compare_for(&self.barrier, Duration::from_secs(1000)).unwrap();
+    }
+}

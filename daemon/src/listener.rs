@@ -1,0 +1,237 @@
+//! The interface between the listeners (HTTP, local socket) and the service: requests with checked transport,
+//! and answers before they are written.
+//!
+//! This module parses neither stamps nor bodies, and does not know hyper.
+
+use std::future::Future;
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Method, StatusCode};
+use quorate_common::api_error::{ApiError, Code};
+use tokio::sync::mpsc;
+
+use crate::telemetry::RequestId;
+
+/// Metrics label of an answer that belongs to no operation of the catalog.
+pub const OTHER_OPERATION: &str = "other";
+
+/// The service behind the listeners. One instance serves both.
+pub trait Service: Send + Sync + 'static {
+    /// Rejects a request because of its head, whatever its body is. Called only before a large body is
+    /// received.
+    fn reject(&self, _head: &Incoming) -> Option<Answer> {
+        None
+    }
+
+    /// Returns whether a request counts towards the limits of its client. Requests of operators do not count,
+    /// because they must be answered under any load.
+    fn counts(&self, _head: &Incoming) -> bool {
+        true
+    }
+
+    /// Answers one request.
+    ///
+    /// The future is dropped when the client disconnects or a deadline of the connection passes. Work that
+    /// must not stop half-way must run in a task of its own.
+    fn call(&self, incoming: Incoming) -> impl Future<Output = Answer> + Send;
+}
+
+/// A request with checked transport: the target is in origin form, the body is complete and within its limit.
+#[derive(Debug)]
+pub struct Incoming {
+    /// HTTP method.
+    pub method: Method,
+    /// Path and query exactly as sent, neither normalized nor percent-decoded.
+    pub target: PathAndQuery,
+    /// Headers that authenticate the request.
+    pub stamps: Stamps,
+    /// Lines of `X-Forwarded-For` as sent, in which proxies report the client address.
+    pub forwarded: Vec<LineText>,
+    /// Body, which is the data that a stamp signs.
+    pub body: Bytes,
+    /// Listener that received the request.
+    pub listener: Listener,
+    /// Id of the request in logs and in answers to internal errors.
+    pub request_id: RequestId,
+}
+
+impl Incoming {
+    /// Returns the path as sent, up to the `?`.
+    pub fn path(&self) -> &str {
+        self.target.path()
+    }
+
+    /// Returns the query as sent, without the `?`; empty if there is none.
+    pub fn query(&self) -> &str {
+        self.target.query().unwrap_or_default()
+    }
+}
+
+/// The listener that received a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listener {
+    /// TCP, with or without TLS.
+    Http {
+        /// Remote address of the connection. Behind a reverse proxy, this is the proxy.
+        address: IpAddr,
+    },
+    /// The local socket, which only admitted peers can use.
+    Socket {
+        /// Effective user id of the peer, as reported by the kernel.
+        user_id: u32,
+    },
+}
+
+impl Listener {
+    /// Returns whether this listener serves the console routes.
+    pub const fn serves_console(self) -> bool {
+        matches!(self, Self::Socket { .. })
+    }
+}
+
+/// The headers that authenticate a request.
+#[derive(Debug, Clone, Default)]
+pub struct Stamps {
+    /// `X-Stamp`: signature of an API key.
+    pub stamp: Line,
+    /// `X-Stamp-WebAuthn`: signature of a passkey.
+    pub webauthn: Line,
+    /// `X-Stamp-Attested`: proof of a login.
+    pub attested: Line,
+    /// `X-Session`: a session token, for queries only.
+    pub session: Line,
+}
+
+/// A header that may be sent at most once.
+#[derive(Debug, Clone, Default)]
+pub enum Line {
+    /// Not sent.
+    #[default]
+    Absent,
+    /// Sent once.
+    Once(LineText),
+    /// Sent more than once, with equal or different values. All of them are ignored.
+    Repeated,
+}
+
+impl Line {
+    /// Returns a header that was sent once, or `None` if the value is not visible ASCII.
+    pub fn once(value: HeaderValue) -> Option<Self> {
+        LineText::new(value).map(Self::Once)
+    }
+}
+
+/// A header value of visible ASCII.
+#[derive(Clone)]
+pub struct LineText(HeaderValue);
+
+impl LineText {
+    /// Wraps a value; returns `None` if it is not visible ASCII.
+    pub fn new(value: HeaderValue) -> Option<Self> {
+        let visible = value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~'));
+        visible.then_some(Self(value))
+    }
+
+    /// Returns the value as a string.
+    pub fn as_str(&self) -> &str {
+        // `new` has checked the bytes, so the default is never used.
+        std::str::from_utf8(self.0.as_bytes()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for LineText {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A session header is a bearer token, so its value must not appear in logs.
+        write!(formatter, "LineText({} bytes)", self.0.len())
+    }
+}
+
+/// An answer before it is written.
+#[derive(Debug)]
+pub struct Answer {
+    /// Status code.
+    pub status: StatusCode,
+    /// Body and its content type.
+    pub content: Content,
+    /// Value of `Cache-Control`, if one is sent.
+    pub cache: Option<&'static str>,
+    /// Operation of the catalog, for metrics. Never contains text of a request.
+    pub operation: &'static str,
+    /// Key in `[limits]` of the limit that rejected the request, for metrics.
+    pub limit: Option<&'static str>,
+}
+
+/// Body of an answer.
+#[derive(Debug)]
+pub enum Content {
+    /// Sent as exactly `application/json`.
+    Json(Bytes),
+    /// Metrics in the `OpenMetrics` text format.
+    Metrics(Bytes),
+    /// Server-sent events (WHATWG HTML §9.2). Each item is one or more complete events. The stream ends when
+    /// the sender is dropped or the daemon stops.
+    Events(mpsc::Receiver<Bytes>),
+    /// No body.
+    Empty,
+}
+
+impl Answer {
+    /// Creates a JSON answer.
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        let content = Content::Json(body.into());
+        Self { status, content, cache: None, operation: OTHER_OPERATION, limit: None }
+    }
+
+    /// Creates a JSON answer with status 200.
+    pub fn ok(body: impl Into<Bytes>) -> Self {
+        Self::json(StatusCode::OK, body)
+    }
+
+    /// Creates an error answer with the HTTP status of its code.
+    pub fn error(error: &ApiError) -> Self {
+        let status = StatusCode::from_u16(error.code.http_status());
+        Self::error_as(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error)
+    }
+
+    /// Creates an error answer with another HTTP status, where one is more precise than that of the code.
+    pub fn error_as(status: StatusCode, error: &ApiError) -> Self {
+        Self { limit: error.limit, ..Self::json(status, error.body()) }
+    }
+
+    /// Creates the answer for an unknown path: 404.
+    pub fn not_found() -> Self {
+        Self::error(&ApiError::new(Code::NotFound, "Not Found"))
+    }
+
+    /// Creates the answer for a method that the path does not support: 501.
+    pub fn wrong_method() -> Self {
+        Self::error(&ApiError::new(Code::Unimplemented, "Method Not Allowed"))
+    }
+
+    /// Creates a stream of server-sent events.
+    pub fn events(events: mpsc::Receiver<Bytes>) -> Self {
+        Self {
+            status: StatusCode::OK,
+            content: Content::Events(events),
+            cache: Some("no-store"),
+            operation: OTHER_OPERATION,
+            limit: None,
+        }
+    }
+
+    /// Sets the operation of the catalog.
+    #[must_use]
+    pub fn of(mut self, operation: &'static str) -> Self {
+        self.operation = operation;
+        self
+    }
+
+    /// Sets `Cache-Control`.
+    #[must_use]
+    pub fn cached(mut self, cache: &'static str) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+}

@@ -1,0 +1,51 @@
+//! Limits of `[limits]`: an error names its limit, and metrics count it.
+
+use hyper::Method;
+use quorate_tests::installation::Installation;
+use quorate_tests::keys::Key;
+use quorate_tests::requests::{self, CREATE_WALLET};
+use serde_json::{Value, json};
+
+/// Returns the configuration keys in the details of an error.
+fn named(error: &Value) -> Vec<&str> {
+    let details = error["details"].as_array().expect("details");
+    assert!(details.iter().all(|detail| detail["@type"].is_string()), "{error:#}");
+    let violations = details.iter().filter_map(|detail| detail["violations"].as_array()).flatten();
+    violations.filter_map(|violation| violation["subject"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn limit_errors_name_their_limit_and_are_counted() {
+    let installation = Installation::new("file = \"root.key\"");
+    let text = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    installation.configure(&format!("{text}\n[limits]\nwallets = 1\nlong_lived_api_keys = 1\n"));
+    let key = Key::named("limited");
+    let organization = installation.create_organization("limited", &key).await;
+    let served = installation.serve().await;
+    let root = served.caller(&organization, key);
+    root.completed(CREATE_WALLET, &requests::wallet("first")).await;
+
+    let rejected = root.submit(CREATE_WALLET, &requests::wallet("second")).await;
+    assert_eq!(rejected.status, 429);
+    let error = rejected.json();
+    // The API defines this message.
+    assert_eq!(error["message"], "organization has reached its limit of 1 wallets");
+    assert_eq!(named(&error), ["limits.wallets"], "{error:#}");
+    root.submit(CREATE_WALLET, &requests::wallet("third")).await;
+
+    let user = root.fetch("whoami", json!({})).await["userId"].clone();
+    let more = json!({
+        "userId": user,
+        "apiKeys": [{ "apiKeyName": "more", "publicKey": Key::named("more").public_key(), "curveType": "API_KEY_CURVE_P256" }],
+    });
+    let error = root.submit("ACTIVITY_TYPE_CREATE_API_KEYS_V2", &more).await.json();
+    assert_eq!(error["message"], "user has exceeded maximum long-lived api keys", "{error:#}");
+    assert_eq!(named(&error), ["limits.long_lived_api_keys"], "{error:#}");
+
+    let metrics = root.call(Method::GET, "/metrics", &[], b"").await;
+    let metrics = String::from_utf8(metrics.body.to_vec()).expect("UTF-8");
+    for (limit, count) in [("wallets", 2), ("long_lived_api_keys", 1)] {
+        let line = format!("quorate_limits_reached_total{{limit=\"{limit}\"}} {count}\n");
+        assert!(metrics.contains(&line), "{line} is missing in\n{metrics}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Scenarios across real processes: a daemon, its listeners, third-party clients, crashes, the console. One
+//! file per scenario. Nothing here accesses the internals of the daemon.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests"
+)]
+
+mod addresses;
+mod anonymous_clients;
+mod bad_input;
+mod commands;
+mod consensus;
+mod console;
+mod crashes;
+mod delegation;
+mod deletion;
+mod denials;
+mod failed_starts;
+mod idempotency;
+mod inbox;
+mod invitations;
+mod limits;
+mod model;
+mod overload;
+mod payouts;
+mod policies;
+mod policy_outcomes;
+mod power_cuts;
+mod proposals;
+mod quorum_key;
+mod races;
+mod revocation;
+mod screen;
+mod signing;
+mod stamps;
+mod starts;
+mod third_party;
+mod third_party_bundles;
+mod third_party_chains;
+mod third_party_npm;
+mod third_party_pypi;
+mod third_party_rust;
+mod third_party_rust_catalogue;
+mod time_gates;
+mod transactions;
+mod verdicts;
+mod versions;
+mod webhook;
+mod wire;

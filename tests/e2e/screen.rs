@@ -1,0 +1,151 @@
+//! A pseudo-terminal that runs the real console: takes keys and returns the text of the screen.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use quorate_tests::daemon::POLL_INTERVAL;
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::operator::Operator;
+use quorate_tests::paths;
+
+/// Columns and rows of the default terminal.
+const SIZE: (u16, u16) = (120, 36);
+
+type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// A terminal that runs the console. The console is killed when dropped.
+pub(crate) struct Screen {
+    terminal: Arc<Mutex<vt100::Parser<Replies>>>,
+    keyboard: Keyboard,
+    /// Keeps the home folder of the console.
+    _operator: Operator,
+    child: Box<dyn Child + Send + Sync>,
+    /// Kept open, because the console exits with its terminal.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Screen {
+    /// Opens the console as this user.
+    pub(crate) fn open(operator: Operator) -> Self {
+        Self::sized(operator, SIZE)
+    }
+
+    /// Opens the console as this user, in a terminal with these columns and rows.
+    pub(crate) fn sized(operator: Operator, size: (u16, u16)) -> Self {
+        Self::start(operator, "false", size)
+    }
+
+    /// Opens the console as this user, with this editor command.
+    pub(crate) fn with_editor(operator: Operator, editor: &str) -> Self {
+        Self::start(operator, editor, SIZE)
+    }
+
+    fn start(operator: Operator, editor: &str, (columns, rows): (u16, u16)) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(paths::program("quorate"));
+        command.args(operator.identity());
+        command.env_clear();
+        for (name, value) in operator.environment() {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        command.env("LANG", "C.UTF-8");
+        command.env("EDITOR", editor);
+        command.cwd(operator.home());
+        let child = pair.slave.spawn_command(command).expect("quorate can be started");
+        let keyboard: Keyboard =
+            Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal can be written")));
+        let replies = Replies(Arc::clone(&keyboard));
+        let terminal = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, replies);
+        let terminal = Arc::new(Mutex::new(terminal));
+        let output = pair.master.try_clone_reader().expect("the terminal can be read");
+        let shown = Arc::clone(&terminal);
+        std::thread::spawn(move || draw(output, &shown));
+        Self { terminal, keyboard, _operator: operator, child, _master: pair.master }
+    }
+
+    /// Returns the text of the screen, line by line.
+    pub(crate) fn text(&self) -> String {
+        self.terminal.lock().expect("no holder panicked").screen().contents()
+    }
+
+    /// Sends key presses.
+    pub(crate) fn press(&mut self, keys: &str) {
+        send(&self.keyboard, keys).expect("the console reads");
+    }
+
+    /// Waits until the screen fulfils a condition, and returns its text.
+    pub(crate) async fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            let text = self.text();
+            if condition(&text) {
+                return text;
+            }
+            let ended = self.child.try_wait().expect("the console can be waited for");
+            assert!(ended.is_none(), "the console exited ({ended:?}) before {what}:\n{text}");
+            assert!(Instant::now() < deadline, "not on the screen in time: {what}:\n{text}");
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Waits until the screen shows this text, and returns the whole text.
+    pub(crate) async fn shows(&mut self, words: &str) -> String {
+        self.until(words, |text| text.contains(words)).await
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the console's last screen\n{}", self.text());
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn cells(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("a terminal has rows and columns")
+}
+
+fn draw(mut output: Box<dyn Read + Send>, terminal: &Mutex<vt100::Parser<Replies>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = output.read(&mut buffer) {
+        terminal.lock().expect("no holder panicked").process(&buffer[..count]);
+    }
+}
+
+fn send(keyboard: &Keyboard, keys: &str) -> std::io::Result<()> {
+    let mut keyboard = keyboard.lock().expect("no holder panicked");
+    keyboard.write_all(keys.as_bytes()).and_then(|()| keyboard.flush())
+}
+
+/// Answers the queries of programs to a terminal (ECMA-48, 8.3.24 and 8.3.35).
+struct Replies(Keyboard);
+
+impl vt100::Callbacks for Replies {
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut vt100::Screen,
+        first: Option<u8>,
+        _: Option<u8>,
+        parameters: &[&[u16]],
+        kind: char,
+    ) {
+        let reply = match (first, parameters, kind) {
+            (None, [[6]], 'n') => {
+                let (row, column) = screen.cursor_position();
+                format!("\u{1b}[{};{}R", row + 1, column + 1)
+            }
+            (None, _, 'c') => "\u{1b}[?62c".to_owned(),
+            _ => return,
+        };
+        // Nobody reads the answer once the console is gone.
+        let _ = send(&self.0, &reply);
+    }
+}

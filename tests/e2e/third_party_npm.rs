@@ -1,0 +1,96 @@
+//! The unmodified npm package `@turnkey/sdk-server` does the main job, and calls every operation that it has
+//! a method for.
+
+use std::collections::BTreeSet;
+
+use quorate_tests::daemon::Options;
+use quorate_tests::mailbox::Mailbox;
+use serde_json::Value;
+
+use crate::third_party;
+
+#[tokio::test]
+async fn the_npm_client_does_the_main_job() {
+    let (daemon, seen) = third_party::run("npm", &["node", "scenario.mjs"]).await;
+    third_party::check(&daemon, &seen).await;
+    assert_eq!(
+        seen["wallet"]["addressFitsItsKey"], true,
+        "the Ethereum address is that of the public key: {seen:#}"
+    );
+
+    // This client reports a request that waits for votes as a success without a result.
+    assert_eq!(seen["pending"]["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    assert_eq!(seen["pending"]["votes"], 1);
+    assert_eq!(seen["pending"]["hasSignature"], false);
+    assert_eq!(seen["pending"]["id"], seen["approved"]["id"]);
+
+    assert_error(&seen["unknownKey"], 16, "Turnkey error 16: could not find public key in organization");
+    assert_error(&seen["unknownSigner"], 5, "Turnkey error 5: Could not find any resource to sign with");
+    assert_error(
+        &seen["denied"],
+        7,
+        "Turnkey error 7: You don't have sufficient permissions to take this action.",
+    );
+    let detail = &seen["denied"]["details"][0];
+    assert_eq!(detail["@type"], "type.googleapis.com/errors.v1.PolicyEnginePermissionError", "{seen:#}");
+}
+
+#[tokio::test]
+async fn the_npm_clients_call_every_operation() {
+    let mailbox = Mailbox::start(0);
+    let options = Options::quorum(1, 2).with_mail(mailbox.url());
+    let (_daemon, mut seen) = third_party::run_on(options, "npm", &["node", "catalogue.mjs"]).await;
+    assert_eq!(mailbox.next().to, ["guest@example.org"]);
+
+    let coverage = seen["coverage"].take();
+    let mut expected: Value =
+        serde_json::from_str(include_str!("../clients/npm/catalogue.json")).expect("JSON");
+    expected["coverage"] = Value::Null;
+    for (part, seen) in seen.as_object().expect("parts") {
+        assert_eq!(*seen, expected[part], "{part}");
+    }
+    assert_eq!(seen, expected, "all parts are present");
+
+    // Every operation with a method is called through it, with @turnkey/http for what the other package
+    // lacks.
+    let offered = third_party::offered();
+    let reached = all_called(&coverage["sdk-server"], &offered);
+    assert!(reached.len() >= 80, "sdk-server has methods for the offered operations: {reached:#?}");
+    let rest: BTreeSet<_> = offered.difference(&reached).cloned().collect();
+    let reached = all_called(&coverage["http"], &rest);
+    let known: Vec<_> = rest.difference(&reached).map(String::as_str).collect();
+    assert_eq!(known, WITHOUT_METHOD, "offered operations without a method in either client");
+}
+
+/// Offered operations that this release of the clients has no method for.
+const WITHOUT_METHOD: [&str; 10] = [
+    "/public/v1/submit/accept_invitation",
+    "/public/v1/submit/activate_billing_tier",
+    "/public/v1/submit/create_organization",
+    "/public/v1/submit/delete_organization",
+    "/public/v1/submit/delete_payment_method",
+    "/public/v1/submit/delete_secrets",
+    "/public/v1/submit/disable_private_key",
+    "/public/v1/submit/set_payment_method",
+    "/public/v1/submit/update_allowed_origins",
+    "/public/v1/submit/update_wallet_account_name",
+];
+
+/// Asserts that exactly the methods for these operations were called, and returns the operations that have
+/// one.
+fn all_called(library: &Value, operations: &BTreeSet<String>) -> BTreeSet<String> {
+    let has = library["has"].as_object().expect("methods");
+    let path = |method: &str| has[method].as_str().expect("a path").to_owned();
+    let expected: BTreeSet<_> =
+        has.keys().filter(|method| operations.contains(&path(method))).cloned().collect();
+    let called: BTreeSet<String> = serde_json::from_value(library["called"].clone()).expect("methods");
+    assert_eq!(expected.difference(&called).collect::<Vec<_>>(), [""; 0], "are not called");
+    assert_eq!(called.difference(&expected).collect::<Vec<_>>(), [""; 0], "have no offered operation");
+    expected.iter().map(|method| path(method)).collect()
+}
+
+fn assert_error(seen: &Value, code: i64, message: &str) {
+    assert_eq!(seen["name"], "TurnkeyRequestError", "{seen:#}");
+    assert_eq!(seen["code"], code, "{seen:#}");
+    assert!(seen["message"].as_str().is_some_and(|text| text.starts_with(message)), "{seen:#}");
+}

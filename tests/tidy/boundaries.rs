@@ -1,0 +1,244 @@
+//! Boundaries between the modules of a package, which the compiler does not enforce.
+
+use syn::visit::{self, Visit};
+
+use crate::tree::{self, Source, none};
+
+/// Modules, and the modules and crates that their files never name.
+struct Boundary {
+    modules: &'static [&'static str],
+    never: &'static [&'static str],
+}
+
+const BOUNDARIES: &[Boundary] = &[
+    Boundary {
+        modules: &["daemon/core/src/kinds"],
+        never: &[
+            "crate::pipeline",
+            "crate::authn",
+            "crate::consensus",
+            "crate::queries",
+            "crate::operator",
+            "crate::records",
+            "crate::world",
+        ],
+    },
+    Boundary {
+        modules: &DECIDERS,
+        never: &["crate::kinds", "crate::pipeline", "crate::queries", "crate::operator"],
+    },
+    Boundary {
+        modules: &["daemon/core/src/model", "daemon/core/src/seal", "daemon/core/src/secret"],
+        never: &["crate::kinds", "crate::pipeline", "crate::policy", "crate::consensus", "crate::authn"],
+    },
+    Boundary {
+        modules: &["daemon/core/src/queries"],
+        never: &["crate::kinds::prelude", "crate::execution", "crate::make"],
+    },
+    Boundary {
+        modules: &[
+            "daemon/src/http",
+            "daemon/src/socket",
+            "daemon/src/console",
+            "daemon/src/routes",
+            "daemon/src/listener",
+        ],
+        never: &["crate::store", "crate::barrier", "crate::vault"],
+    },
+    Boundary {
+        modules: &["daemon/src/store"],
+        never: &[
+            "crate::barrier",
+            "crate::vault",
+            "crate::executor",
+            "quorate_core::model",
+            "quorate_core::pipeline",
+        ],
+    },
+    Boundary {
+        modules: &["tui/src/proof", "tui/src/kinds", "tui/src/policies", "tui/src/text"],
+        never: &["crate::link", "crate::screens", "crate::app", "crate::session"],
+    },
+];
+
+/// Modules that decide, which must not know the activity types.
+const DECIDERS: [&str; 2] = ["daemon/core/src/policy", "daemon/core/src/consensus"];
+
+/// Crates, and the only modules that may name them outside of tests.
+const ONLY: &[(&str, &[&str])] = &[
+    ("sled", &["daemon/src/store/embedded"]),
+    ("seccompiler", &["daemon/src/store/durable"]),
+    ("lettre", &["daemon/src/outbox/mail"]),
+    ("interprocess", &["daemon/src/socket", "tui/src/link"]),
+    ("crossterm", &["tui/src/term"]),
+    ("hyper", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),
+    ("hyper_util", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),
+];
+
+/// Returns whether a file belongs to one of the modules.
+fn is_in(path: &str, modules: &[&str]) -> bool {
+    let stem = path.trim_end_matches(".rs");
+    modules
+        .iter()
+        .any(|prefix| stem.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+#[test]
+fn modules_respect_boundaries() {
+    let mut violations = Vec::new();
+    for source in tree::sources() {
+        let mentions = mentions(&source);
+        for boundary in BOUNDARIES.iter().filter(|boundary| is_in(&source.path, boundary.modules)) {
+            let crossing = mentions
+                .iter()
+                .filter(|name| boundary.never.iter().any(|forbidden| is_within(name, forbidden)));
+            violations.extend(crossing.map(|name| format!("{} names {name}", source.path)));
+        }
+    }
+    none(&violations, "a module names something across a boundary");
+}
+
+#[test]
+fn heavy_crates_are_named_in_one_module() {
+    let mut violations = Vec::new();
+    for source in tree::sources().iter().filter(|source| !source.is_test) {
+        let mentions = mentions(source);
+        for (name, modules) in ONLY {
+            if mentions.iter().any(|mention| is_within(mention, name)) && !is_in(&source.path, modules) {
+                violations.push(format!("{} names {name}", source.path));
+            }
+        }
+    }
+    none(&violations, "a crate is named outside of its module");
+}
+
+#[test]
+fn kinds_do_not_name_each_other() {
+    const FOLDER: &str = "daemon/core/src/kinds/";
+    let mut violations = Vec::new();
+    for source in tree::sources() {
+        let Some((noun, kind)) = source.path.strip_prefix(FOLDER).and_then(|rest| rest.split_once('/'))
+        else {
+            continue;
+        };
+        let own = kind.split('/').next().unwrap_or(kind).trim_end_matches(".rs");
+        for name in mentions(&source) {
+            let Some(rest) = name.strip_prefix("crate::kinds::") else { continue };
+            let is_own =
+                is_within(rest, &format!("{noun}::{own}")) || (own == "mod" && is_within(rest, noun));
+            if !is_own && !is_within(rest, "prelude") {
+                violations.push(format!("{} names {name}", source.path));
+            }
+        }
+    }
+    none(&violations, "a kind names another kind");
+}
+
+#[test]
+fn policy_and_consensus_name_no_activity_type() {
+    let sources = tree::sources();
+    let deciders: Vec<&Source> = sources.iter().filter(|source| is_in(&source.path, &DECIDERS)).collect();
+    assert!(deciders.len() >= DECIDERS.len(), "the modules that decide have moved");
+    let naming = deciders.iter().filter(|source| source.text.contains("ACTIVITY_TYPE_"));
+    none(&naming.map(|source| source.path.clone()).collect::<Vec<_>>(), "policy and consensus name no kind");
+}
+
+/// Returns whether a path equals `prefix` or is below it.
+fn is_within(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Returns all paths that a file names, with `self` and `super` resolved to `crate::…`.
+fn mentions(source: &Source) -> Vec<String> {
+    let mut mentions = Mentions { module: module_of(&source.path), paths: Vec::new() };
+    mentions.visit_file(&source.syntax);
+    mentions.paths.sort();
+    mentions.paths.dedup();
+    mentions.paths
+}
+
+/// Returns the module path of a file, starting with `crate`.
+fn module_of(path: &str) -> Vec<String> {
+    let inside = path.rsplit_once("src/").map_or("", |(_, inside)| inside);
+    let module = tree::module_folder(&format!("/{inside}"));
+    let names = module.split('/').filter(|name| !name.is_empty()).map(str::to_owned);
+    std::iter::once("crate".to_owned()).chain(names).collect()
+}
+
+struct Mentions {
+    module: Vec<String>,
+    paths: Vec<String>,
+}
+
+impl Mentions {
+    fn record(&mut self, names: &[String]) {
+        let mut base = Vec::new();
+        let mut rest = names;
+        if let Some(first) = names.first()
+            && (first == "self" || first == "super")
+        {
+            base.clone_from(&self.module);
+            while let Some((first, more)) = rest.split_first() {
+                match first.as_str() {
+                    "self" => {}
+                    "super" => drop(base.pop()),
+                    _ => break,
+                }
+                rest = more;
+            }
+        }
+        base.extend_from_slice(rest);
+        self.paths.push(base.join("::"));
+    }
+
+    fn record_use(&mut self, tree: &syn::UseTree, before: &[String]) {
+        let with = |name: &syn::Ident| {
+            let mut names = before.to_vec();
+            names.push(name.to_string());
+            names
+        };
+        match tree {
+            syn::UseTree::Path(path) => self.record_use(&path.tree, &with(&path.ident)),
+            syn::UseTree::Name(name) if name.ident == "self" => self.record(before),
+            syn::UseTree::Name(name) => self.record(&with(&name.ident)),
+            syn::UseTree::Rename(rename) => self.record(&with(&rename.ident)),
+            syn::UseTree::Glob(_) => self.record(before),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|item| self.record_use(item, before)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Mentions {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        self.module.push(module.ident.to_string());
+        visit::visit_item_mod(self, module);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.record_use(&item.tree, &[]);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if names.len() > 1 {
+            self.record(&names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        visit::visit_macro(self, item);
+        // Macro arguments are not parsed, so paths in them are recognized by their colons.
+        let text = item.tokens.to_string().replace(" :: ", "::");
+        let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
+        for word in words.filter(|word| word.contains("::")) {
+            let names: Vec<String> =
+                word.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            self.record(&names);
+        }
+    }
+
+    // `pub(in path)` restricts visibility and uses nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+}

@@ -1,0 +1,225 @@
+//! Paths of the user's own files, and access to them. The only module that reads and writes files.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+/// Highest number that is tried to make a file name unique.
+const NUMBERED: u32 = 100;
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileError {
+    /// The operating system reported an error.
+    #[error("{path}: {source}")]
+    System { path: String, source: std::io::Error },
+    /// Other users than the owner can access the file.
+    #[error("{}: other users can access it (mode {mode:03o}); run `chmod 600` on it", path.display())]
+    Permissions {
+        path: PathBuf,
+        /// Permission bits of the file.
+        mode: u32,
+    },
+    /// The file exceeds the size limit of its kind.
+    #[error("{}: too large", .0.display())]
+    Size(PathBuf),
+    /// The content is not valid.
+    #[error("{}: invalid content", .0.display())]
+    Content(PathBuf),
+    #[error("{}: already exists", .0.display())]
+    Exists(PathBuf),
+    /// The environment does not define a home folder.
+    #[error("cannot find a home folder: set HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME")]
+    NoHome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Folders {
+    /// Configuration, keys and address book: `$XDG_CONFIG_HOME/quorate` or `~/.config/quorate`.
+    pub(crate) config: PathBuf,
+    /// State of the console: `$XDG_STATE_HOME/quorate` or `~/.local/state/quorate`.
+    pub(crate) state: PathBuf,
+}
+
+impl Folders {
+    /// Determines the folders from the environment.
+    pub(crate) fn from_environment() -> Result<Self, FileError> {
+        Ok(Self {
+            config: folder("XDG_CONFIG_HOME", ".config")?,
+            state: folder("XDG_STATE_HOME", ".local/state")?,
+        })
+    }
+
+    /// Returns the path of the known keys.
+    pub(crate) fn known_keys(&self) -> PathBuf {
+        self.state.join("roster.json")
+    }
+
+    /// Returns the path of the journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.state.join("journal.jsonl")
+    }
+
+    /// Returns the path of the address book.
+    pub(crate) fn book(&self) -> PathBuf {
+        self.config.join("book.json")
+    }
+
+    /// Returns the folder of the key files.
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.config.join("keys")
+    }
+}
+
+/// Returns the socket path that a daemon uses by default.
+pub(crate) fn default_socket() -> PathBuf {
+    match absolute("XDG_RUNTIME_DIR") {
+        Some(folder) => folder.join("quorate").join("quorated.sock"),
+        None => PathBuf::from("/run/quorate/quorated.sock"),
+    }
+}
+
+/// Reads a file of at most `limit` bytes. Returns nothing if it does not exist.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(system(path, error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, error))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(FileError::Size(path.to_owned()));
+    }
+    Ok(Some(bytes))
+}
+
+/// Reads standard input to its end, at most `limit` bytes.
+pub(crate) fn read_input(limit: u64) -> Result<Vec<u8>, FileError> {
+    let name = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let input = std::io::stdin().lock();
+    input.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(name, error))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(FileError::Size(name.to_owned()));
+    }
+    Ok(bytes)
+}
+
+/// Reads a secret file. Fails if other users than the owner can access it.
+pub(crate) fn read_secret(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::metadata(path) {
+        Ok(data) => {
+            let mode = data.permissions().mode() & 0o777;
+            if mode & 0o077 != 0 {
+                return Err(FileError::Permissions { path: path.to_owned(), mode });
+            }
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(system(path, error)),
+    }
+    read(path, limit)
+}
+
+/// Creates or replaces a file atomically, readable by its owner only.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_whole(path, bytes, RenameFlags::empty())
+}
+
+/// Creates a file atomically, readable by its owner only. Fails if it exists.
+pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_whole(path, bytes, RenameFlags::NOREPLACE)
+}
+
+/// Creates a file in the current folder. If the name exists, a number is added to it. Returns the full path.
+pub(crate) fn create_beside(name: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
+    let folder = std::env::current_dir().map_err(|error| system(Path::new("."), error))?;
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let numbered = (2..=NUMBERED).map(|number| folder.join(format!("{stem}-{number}.{ending}")));
+    let mut last = Err(FileError::Exists(folder.join(name)));
+    for path in std::iter::once(folder.join(name)).chain(numbered) {
+        last = create_private(&path, bytes).map(|()| path);
+        if !matches!(last, Err(FileError::Exists(_))) {
+            break;
+        }
+    }
+    last
+}
+
+fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), FileError> {
+    let folder = create_parent(path)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let mut file =
+        private().create(true).truncate(true).open(&draft).map_err(|error| system(&draft, error))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| system(&draft, error))?;
+    match renameat_with(CWD, &draft, CWD, path, how) {
+        Ok(()) => {
+            fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| system(path, error))
+        }
+        Err(error) => {
+            fs::remove_file(&draft).map_err(|error| system(&draft, error))?;
+            match error {
+                Errno::EXIST => Err(FileError::Exists(path.to_owned())),
+                other => Err(system(path, other.into())),
+            }
+        }
+    }
+}
+
+/// Appends a line to a file that is readable by its owner only.
+pub(crate) fn append_private(path: &Path, line: &str) -> Result<(), FileError> {
+    create_parent(path)?;
+    let mut file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
+    file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
+}
+
+pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+    fs::remove_file(path).map_err(|error| system(path, error))
+}
+
+/// Returns the names of the files in a folder with this ending, sorted, without the ending.
+pub(crate) fn names(folder: &Path, ending: &str) -> Result<Vec<String>, FileError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(system(folder, error)),
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(ending).map(str::to_owned))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
+fn create_parent(path: &Path) -> Result<PathBuf, FileError> {
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+    fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
+    Ok(folder)
+}
+
+fn folder(variable: &str, below_home: &str) -> Result<PathBuf, FileError> {
+    let base = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(below_home)));
+    base.map(|base| base.join("quorate")).ok_or(FileError::NoHome)
+}
+
+/// Returns the absolute path in a variable. Relative paths must be ignored (XDG Base Directory
+/// Specification).
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn system(path: &Path, source: std::io::Error) -> FileError {
+    FileError::System { path: path.display().to_string(), source }
+}

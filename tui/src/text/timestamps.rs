@@ -1,0 +1,80 @@
+//! Formats times for display. Takes milliseconds since 1970 and never reads a clock.
+
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+const DATE_TIME: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+const CLOCK: &[BorrowedFormatItem<'_>] = format_description!("[hour]:[minute]:[second]");
+
+/// Formats date and time: `2026-11-21 06:28:04 UTC`.
+pub(crate) fn date_time(millis: u64) -> String {
+    formatted(millis, DATE_TIME)
+}
+
+/// Formats the date in UTC: `2026-11-21`.
+pub(crate) fn date(millis: u64) -> String {
+    formatted(millis, DATE)
+}
+
+/// Formats the time of day in UTC: `06:28:04`.
+pub(crate) fn clock(millis: u64) -> String {
+    formatted(millis, CLOCK)
+}
+
+/// Formats a duration in its two largest units: `2h56m`, `19m`, `3d04h`, `12s`.
+pub(crate) fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    if days > 0 {
+        format!("{days}d{:02}h", hours % 24)
+    } else if hours > 0 {
+        format!("{hours}h{:02}m", minutes % 60)
+    } else if minutes > 0 {
+        format!("{minutes}m")
+    } else {
+        format!("{seconds}s")
+    }
+}
+
+/// Formats the distance of a time from `now`: `19m ago`, or `19m ahead` if it lies in the future.
+pub(crate) fn ago(time_millis: u64, now: u64) -> String {
+    if time_millis > now.saturating_add(1000) {
+        format!("{} ahead", duration(time_millis - now))
+    } else {
+        format!("{} ago", duration(now.saturating_sub(time_millis)))
+    }
+}
+
+fn formatted(millis: u64, format: &[BorrowedFormatItem<'_>]) -> String {
+    i64::try_from(millis / 1000)
+        .ok()
+        .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
+        .and_then(|time_millis| time_millis.format(format).ok())
+        .unwrap_or_else(|| format!("{millis} ms"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_times() {
+        assert_eq!(date_time(1_700_000_000_000), "2023-11-14 22:13:20 UTC");
+        assert_eq!(clock(1_700_000_000_000), "22:13:20");
+        assert_eq!(date_time(u64::MAX), "18446744073709551615 ms");
+        for (millis, expected) in [
+            (0, "0s"),
+            (59_999, "59s"),
+            (60_000, "1m"),
+            (3_600_000 * 3 - 240_000, "2h56m"),
+            (90_000_000, "1d01h"),
+        ] {
+            assert_eq!(duration(millis), expected);
+        }
+        assert_eq!(ago(10_000, 70_000), "1m ago");
+        assert_eq!(ago(70_000, 10_000), "1m ahead");
+    }
+}
