@@ -63,7 +63,7 @@ impl Incoming {
         self.target.path()
     }
 
-    /// Returns the query as sent, without the `?`; empty if there is none.
+    /// Returns the query as sent, without the `?`; empty if the target has no query.
     pub fn query(&self) -> &str {
         self.target.query().unwrap_or_default()
     }

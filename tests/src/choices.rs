@@ -23,7 +23,7 @@ impl Choices {
         self.below(times) == 0
     }
 
-    /// Picks one of the items, or returns `None` if there are none.
+    /// Picks one of the items, or returns `None` if the list is empty.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         if all.is_empty() { None } else { all.get(self.below(all.len())) }
     }

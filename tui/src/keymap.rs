@@ -112,7 +112,7 @@ pub(crate) struct Command {
     pub(crate) label: &'static str,
     /// Description in the key list.
     pub(crate) help: &'static str,
-    /// Equivalent command line; empty if there is none.
+    /// Equivalent command line; empty if no command line does the same.
     pub(crate) cli: &'static str,
     /// Views where the command works; empty means all of them.
     pub(crate) views: &'static [View],

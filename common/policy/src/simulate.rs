@@ -105,7 +105,7 @@ pub struct Simulation {
 const EXHAUSTED: &str = "the policies need more evaluation steps than one decision may take";
 
 impl<'a> SimulatedRequest<'a> {
-    /// Returns the subjects, or one without facts if there is none.
+    /// Returns the subjects, or one subject without facts if the request names no subject.
     fn all_subjects(&self) -> impl Iterator<Item = &'a Subject> {
         static EMPTY: Subject = Subject {
             wallet: None,

@@ -148,7 +148,7 @@ pub fn interface_text(
 ///
 /// # Errors
 /// [`Corrupt::Altered`] if the record does not match the snapshot. If the activity changed after the snapshot
-/// was read, it is compared with a newer snapshot; [`Corrupt::Outdated`] if there is none yet.
+/// was read, it is compared with a newer snapshot; [`Corrupt::Outdated`] if no newer snapshot exists yet.
 pub fn activity(
     world: &dyn World,
     organization: &Organization,

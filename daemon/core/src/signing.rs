@@ -124,7 +124,7 @@ impl Oldest {
 /// Finds the wallet account with this address; if there are several, the oldest.
 ///
 /// # Errors
-/// If there is none, or the store cannot be read.
+/// If no such key exists, or the store cannot be read.
 pub fn account(view: &View<'_>, address: &str) -> Result<WalletAccount, RequestError> {
     let missing = || Missing::WalletAccount(format!("address: {address}"));
     let signer = resolve(view, address).map_err(|error| match error {
@@ -138,7 +138,7 @@ pub fn account(view: &View<'_>, address: &str) -> Result<WalletAccount, RequestE
 /// Returns the private key with this id as a signer.
 ///
 /// # Errors
-/// If there is none, or it is disabled.
+/// If no such key exists, or it is disabled.
 pub fn private_key(view: &View<'_>, id: PrivateKeyId) -> Result<Arc<Signer>, RequestError> {
     let key = view.organization.private_key(id).ok_or(Missing::SigningResource)?;
     of_private_key(view, key.clone(), None).map(Arc::new)

@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     /// Returns the user with this id.
     ///
     /// # Errors
-    /// [`Missing::User`] if there is none.
+    /// [`Missing::User`] if no such user exists.
     pub fn user(&self, id: UserId) -> Result<&'a User, RequestError> {
         self.organization.user(id).ok_or(RequestError::Missing(Missing::User(id, self.organization.id())))
     }
@@ -174,7 +174,7 @@ impl<'a> View<'a> {
     /// Returns the wallet with this id.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none.
+    /// [`Missing::Record`] if no such record exists.
     pub fn wallet(&self, id: WalletId) -> Result<&'a Wallet, RequestError> {
         self.organization.wallet(id).ok_or_else(|| missing("wallet", id))
     }
@@ -182,7 +182,7 @@ impl<'a> View<'a> {
     /// Returns the wallet account with this id.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none, or the error of the store.
+    /// [`Missing::Record`] if no such record exists, or the error of the store.
     pub fn wallet_account(&self, id: WalletAccountId) -> Result<WalletAccount, RequestError> {
         self.live_account(id)?.ok_or_else(|| missing("wallet account", id))
     }
@@ -197,7 +197,7 @@ impl<'a> View<'a> {
     /// Returns the private key with this id.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none.
+    /// [`Missing::Record`] if no such record exists.
     pub fn private_key(&self, id: PrivateKeyId) -> Result<&'a PrivateKey, RequestError> {
         self.organization.private_key(id).ok_or_else(|| missing("private key", id))
     }
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
     /// Returns the record with this id in its collection.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none.
+    /// [`Missing::Record`] if no such record exists.
     pub fn collection_item<T: CollectionItem>(&self, id: T::Id) -> Result<&'a T, RequestError> {
         T::collection(self.organization).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
@@ -213,7 +213,7 @@ impl<'a> View<'a> {
     /// Returns the policy with this id.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none.
+    /// [`Missing::Record`] if no such record exists.
     pub fn policy(&self, id: PolicyId) -> Result<&'a Policy, RequestError> {
         let found = self.organization.policy(id);
         found.map(|parsed| &parsed.policy).ok_or_else(|| missing("policy", id))
@@ -222,7 +222,7 @@ impl<'a> View<'a> {
     /// Returns the tag with this id, if it groups objects of this kind.
     ///
     /// # Errors
-    /// [`Missing::Record`] if there is none.
+    /// [`Missing::Record`] if no such record exists.
     pub fn tag(&self, id: TagId, kind: TagKind) -> Result<&'a Tag, RequestError> {
         let found = self.organization.tag(id).filter(|tag| tag.kind == kind);
         found.ok_or_else(|| missing(kind.noun(), id))

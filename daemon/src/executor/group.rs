@@ -161,7 +161,7 @@ impl<T> WeakSender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Collects all waiting commits, after `rest` at the latest, even if there are none. Returns `None` if
+    /// Collects all waiting commits, after `rest` at the latest, even if no commit waits. Returns `None` if
     /// the sender was dropped and nothing waits.
     pub fn group_within(&mut self, rest: Duration) -> Option<Vec<T>> {
         let until = Instant::now() + rest;

@@ -271,7 +271,7 @@ impl Shares {
         self.resting.first().map(|(until, _)| *until)
     }
 
-    /// Selects the next destination. The caller then starts a delivery, or reports why there is none.
+    /// Selects the next destination. The caller then starts a delivery, or reports why there is no destination.
     pub fn select(&mut self) -> Option<Destination> {
         for _ in 0..self.queue.len() {
             let id = self.queue.pop_front()?;

@@ -45,7 +45,7 @@ pub(super) async fn query_everything(caller: &Caller) -> Answers {
     answers
 }
 
-/// Queries an IP allowlist. Returns null if there is none.
+/// Queries an IP allowlist. Returns null if no list is set.
 pub(super) async fn allowlist(caller: &Caller, members: Value) -> Value {
     let reply = caller.query("get_ip_allowlist", members).await;
     if reply.status == 200 {

@@ -44,7 +44,7 @@ pub(crate) enum Msg {
     Link(Answer),
     /// Result of signing.
     Signed(Result<Stamp, String>),
-    /// Result of the editor: the edited text, or why there is none.
+    /// Result of the editor: the edited text, or why it could not be edited.
     Edited(Result<String, String>),
     /// Result of a file operation, as a notice.
     Notice(String),

@@ -17,7 +17,7 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
     session.daemon_status().await?;
     match command {
         OrgCommand::Ls { parent } => {
-            // Without a pinned organization, there is none in which to check the user.
+            // Without a pinned organization, the user cannot be checked.
             if session.viewer.organization.is_some() {
                 session.organization().await?;
             }

@@ -209,7 +209,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Joins the parts with commas. Returns `none` if there are none.
+/// Joins the parts with commas. Returns `none` for an empty list.
 pub(crate) fn listed<I: IntoIterator<Item = String>>(parts: I) -> String {
     let parts: Vec<String> = parts.into_iter().collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }

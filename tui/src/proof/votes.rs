@@ -42,7 +42,7 @@ pub(crate) struct VoteProof {
 }
 
 impl VoteProof {
-    /// Returns a remark on the key for the end of a line, empty if there is none.
+    /// Returns a remark on the key for the end of a line, empty if nothing is remarkable.
     pub(crate) fn key_note(&self) -> &'static str {
         match (&self.error, self.new_key, self.key_confirmed) {
             (None, true, _) => ", key first seen within a day [!]",

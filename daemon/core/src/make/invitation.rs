@@ -25,8 +25,7 @@ pub struct New {
     pub sender: UserId,
 }
 
-/// Makes room for `more` invitations: removes the oldest ones that can no longer be accepted, as far as the
-/// limit requires.
+/// Evicts the oldest invitations that can no longer be accepted until `more` new ones fit the limit.
 pub fn make_room(more: usize, context: &mut ExecutionContext<'_, '_>) {
     let view = context.view();
     let present = &view.organization.invitations;

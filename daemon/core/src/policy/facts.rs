@@ -69,7 +69,7 @@ impl Facts {
         self.about_each([content])
     }
 
-    /// Adds the decoded content of several things that are signed, each judged separately. If there is none,
+    /// Adds the decoded content of several things that are signed, each judged separately. Without content,
     /// they are judged once.
     #[must_use]
     pub fn about_each(self, contents: impl IntoIterator<Item = (&'static str, Value)>) -> Self {

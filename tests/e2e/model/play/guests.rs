@@ -13,7 +13,7 @@ use crate::model::world::{Invitation, Organization};
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 
 impl Play {
-    /// Accepts an invitation, mostly a waiting one. Returns false if there is none.
+    /// Accepts an invitation, mostly a waiting one. Returns false if no invitation exists.
     pub(super) async fn accept(&mut self, interruption: Option<Interruption>) -> bool {
         let Some((position, id)) = self.invitation() else { return false };
         let public_key = self.mailed_key(&id);

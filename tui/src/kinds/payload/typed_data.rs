@@ -238,7 +238,7 @@ struct Leaves<'d> {
 }
 
 impl<'d> Leaves<'d> {
-    /// Returns the leaf that matches, or `None` if there are none or several.
+    /// Returns the leaf that matches, or `None` unless exactly one matches.
     fn single(&self, matches: impl Fn(&Leaf<'d>) -> bool) -> Option<&Leaf<'d>> {
         let mut matching = self.all.iter().filter(|leaf| matches(leaf));
         matching.next().filter(|_| matching.next().is_none())

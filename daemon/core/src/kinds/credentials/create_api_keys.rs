@@ -102,7 +102,7 @@ impl Kind for CreateApiKeys {
     }
 }
 
-/// Makes room for one more expiring key. Expired keys are removed first, then the oldest ones.
+/// Evicts keys until one more expiring key fits: expired keys first, then the oldest ones.
 fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
     let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
     if expiring(keys) < limit {
