@@ -66,6 +66,11 @@ pub enum StartError {
     /// A check of the store found this number of problems, which were printed.
     #[error("problems found in the store: {0}; restore a backup")]
     Altered(usize),
+    /// None of this number of organizations can be read.
+    #[error(
+        "nothing would be kept: organizations in the store: {0}, of which none can be read; restore a backup"
+    )]
+    Unreadable(u64),
     /// A store of an earlier version cannot be rewritten.
     #[error(transparent)]
     Upgrade(#[from] UpgradeError),
@@ -129,7 +134,11 @@ impl StartError {
                 _ => 9,
             },
             Self::Upgrade(UpgradeError::System { .. }) => 3,
-            Self::Corrupt(_) | Self::Altered(_) | Self::Upgrade(_) | Self::Identity(_) => 7,
+            Self::Corrupt(_)
+            | Self::Altered(_)
+            | Self::Unreadable(_)
+            | Self::Upgrade(_)
+            | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } => 8,
         }
     }
@@ -263,12 +272,15 @@ fn check_unused(data: &Data) -> Result<(), StartError> {
     if !Embedded::is_unused(&store_path)? || !Embedded::is_unused(&upgrade::replaced(&store_path))? {
         return Err(VaultError::NoHeader(folder.clone()).into());
     }
-    if !data.create {
-        return Err(VaultError::NoStore(folder.clone()).into());
+    match guard::check_new(&data.guard, folder) {
+        // There was a store: its disk may not be mounted.
+        Err(error @ GuardError::NoStore { .. }) => Err(error.into()),
+        _ if !data.create => Err(VaultError::NoStore(folder.clone()).into()),
+        guarded => {
+            Vault::check_new(folder, &data.key)?;
+            Ok(guarded?)
+        }
     }
-    Vault::check_new(folder, &data.key)?;
-    guard::check_new(&data.guard, folder)?;
-    Ok(())
 }
 
 /// Locks the data directory while its store is opened, so that two first starts do not create it at the same

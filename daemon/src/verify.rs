@@ -50,6 +50,25 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     Ok(report)
 }
 
+/// Returns how many organizations can be read, and how many cannot. Deleted organizations count as well.
+///
+/// # Errors
+/// Returns an error if the store itself cannot be read.
+pub fn organizations(barrier: &Barrier) -> Result<(u64, u64), StoreError> {
+    let (mut readable, mut unreadable) = (0_u64, 0_u64);
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(layout::ORGANIZATIONS, CHUNK) };
+        let rows = barrier.store().rows(page)?;
+        let Some((last, _)) = rows.last() else { return Ok((readable, unreadable)) };
+        after = Some(last.clone());
+        for id in rows.iter().filter_map(|(key, _)| layout::organization_id(key)) {
+            let count = if organization(barrier, id).is_ok() { &mut readable } else { &mut unreadable };
+            *count = count.saturating_add(1);
+        }
+    }
+}
+
 impl Report {
     fn check(&mut self, barrier: &Barrier, key: &[u8]) {
         self.records = self.records.saturating_add(1);

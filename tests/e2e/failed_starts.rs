@@ -147,7 +147,9 @@ async fn init_checks_its_folders_before_it_writes() {
 
     // A guard file without its store means lost data, not a first start.
     fs::rename(installation.path("data"), installation.path("aside")).expect("moved");
-    assert_run(&init().await, LOST, "belongs to a store that is not in");
+    for run in [init().await, installation.run("serve", &[]).await, installation.run("verify", &[]).await] {
+        assert_run(&run, LOST, "belongs to a store that is not in");
+    }
     assert!(!installation.path("data").exists());
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::choices::Choices;
 use quorate_tests::daemon::{Daemon, Ended};
+use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::requests;
 use serde_json::{Value, json};
@@ -232,4 +233,35 @@ async fn f7_damaged_files() {
     );
     let each = begun.elapsed().as_millis() / u128::try_from(scenario.rounds().max(1)).expect("a number");
     scenario.close(format!("{failed_starts} failed starts with a clear error, {served} served completely, 0 unreported losses; {each} ms each"));
+}
+
+#[tokio::test]
+async fn a_store_without_a_readable_organization_is_not_accepted() {
+    let engine = Scenario::begin("unreadable organizations", 1, 1).engine();
+    let installation = Installation::new("file = \"root.key\"");
+    let (first, second) = (Key::named("first owner"), Key::named("second owner"));
+    installation.create_organization("first", &first).await;
+    installation.create_organization("second", &second).await;
+    fs::remove_file(installation.path("data/guard")).expect("removed");
+    let data = installation.path("data");
+    let heads = || engine.rows(&data).all().into_iter().filter(|(key, _)| key.first() == Some(&b'o'));
+    let damage = |row: Option<(Vec<u8>, Vec<u8>)>| {
+        let (key, mut value) = row.expect("the head of an organization");
+        value[0] ^= 1;
+        engine.rows(&data).put(&key, Some(&value));
+    };
+    let accept = async || installation.run("accept-loss", &["--confirm", "lost"]).await;
+
+    damage(heads().next());
+    damage(heads().nth(1));
+    let run = accept().await;
+    assert_eq!(run.code, 7, "{run:#?}");
+    assert!(run.stderr.contains("organizations in the store: 2, of which none can be read"), "{run:#?}");
+    assert!(!installation.path("data/guard").exists(), "the store was accepted");
+
+    damage(heads().next());
+    let run = installation.run("accept-loss", &["--confirm", "no"]).await;
+    assert_eq!(run.code, 1, "{run:#?}");
+    let run = accept().await;
+    assert_eq!(run.code, 0, "{run:#?}");
 }

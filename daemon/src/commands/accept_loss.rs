@@ -9,6 +9,7 @@ use super::serve::{data, read};
 use crate::clock;
 use crate::guard::{self, Guard, GuardError};
 use crate::service::{self, StartError};
+use crate::verify;
 
 /// Word that confirms the command.
 const WORD: &str = "lost";
@@ -27,7 +28,7 @@ pub struct AcceptLossArguments {
 /// Makes the guard accept the store as it is, once the operator has typed the confirmation.
 ///
 /// # Errors
-/// Returns an error if nothing was lost, the confirmation is wrong, or the store or the guard file cannot be
+/// Returns an error if nothing was lost, no organization can be read, the confirmation is wrong, or the store or the guard file cannot be
 /// written.
 pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
@@ -49,9 +50,20 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     if altered && !matches!(loss, GuardError::Altered) {
         super::print(&GuardError::Altered.to_string())?;
     }
+    let (readable, unreadable) = verify::organizations(&barrier)?;
+    if readable == 0 && unreadable > 0 {
+        return Err(StartError::Unreadable(unreadable));
+    }
+    let missing = match unreadable {
+        0 => String::new(),
+        _ => format!(
+            " Organizations that cannot be read and will not be served: {unreadable} of {}.",
+            readable.saturating_add(unreadable)
+        ),
+    };
     let question = format!(
         "{loss}\n\nIf you continue, acknowledged changes may be undone: deleted keys may work again, and \
-         requests that have been executed may be executed again."
+         requests that have been executed may be executed again.{missing}"
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let end = guard::end(&barrier).unwrap_or_default();
